@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.corpora import e2e, mini, own, sources, webnlg
+from spor_tasks.corpora import known, mini, own, sources
 from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.samples import Corpus, SplitPair
-from spor_tasks.splits import build, embedded, folder, published, registry, search
+from spor_tasks.splits import build, embedded, folder, published, registry, search, shipped
 from spor_tasks.splits.divergence import LIMIT
 
 CORPORA = (*published.CORPORA, embedded.CORPUS)
@@ -91,7 +91,10 @@ def _known(request: Request) -> Answer:
             "of your own.",
         )
     pair = registry.load(request.aspect, request.corpus, request.protocol, request.part)
-    return Answer(pair, _facts())
+    if (pair.aspect, pair.protocol) != ("systematicity", "strict"):
+        return Answer(pair, _facts())
+    settings, seed = shipped.recipe(pair.corpus, pair.part)
+    return Answer(pair, _facts(seed=seed, **asdict(settings)))
 
 
 def _built(request: Request, corpus: Corpus) -> Answer:
@@ -112,21 +115,26 @@ def _built(request: Request, corpus: Corpus) -> Answer:
 
 
 def _searched(request: Request, progress: search.Progress | None) -> Answer:
-    asked = (request.aspect, request.part, request.protocol or "strict")
-    if asked != ("systematicity", None, "strict"):
+    if (request.aspect, request.protocol or "strict") != ("systematicity", "strict"):
         raise ConfigError("finds the strict sets of systematicity, no others", where="search")
     if request.restarts is not None:
         raise ConfigError("are no setting of a search", where="restarts")
+    if (request.corpus, request.part) in shipped.SETS:
+        settings, seed = shipped.recipe(request.corpus, request.part)
+    elif request.part is None:
+        settings, seed = None, build.Settings().seed
+    else:
+        raise ConfigError(f"knows no part {request.part!r} of {request.corpus}", where="search")
     corpus = _read(request.corpus)
-    settings = _effort(len(corpus.samples))
-    seed = build.Settings().seed if request.seed is None else request.seed
+    settings = settings or _effort(len(corpus.samples))
+    seed = seed if request.seed is None else request.seed
     pair = search.systematicity(corpus.samples, settings, seed, request.jobs, progress)
     build.refuse_equal_arms(pair)
     return Answer(pair, _facts(corpus, seed=seed, **asdict(settings)))
 
 
 def _effort(samples: int) -> search.Settings:
-    """Return settings that try as many moves with each sample as with one of the real corpora."""
+    """Return settings that try as many moves with each sample as with one of WebNLG's."""
     full = search.Settings()
     share = min(1.0, samples / _SAMPLES)
     return replace(
@@ -145,13 +153,10 @@ def _facts(
 
 def _read(name: str) -> Corpus:
     match name:
-        case "webnlg":
-            train, test = webnlg.read_train(), webnlg.read_parts("dev", "test")
-            return Corpus(name, train, webnlg.keep_known(test, train, "strict"))
-        case "e2e":
-            return Corpus(name, e2e.read_train(), e2e.read_test())
         case embedded.CORPUS:
             return mini.corpus()
+        case _ if name in known.NAMES:
+            return known.read(name)
     path = Path(name)
     if not path.is_file():
         raise ConfigError(

@@ -4,14 +4,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.corpora import e2e, webnlg
+from spor_tasks.corpora import known, webnlg
 from spor_tasks.errors import SplitError
 from spor_tasks.samples import Sample, Split, SplitPair
-from spor_tasks.splits import order_invariance, productivity, published, rule_learnability
+from spor_tasks.splits import (
+    order_invariance,
+    productivity,
+    published,
+    rule_learnability,
+    shipped,
+)
 
 _THRESHOLDS: Mapping[str | None, int] = {f"n{n}": n for n in productivity.THRESHOLDS}
 
 SETS = (
+    *(("systematicity", corpus, part) for corpus, part in shipped.SETS),
     *(("productivity", corpus, part) for corpus in published.CORPORA for part in _THRESHOLDS),
     *(("order_invariance", "webnlg", part) for part in order_invariance.PARTS),
     ("rule_learnability", "webnlg", None),
@@ -24,10 +31,11 @@ def load(
 ) -> SplitPair:
     """Return the strict sets of one aspect, its part where it has several, and corpus.
 
-    Order invariance and rule learnability have such sets on WebNLG, where the released ones test
-    triples that no training sample has. They are those without such samples, with the same orders
-    drawn, so that one run of a model gives both scores. ``folder`` holds the published repository's
-    tree; by default it is :func:`sources.data_dir`.
+    Those of systematicity were searched once, and are the same for everyone. Order invariance and
+    rule learnability have such sets on WebNLG, where the released ones test triples that no
+    training sample has. They are those without such samples, with the same orders drawn, so that
+    one run of a model gives both scores. ``folder`` holds the published repository's tree; by
+    default it is :func:`sources.data_dir`.
 
     Raises:
         SplitError: there are no such sets.
@@ -39,6 +47,8 @@ def load(
             f"there are no strict sets of {asked!r} on {corpus!r}",
             remedy=f"There are {', '.join(' '.join(filter(None, names)) for names in SETS)}.",
         )
+    if aspect == "systematicity":
+        return shipped.load(corpus, known.read(corpus, folder).samples, part=part)
     if aspect == "productivity":
         return _productivity(corpus, _THRESHOLDS[part], folder)
     pair = published.load(aspect, corpus, folder, part=part)
@@ -46,17 +56,14 @@ def load(
 
 
 def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair:
-    if corpus == "webnlg":
-        train, test = webnlg.read_train(folder), webnlg.read_test(folder, keep="strict")
-    else:
-        train, test = e2e.read_train(folder), e2e.read_test(folder)
-    return productivity.build(train, test, productivity.Settings(threshold=threshold))
+    read = known.read(corpus, folder)
+    return productivity.build(read.train, read.test, productivity.Settings(threshold=threshold))
 
 
 def _of_known_units(pair: SplitPair, folder: Path | None) -> tuple[Sample, ...]:
     """Return the samples of a WebNLG test set whose triples all occur in the training set."""
-    known = webnlg.read_test(folder, keep="strict")
+    samples = webnlg.read_test(folder, keep="strict")
     if pair.aspect == "rule_learnability":
-        known = rule_learnability.hide_entities(known)
-    ids = {sample.id for sample in known}
+        samples = rule_learnability.hide_entities(samples)
+    ids = {sample.id for sample in samples}
     return tuple(sample for sample in pair.test.samples if sample.id in ids)

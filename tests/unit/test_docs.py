@@ -71,9 +71,9 @@ def listed() -> Iterator[tuple[SplitName, list[str]]]:
     chosen = [table.splitlines() for table in tables if table.startswith("| corpus | protocol |")]
     for aspect, (header, _, *rows) in zip(ARMS, chosen, strict=True):
         for row in rows:
-            corpus, protocol, *cells = row.strip("| ").split(" | ")
-            part = cells.pop(0).strip("`") if "| part |" in header else None
-            yield SplitName(aspect, corpus, protocol, part), cells
+            corpus, protocol, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+            part = cells.pop(0).strip("`") if "| part |" in header else ""
+            yield SplitName(aspect, corpus, protocol, part or None), cells
 
 
 def test_every_split_is_listed_and_no_other() -> None:
