@@ -39,6 +39,7 @@ def run(arguments: Sequence[str]) -> None:
     names = _names(settings)
     _check_names(names, others="include_path" in settings)
     _check_limit(settings)
+    _check_shots(settings, names)
     _check_beams(settings, names)
     given = _mapping(settings, "model_args") | _mapping(settings, "metadata")
     for task in tasks.expand(names):
@@ -112,6 +113,17 @@ def _check_limit(settings: Mapping[str, Any]) -> None:
             "a limit of 0 is none: lm-eval would evaluate everything",
             where="--limit",
             remedy="Give 1 or more, a share such as 0.1, or no limit.",
+        )
+
+
+def _check_shots(settings: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse to leave out the demonstrations of tasks that are about them."""
+    shown = [task.name for task in tasks.expand(names) if "icl_arm" in task.content["metadata"]]
+    if shown and settings.get("num_fewshot") == 0:
+        raise ConfigError(
+            f"{shown[0]} is about demonstrations, so none is no choice",
+            where="--num_fewshot",
+            remedy="Give the most that a prompt may show, such as 3, 5 or 8.",
         )
 
 

@@ -130,6 +130,7 @@ def test_what_a_file_says_is_known_too(
         (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "holds no config.json"),
         (["--tasks", "spor_mini", "--metadata", "corpus=webnlg"], "error: "),
         (["--tasks", MINI, "--limit", "0"], "--limit: a limit of 0 is none"),
+        (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "is about demonstrations"),
         (["--tasks", f"{MINI}_beam5"], "hf cannot search with beams as spor_systematicity_mini_b"),
         (
             ["--tasks", "spor_mini", "--model", "vllm", "--gen_kwargs", "num_beams=2"],
