@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if given[:1] == ["eval"]:  # what follows is for lm-eval's own parser
-            from spor_tasks import evaluate
+            from spor_tasks import evaluate, many
 
-            evaluate.run(given[1:])
+            (many if many.asked(given) else evaluate).run(given[1:])
         else:
             options = _parser().parse_args(given)
             status: int | None = options.run(options)
@@ -71,7 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser(
         "eval",
-        help="evaluate a model: lm-eval's own command line, with our tasks and `spor-hf` known",
+        help="evaluate a model: lm-eval's own command line, with our tasks and `spor-hf` known; "
+        "`--models FILE` evaluates several",
         add_help=False,
     )
     _add_tasks(commands.add_parser("tasks", help="the tasks, and how lm-eval finds them"))

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
-import lm_eval.models  # noqa: F401 - lm-eval registers its own models only if it is before others
 import requests
 from lm_eval._cli.run import Run
-from lm_eval.api.registry import model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
 
 from spor_tasks import checkpoints, harness, tasks
 from spor_tasks.errors import ConfigError
+from spor_tasks.evaluator import register_model
 from spor_tasks.tasks import stubs
 
 _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
@@ -32,29 +31,13 @@ def run(arguments: Sequence[str]) -> None:
         CorpusError: the data of a task is not at hand.
     """
     setup_logging()
-    parser = argparse.ArgumentParser(prog="spor eval")
-    Run.create(parser.add_subparsers(dest="command"))
-    options = parser.parse_args(["run", *arguments])
-    settings = _settings(options)
-    names = _names(settings)
-    _check_names(names, others="include_path" in settings)
-    _check_limit(settings)
-    _check_shots(settings, names)
-    _check_beams(settings, names)
-    given = _mapping(settings, "model_args") | _mapping(settings, "metadata")
-    for task in tasks.expand(names):
-        harness.resolve(task.content["metadata"] | given)
-    if settings.get("apply_chat_template") and checkpoints.has_chat_template(given) is False:
-        raise ConfigError(
-            "the tokenizer has no chat template",
-            where="--apply_chat_template",
-            remedy="Leave it out: what was not tuned on chats reads plain prompts.",
-        )
+    options = parse(arguments)
+    settings = read_settings(options)
+    check(settings, task_names(settings), _mapping(settings, "model_args"))
     if not stubs.registered(stubs.folder()):  # else lm-eval has them already
         own = settings.get("include_path")
         options.include_path = [*([own] if own else []), str(tasks.FOLDER)]
-    if "spor-hf" not in model_registry:
-        model_registry.register("spor-hf", target="spor_tasks.models:SporHF")
+    register_model()
     try:
         options.func(options)
     except ValueError as error:
@@ -69,7 +52,35 @@ def run(arguments: Sequence[str]) -> None:
         ) from error
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments as lm-eval's own parser reads them."""
+    parser = argparse.ArgumentParser(prog="spor eval")
+    Run.create(parser.add_subparsers(dest="command"))
+    return parser.parse_args(["run", *arguments])
+
+
+def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[str, Any]) -> None:
+    """Find what is wrong with the settings, the tasks or a checkpoint before it is loaded.
+
+    Raises:
+        ConfigError, CorpusError: as :func:`run` does.
+    """
+    _check_names(names, others="include_path" in settings)
+    _check_limit(settings)
+    _check_shots(settings, names)
+    _check_beams(settings, names)
+    given = model_args | _mapping(settings, "metadata")
+    for task in tasks.expand(names):
+        harness.resolve(task.content["metadata"] | given)
+    if settings.get("apply_chat_template") and checkpoints.has_chat_template(given) is False:
+        raise ConfigError(
+            "the tokenizer has no chat template",
+            where="--apply_chat_template",
+            remedy="Leave it out: what was not tuned on chats reads plain prompts.",
+        )
+
+
+def read_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return what was given, on the command line before the file that ``--config`` names."""
     try:
         file = EvaluatorConfig.load_yaml_config(options.config) if options.config else {}
@@ -78,7 +89,12 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return file | {key: value for key, value in vars(options).items() if value is not None}
 
 
-def _names(settings: Mapping[str, Any]) -> list[str]:
+def task_names(settings: Mapping[str, Any]) -> list[str]:
+    """Return the names that were given, of tasks, groups and patterns.
+
+    Raises:
+        ConfigError: there are none.
+    """
     given = settings.get("tasks") or []
     names = [
         name for part in ([given] if isinstance(given, str) else given) for name in part.split(",")

@@ -15,6 +15,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.registry import register_model
 from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
+from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 _log = logging.getLogger(__name__)
@@ -69,6 +70,10 @@ class SporHF(HFLM):  # type: ignore[misc]
         A zero says that they were looked at; a task that is not named was not evaluated.
         """
         return {**super().get_model_info(), "prompts_cut": self._prompts_cut}
+
+    def forget(self) -> None:
+        """Forget which prompts were cut, before an evaluation that has nothing to do with them."""
+        self._prompts_cut = {}
 
     def _count_cut(self, requests: list[Instance]) -> None:
         # One that repeats, or that fills up a process's share, is still one prompt.
@@ -141,3 +146,26 @@ class SporHF(HFLM):  # type: ignore[misc]
                 **generation_kwargs,
             )
         return output
+
+
+def swap_adapter(model: HFLM, adapter: str | None) -> bool:
+    """Have a loaded model generate with another adapter, or with none, as if loaded with it.
+
+    Return False, and change nothing, where only loading it anew gives that: among several
+    processes, for an adapter that cannot be taken off, or where lm-eval cuts the embeddings to
+    the size of the tokenizer, which it does for adapters alone.
+    """
+    tuned = isinstance(model.model, PeftModel)
+    fixed = tuned and not hasattr(model.model.base_model, "unload")
+    config = getattr(model.config, "text_config", model.config)
+    cut = tuned != (adapter is not None) and config.vocab_size != len(model.tokenizer)
+    if hasattr(model, "accelerator") or fixed or cut:
+        return False
+    if tuned:
+        model._model = model.model.unload()  # noqa: SLF001 - no public way to replace it
+    if adapter is not None:
+        model._model = PeftModel.from_pretrained(model.model, adapter).eval()  # noqa: SLF001
+    model.peft = adapter
+    if isinstance(model, SporHF):
+        model.forget()
+    return True
