@@ -5,21 +5,14 @@ constant 1e-4; batches of 6; 10 epochs). A file may leave out every key that has
 no other key, and every value must have the type written here: nothing is taken for something else.
 """
 
-import difflib
-import json
 import math
-import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-
-import yaml
+from typing import Any, Literal
 
 from spor_tasks.errors import ConfigError
+from training import typed
 
 _COMMAND_LINE = "command line"
 
@@ -138,20 +131,17 @@ def load(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
             has the wrong type or is out of range; the error names the key and where it stands.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=path) from error
-    return parse(text, overrides, where=str(path))
+    return parse(typed.read_text(path), overrides, where=str(path))
 
 
 def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") -> TrainingConfig:
     """Do what :func:`load` does with the text of a file; ``where`` is what errors call it."""
-    document = _read_yaml(text, where)
+    document = typed.read_yaml(text, where)
     if not isinstance(document, dict):
-        raise ConfigError(f"must hold keys and values, not {_show(document)}", where=where)
+        raise ConfigError(f"must hold keys and values, not {typed.show(document)}", where=where)
     settings = {
-        key: _checked(key, value, where) for key, value in _flatten(TrainingConfig, document, where)
+        key: typed.checked(TrainingConfig, key, value, where)
+        for key, value in typed.flatten(TrainingConfig, document, where)
     }
     for override in overrides:
         key, equals, value = override.partition("=")
@@ -159,27 +149,28 @@ def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") ->
             raise ConfigError(
                 f"{override!r} is no setting", where=_COMMAND_LINE, remedy="Write key=value."
             )
-        settings[key] = _checked(key, _read_yaml(value, f"{_COMMAND_LINE}: {key}"), _COMMAND_LINE)
+        settings[key] = typed.checked(
+            TrainingConfig, key, typed.read_yaml(value, f"{_COMMAND_LINE}: {key}"), _COMMAND_LINE
+        )
     try:
-        return _assemble(TrainingConfig, settings)
+        return typed.assemble(TrainingConfig, settings)
     except ConfigError as error:
         raise ConfigError(error.what, where=where, remedy=error.remedy) from error
 
 
 def to_dict(config: TrainingConfig) -> dict[str, Any]:
     """Return the settings as JSON and YAML can hold them, in the shape of a config file."""
-    plain: dict[str, Any] = _plain(asdict(config))
-    return plain
+    return typed.to_dict(config)
 
 
 def dump(config: TrainingConfig) -> str:
     """Return the settings as a config file that :func:`parse` reads back equal."""
-    return yaml.dump(to_dict(config), Dumper=_Dumper, sort_keys=False)
+    return typed.dump(config)
 
 
 def known_keys() -> tuple[str, ...]:
     """Return every dotted key, in the order of the classes above."""
-    return tuple(key for key, _ in _leaves(TrainingConfig))
+    return tuple(key for key, _ in typed.leaves(TrainingConfig))
 
 
 def _require(key: str, valid: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
@@ -189,180 +180,3 @@ def _require(key: str, valid: bool, rule: str) -> None:  # noqa: FBT001 - reads 
 
 def _none_or_at_least(least: int, value: int | None) -> bool:
     return value is None or value >= least
-
-
-# --- YAML, strictly -------------------------------------------------------------------------------
-# PyYAML reads YAML 1.1, where `yes` is true, `010` is eight and `1e-3` is text. The loader below
-# knows the scalars of YAML 1.2's core schema, in their plain spellings.
-
-_FLOAT = re.compile(
-    r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)$"
-)
-
-
-class _Loader(yaml.SafeLoader):
-    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's way
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
-        mapping = super().construct_mapping(node, deep=deep)
-        if len(mapping) < len(node.value):
-            raise yaml.constructor.ConstructorError(
-                None, None, "a key stands twice in one section", node.start_mark
-            )
-        return mapping
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes what any YAML version would take for something else than text."""
-
-
-for _tag, _pattern, _first in (
-    ("null", re.compile(r"(?:~|null|)$"), ["~", "n", ""]),
-    ("bool", re.compile(r"(?:true|false)$"), list("tf")),
-    ("int", re.compile(r"[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789")),
-    ("float", _FLOAT, list("-+.0123456789")),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, _first)
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
-
-
-def _read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
-    try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise ConfigError(f"is not valid YAML: {error}", where=where) from error
-
-
-# --- Typed settings -------------------------------------------------------------------------------
-
-_Config = TypeVar("_Config")
-
-
-def _leaves(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each dotted key with its annotation."""
-    for name, hint in get_type_hints(section).items():
-        if is_dataclass(hint):
-            yield from _leaves(hint, f"{prefix}{name}.")  # type: ignore[arg-type]
-        else:
-            yield prefix + name, hint
-
-
-def _flatten(
-    section: type, mapping: Mapping[Any, Any], where: str, prefix: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Yield each setting of a file under its dotted key."""
-    hints = get_type_hints(section)
-    for name, value in mapping.items():
-        key = f"{prefix}{name}"
-        hint = hints.get(name)
-        if not is_dataclass(hint):
-            yield key, value
-        elif isinstance(value, dict):
-            yield from _flatten(hint, value, where, f"{key}.")  # type: ignore[arg-type]
-        else:
-            raise ConfigError(f"{key} must hold keys and values, not {_show(value)}", where=where)
-
-
-def _checked(key: str, value: object, where: str) -> Any:  # noqa: ANN401 - the key's type
-    hints = dict(_leaves(TrainingConfig))
-    if key not in hints:
-        raise ConfigError(f"unknown key {key!r}", where=where, remedy=_suggest(key, list(hints)))
-    try:
-        return _fit(value, hints[key])
-    except TypeError:
-        raise ConfigError(
-            f"{key} must be {_describe(hints[key])}, not {_show(value)}", where=where
-        ) from None
-
-
-def _suggest(key: str, known: list[str]) -> str:
-    """Name the key that was probably meant, which may only lack its section, or those there are."""
-    by_name = {name.rpartition(".")[2]: name for name in known}
-    names = difflib.get_close_matches(key.rpartition(".")[2], by_name, n=1)
-    keys = difflib.get_close_matches(key, known, n=1) or [by_name[name] for name in names]
-    of_section = [name for name in known if name.startswith(f"{key}.")]
-    if keys and not of_section:
-        return f"Did you mean {keys[0]}?"
-    return f"The keys are {', '.join(of_section or known)}."
-
-
-def _fit(value: object, hint: Any) -> Any:  # noqa: ANN401 - an annotation, and what it stands for
-    """Return the value as the annotated type.
-
-    Raises:
-        TypeError: it is of another type; only an integer may stand for a float, text for a path.
-    """
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        for option in get_args(hint):
-            with suppress(TypeError):
-                return _fit(value, option)
-    if origin is Literal and value in get_args(hint):
-        return value
-    if origin is tuple and isinstance(value, list):
-        return tuple(_fit(item, get_args(hint)[0]) for item in value)
-    return _fit_scalar(value, hint)
-
-
-def _fit_scalar(value: object, hint: Any) -> Any:  # noqa: ANN401 - as above
-    # bool is an int to isinstance, but not to type
-    if type(value) is hint:
-        return value
-    if hint is float and type(value) is int and abs(value) <= sys.float_info.max:
-        return float(value)
-    if hint is Path and isinstance(value, str) and value:
-        return Path(value)
-    raise TypeError
-
-
-_WORDS = {
-    bool: "true or false",
-    int: "an integer",
-    float: "a number",
-    str: "text",
-    Path: "a path",
-    NoneType: "null",
-}
-
-
-def _describe(hint: Any) -> str:  # noqa: ANN401 - an annotation
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(_describe(option) for option in get_args(hint))
-    if origin is Literal:
-        return " or ".join(get_args(hint))
-    if origin is tuple:
-        return "a list of texts"
-    return _WORDS[hint]
-
-
-def _show(value: object) -> str:
-    """Return the value as a config file would spell it."""
-    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
-
-
-def _assemble(section: type[_Config], settings: Mapping[str, Any], prefix: str = "") -> _Config:
-    """Build a section out of checked settings."""
-    hints = get_type_hints(section)
-    values = {}
-    for entry in fields(section):  # type: ignore[arg-type]
-        key = prefix + entry.name
-        if is_dataclass(hints[entry.name]):
-            values[entry.name] = _assemble(hints[entry.name], settings, f"{key}.")
-        elif key in settings:
-            values[entry.name] = settings[key]
-        elif entry.default is MISSING:
-            raise ConfigError(f"lacks the key {key}")
-    return section(**values)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any setting
-    match value:
-        case dict():
-            return {key: _plain(item) for key, item in value.items()}
-        case tuple():
-            return list(value)
-        case Path():
-            return str(value)
-        case _:
-            return value
