@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     pack.add_argument(
         "--wheels", type=Path, default=Path("runs/wheels"), metavar="DIR", help="keep them here"
     )
-    pack.add_argument("--piece-mib", type=float, default=60, metavar="N", help="of each piece")
+    pack.add_argument("--piece-mb", type=float, default=60, metavar="N", help="of each piece")
     pack.set_defaults(run=_pack)
 
     demo = commands.add_parser("demo", help="the whole way on an embedded corpus, in minutes")
@@ -98,9 +98,9 @@ def _pack(options: argparse.Namespace) -> None:
         options.include,
         target=target,
         wheels=options.wheels,
-        piece_mib=options.piece_mib,
+        piece_mb=options.piece_mb,
     )
-    print(f"{options.out}: {len(pieces)} pieces, {sum(p.size for p in pieces) / 2**20:.0f} MiB")
+    print(f"{options.out}: {len(pieces)} pieces, {sum(p.size for p in pieces) / 10**6:.0f} MB")
 
 
 def _demo(_: argparse.Namespace) -> None:

@@ -31,7 +31,7 @@ _CHECKOUT = ("training", "configs", "pyproject.toml", "constraints.txt")
 _THERE = ("torch", "transformers")
 _NEEDED = "spor-tasks[train]"
 _GLIBC = (17, 24, 27, 28)  # what wheels are built for; pip takes each by its own name only
-_MIB = 2**20
+_MB = 10**6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def pack(
     *,
     target: Target,
     wheels: Path,
-    piece_mib: float,
+    piece_mb: float,
 ) -> list[unpack.Piece]:
     """Write a pack of an experiment into a new folder; return its pieces.
 
@@ -86,8 +86,8 @@ def pack(
     ]
     out.mkdir(parents=True, exist_ok=True)
     size = sum(path.stat().st_size for _, path in content)
-    _log.info("%d files, %.0f MiB", len(content), size / _MIB)
-    pieces = unpack.write_archive(out, "pack", int(piece_mib * _MIB), sorted(content))
+    _log.info("%d files, %.0f MB", len(content), size / _MB)
+    pieces = unpack.write_archive(out, "pack", int(piece_mb * _MB), sorted(content))
     shutil.copyfile(unpack.__file__, out / "unpack.py")
     listing = {
         "experiment": str(_inside(experiment)),

@@ -27,7 +27,7 @@ PROJECT, WHEELS, DATA = "project", "wheels", "data"
 """What a pack holds: the checkout with the models, what it needs, and the corpora."""
 
 _CONTENT, _SITE = "content", "site"
-_MIB = 2**20
+_MB = 10**6
 _GRACE = 60.0  # seconds to end in, after an interrupt
 _WEIGHTS = (".safetensors", ".pt", ".bin")  # what results leave behind
 
@@ -236,7 +236,7 @@ class _Chain(io.RawIOBase):
 
 
 def _chained(paths: Iterable[Path]) -> IO[bytes]:
-    return io.BufferedReader(_Chain(paths), buffer_size=_MIB)
+    return io.BufferedReader(_Chain(paths), buffer_size=_MB)
 
 
 def _sha256(path: Path) -> str:
@@ -256,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running.add_argument("--to", type=Path, required=True, metavar="WORK")
     running.add_argument("--seconds", type=float, help="no limit if not given")
     running.add_argument("--out", type=Path, required=True, help="for the results, in pieces")
-    running.add_argument("--piece-mib", type=float, default=15)
+    running.add_argument("--piece-mb", type=float, default=15)
     running.add_argument("--weights", action="store_true", help="adapters too")
     running.add_argument("arguments", nargs="*", metavar="-- ARGUMENTS of `training run`")
     options = parser.parse_args(arguments)
@@ -267,7 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"missing: {' '.join(missing)}" if missing else f"{options.to}: ready")
             return 0
         status = run(listing, options.to, options.seconds, options.arguments)
-        limit = int(options.piece_mib * _MIB)
+        limit = int(options.piece_mb * _MB)
         written = collect(options.to, options.out, limit, weights=options.weights)
         print(f"{options.out}: {len(written)} pieces, cat them for one tar.gz")
     except UnpackError as error:
