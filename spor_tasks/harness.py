@@ -1,9 +1,7 @@
 """The bridge to lm-eval: what its task files name, and all that knows its calling conventions."""
 
-import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import metadata as packages
 from typing import Any, NamedTuple
@@ -14,21 +12,14 @@ from lm_eval.api.samplers import FirstNSampler
 from lm_eval.api.task import ConfigurableTask
 
 from spor_tasks import __version__, checkpoints
+from spor_tasks.documents import copy_sample_of, doc_of, first_line, order_sample_of, sample_of
 from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance, macro_mean, macro_stderr
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.linearize import PromptStyle, prompt
-from spor_tasks.samples import (
-    AttributeValue,
-    CopySample,
-    OrderSample,
-    Sample,
-    Split,
-    SplitPair,
-    Triple,
-)
+from spor_tasks.samples import Sample, Split, SplitPair
 from spor_tasks.splits import registry
 from spor_tasks.store import digest
 
@@ -238,66 +229,6 @@ def resolve(metadata: Metadata) -> Plan:
 # --- Documents -----------------------------------------------------------------------------------
 
 
-def doc_of(sample: Sample, style: PromptStyle) -> dict[str, Any]:
-    """Return the sample as lm-eval's document; what is ragged is one JSON text.
-
-    ``prompt`` shows the units in the sample's order. Of a sample with two input orders it shows
-    the first, and ``prompt_2`` the second.
-    """
-    doc = {
-        "id": sample.id,
-        "prompt": prompt(sample, style),
-        "target": sample.references[0] if sample.references else "",
-        "references": list(sample.references),
-        "units": json.dumps(sample.units, ensure_ascii=False),
-        "name": sample.name,
-        "corpus": sample.corpus,
-        "category": sample.category,
-    }
-    match sample:
-        case OrderSample(input_orders=orders):
-            first, second = (
-                prompt(replace(sample, units=tuple(sample.units[i] for i in indices)), style)
-                for indices in orders
-            )
-            return doc | {
-                "prompt": first,
-                "prompt_2": second,
-                "input_orders": json.dumps(orders),
-                "reference_orders": json.dumps(sample.reference_orders),
-            }
-        case CopySample(hidden=hidden):
-            return doc | {"hidden": json.dumps(hidden, ensure_ascii=False)}
-    return doc
-
-
-def sample_of(doc: Mapping[str, Any]) -> Sample:
-    """Return the sample that :func:`doc_of` made the document from, without what only some have."""
-    units = json.loads(doc["units"])
-    unit = Triple if len(units[0]) == len(Triple._fields) else AttributeValue
-    return Sample(
-        id=doc["id"],
-        corpus=doc["corpus"],
-        units=tuple(unit(*parts) for parts in units),
-        references=tuple(doc["references"]),
-        name=doc["name"],
-        category=doc["category"],
-    )
-
-
-def order_sample_of(doc: Mapping[str, Any]) -> OrderSample:
-    """Return the sample with the orders that :func:`doc_of` made the document from."""
-    first, second = map(tuple, json.loads(doc["input_orders"]))
-    references = tuple(map(tuple, json.loads(doc["reference_orders"])))
-    return OrderSample.of(sample_of(doc), (first, second), references)
-
-
-def copy_sample_of(doc: Mapping[str, Any]) -> CopySample:
-    """Return the sample with what it hides that :func:`doc_of` made the document from."""
-    hidden = json.loads(doc["hidden"])
-    return CopySample.of(sample_of(doc), ((what, phrase) for what, phrase in hidden))
-
-
 def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
     """Return what a document tells of its demonstrations, in order."""
     return [
@@ -324,7 +255,7 @@ def _digest(split: Split) -> str:
 
 def parent_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """Score one output with PARENT, 0 to 100, as published and against the full table."""
-    sample, (output,) = sample_of(doc), map(_scored, results)
+    sample, (output,) = sample_of(doc), map(first_line, results)
     published = _parent(full_table=False).measure(sample, output)
     full_table = _parent(full_table=True).measure(sample, output)
     return {
@@ -342,7 +273,7 @@ def _parent(*, full_table: bool) -> Parent:
 
 def order_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """Score the outputs for both input orders, 0 or 100 in each of fidelity and ordering."""
-    first, second = map(_scored, results)
+    first, second = map(first_line, results)
     metric = OrderInvariance()
     return metric.values(metric.measure(order_sample_of(doc), (first, second)))
 
@@ -358,7 +289,7 @@ def cwio_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, _Ta
 
     None stands where it does not, so that every mean and its error see every document.
     """
-    (output,) = map(_scored, results)
+    (output,) = map(first_line, results)
     evidence = Cwio().measure(sample_of(doc), output)
     tau = (evidence.units, evidence.tau)
     located_tau = evidence.located_tau
@@ -387,18 +318,9 @@ def cwio_stderr(taus: Sequence[_Tau]) -> float:
 
 def copy_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """Score one output by the copy rule, 0 or 100 in each case."""
-    (output,) = map(_scored, results)
+    (output,) = map(first_line, results)
     metric = CopyRule()
     return metric.values(metric.measure(copy_sample_of(doc), output))
-
-
-def _scored(output: str) -> str:
-    """Return the first line, which is what counts.
-
-    Greedy decoding stops there. Beams cannot without changing which of them wins, and a server may
-    not know how to.
-    """
-    return output.partition("\n")[0]
 
 
 # --- What is asked for ---------------------------------------------------------------------------

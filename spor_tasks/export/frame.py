@@ -13,8 +13,8 @@ from lm_eval.api.task import ConfigurableTask
 from spor_tasks.checkpoints import prompt_style
 from spor_tasks.corpora.jsonl import parse
 from spor_tasks.corpora.sources import RAW_URL
+from spor_tasks.documents import doc_of
 from spor_tasks.errors import CorpusError
-from spor_tasks.harness import doc_of
 
 
 def load(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spor_tasks import harness
+from spor_tasks import documents, harness
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
@@ -41,7 +41,7 @@ HIDDEN = CopySample(
 
 def document(sample: Sample) -> dict[str, Any]:
     """The sample as the harness logs it."""
-    logged: dict[str, Any] = json.loads(json.dumps(harness.doc_of(sample, "causal")))
+    logged: dict[str, Any] = json.loads(json.dumps(documents.doc_of(sample, "causal")))
     return logged
 
 
@@ -50,13 +50,13 @@ def document(sample: Sample) -> dict[str, Any]:
 
 @pytest.mark.parametrize("sample", [TOWN, INN])
 def test_a_document_holds_the_whole_sample(sample: Sample) -> None:
-    assert harness.sample_of(document(sample)) == sample
+    assert documents.sample_of(document(sample)) == sample
     assert document(sample)["target"] == sample.references[0]
 
 
 def test_a_document_holds_orders_and_what_is_hidden() -> None:
-    assert harness.order_sample_of(document(MILL)) == MILL
-    assert harness.copy_sample_of(document(HIDDEN)) == HIDDEN
+    assert documents.order_sample_of(document(MILL)) == MILL
+    assert documents.copy_sample_of(document(HIDDEN)) == HIDDEN
     assert document(HIDDEN)["target"] == ""
 
 
@@ -152,7 +152,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
         logged = outputs(result["samples"][task])
         scores = reported(result, task)
         for name, metric in (("parent", Parent()), ("parent_full_table", Parent(full_table=True))):
-            found = [metric.measure(harness.sample_of(doc), text).f for doc, [text] in logged]
+            found = [metric.measure(documents.sample_of(doc), text).f for doc, [text] in logged]
             assert scores[name] == pytest.approx(100 * math.fsum(found) / len(found))
             assert 5 < scores[name] < 95
 
@@ -160,7 +160,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = OrderInvariance()
     evidence = [
-        metric.measure(harness.order_sample_of(doc), (first, second))
+        metric.measure(documents.order_sample_of(doc), (first, second))
         for doc, [first, second] in outputs(result["samples"]["spor_order_invariance_mini_main"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
@@ -172,7 +172,7 @@ def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> None:
     metric = Cwio()
     evidence = [
-        metric.measure(harness.sample_of(doc), text)
+        metric.measure(documents.sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_order_invariance_mini_cwio"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
@@ -187,7 +187,7 @@ def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> 
 def test_the_copy_rule_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = CopyRule()
     evidence = [
-        metric.measure(harness.copy_sample_of(doc), text)
+        metric.measure(documents.copy_sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_rule_learnability_mini"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}

@@ -19,6 +19,7 @@ FLOORS = (
     "corpora",
     "splits",
     "prompts",
+    "documents",
     "metrics",
     "scoring",
     "checkpoints",

@@ -1,0 +1,85 @@
+"""Samples as the documents that lm-eval keeps and logs, and back: one mapping, read both ways."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from spor_tasks.prompts.linearize import PromptStyle, prompt
+from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
+
+
+def doc_of(sample: Sample, style: PromptStyle) -> dict[str, Any]:
+    """Return the sample as lm-eval's document; what is ragged is one JSON text.
+
+    ``prompt`` shows the units in the sample's order. Of a sample with two input orders it shows
+    the first, and ``prompt_2`` the second.
+    """
+    doc = {
+        "id": sample.id,
+        "prompt": prompt(sample, style),
+        "target": sample.references[0] if sample.references else "",
+        "references": list(sample.references),
+        "units": json.dumps(sample.units, ensure_ascii=False),
+        "name": sample.name,
+        "corpus": sample.corpus,
+        "category": sample.category,
+    }
+    match sample:
+        case OrderSample(input_orders=orders):
+            first, second = (
+                prompt(replace(sample, units=tuple(sample.units[i] for i in indices)), style)
+                for indices in orders
+            )
+            return doc | {
+                "prompt": first,
+                "prompt_2": second,
+                "input_orders": json.dumps(orders),
+                "reference_orders": json.dumps(sample.reference_orders),
+            }
+        case CopySample(hidden=hidden):
+            return doc | {"hidden": json.dumps(hidden, ensure_ascii=False)}
+    return doc
+
+
+def sample_of(doc: Mapping[str, Any]) -> Sample:
+    """Return the sample that :func:`doc_of` made the document from, without what only some have."""
+    units = json.loads(doc["units"])
+    unit = Triple if len(units[0]) == len(Triple._fields) else AttributeValue
+    return Sample(
+        id=doc["id"],
+        corpus=doc["corpus"],
+        units=tuple(unit(*parts) for parts in units),
+        references=tuple(doc["references"]),
+        name=doc["name"],
+        category=doc["category"],
+    )
+
+
+def order_sample_of(doc: Mapping[str, Any]) -> OrderSample:
+    """Return the sample with the orders that :func:`doc_of` made the document from."""
+    first, second = map(tuple, json.loads(doc["input_orders"]))
+    references = tuple(map(tuple, json.loads(doc["reference_orders"])))
+    return OrderSample.of(sample_of(doc), (first, second), references)
+
+
+def copy_sample_of(doc: Mapping[str, Any]) -> CopySample:
+    """Return the sample with what it hides that :func:`doc_of` made the document from."""
+    hidden = json.loads(doc["hidden"])
+    return CopySample.of(sample_of(doc), ((what, phrase) for what, phrase in hidden))
+
+
+def any_sample_of(doc: Mapping[str, Any]) -> Sample:
+    """Return the sample, with its orders or what it hides where the document has these."""
+    if "input_orders" in doc:
+        return order_sample_of(doc)
+    return copy_sample_of(doc) if "hidden" in doc else sample_of(doc)
+
+
+def first_line(output: str) -> str:
+    """Return what counts of an output.
+
+    Greedy decoding stops there. Beams cannot without changing which of them wins, and a server may
+    not know how to.
+    """
+    return output.partition("\n")[0]
