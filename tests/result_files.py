@@ -1,9 +1,13 @@
-"""Invented lm-eval result files, in the shape that lm-eval 0.4.13 writes."""
+"""Invented result and sample files of lm-eval, in the shape that lm-eval 0.4.13 writes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from spor_tasks.documents import doc_of
+from spor_tasks.samples import Sample
+from spor_tasks.store import encode_row
 
 UNKNOWN_ARM = "unknown"
 
@@ -78,4 +82,37 @@ def result_content(
 def write_result(file: Path, **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(result_content(**settings)))
+    return file
+
+
+def sample_row(
+    sample: Sample, outputs: Sequence[str], scores: Mapping[str, object], doc_id: int = 0
+) -> dict[str, Any]:
+    """What lm-eval logs of one document: the prompts, the outputs, and what these scored."""
+    doc = doc_of(sample, "causal")
+    prompts = [doc[key] for key in ("prompt", "prompt_2") if key in doc]
+    decoding = {"do_sample": False, "max_gen_toks": 128, "until": ["\n"]}
+    return {
+        "doc_id": doc_id,
+        "doc": doc,
+        "target": doc["target"],
+        "arguments": {
+            f"gen_args_{number}": {"arg_0": text, "arg_1": decoding}
+            for number, text in enumerate(prompts)
+        },
+        "resps": [[output] for output in outputs],
+        "filtered_resps": list(outputs),
+        "filter": "none",
+        "metrics": list(scores),
+        "doc_hash": "d" * 64,
+        "prompt_hash": "f" * 64,
+        "target_hash": "e" * 64,
+        **scores,
+    }
+
+
+def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the sample file that belongs to a task of a result file."""
+    file = result.with_name(f"samples_{task}_{result.stem.rpartition('_')[2]}.jsonl")
+    file.write_bytes(b"".join(encode_row(row) for row in rows))
     return file

@@ -1,0 +1,172 @@
+"""lm-eval's sample files: what a run was asked, what it wrote, and what each output scored."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.documents import any_sample_of, first_line
+from spor_tasks.errors import ResultError
+from spor_tasks.metrics.base import Value
+from spor_tasks.results import TaskResult
+from spor_tasks.samples import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One test sample of one run.
+
+    ``run`` says of what task, model, arm and seed. ``sample`` is of the kind that its aspect has:
+    an :class:`~spor_tasks.samples.OrderSample` or :class:`~spor_tasks.samples.CopySample` where
+    there are orders or hidden phrases. ``inputs`` are its prompts, ``contexts`` these as the model
+    was given them, after demonstrations and in a chat's template, and ``outputs`` what it wrote to
+    each, whole; of two input orders there are two of each, otherwise one. ``scores`` holds the
+    values of this sample by metric, as the run logged them. ``prompt_sha256`` is lm-eval's digest
+    of the (first) context.
+    """
+
+    run: TaskResult
+    sample: Sample
+    inputs: tuple[str, ...]
+    contexts: tuple[str, ...]
+    outputs: tuple[str, ...]
+    scores: Mapping[str, Value]
+    prompt_sha256: str
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """What was scored of the outputs."""
+        return tuple(map(first_line, self.outputs))
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The kinds of error that the scores tell of, in the order of :data:`ERRORS`."""
+        scores = self.scores
+        found = {
+            "empty": not all(output.strip() for output in self.scored),
+            "fidelity": scores.get("fidelity_pbh") == 0 or scores.get("cwio_located_share") == 0,
+            "ordering": scores.get("ordering_pbh") == 0,
+            "omission": bool(scores.get("copy_rule_00") or scores.get("copy_rule_01")),
+            "hallucination": bool(scores.get("copy_rule_01") or scores.get("copy_rule_11")),
+        }
+        return tuple(kind for kind in ERRORS if found[kind])
+
+
+ERRORS: Mapping[str, str] = {
+    "empty": "an output is empty",
+    "fidelity": "a unit is not located in an output",
+    "ordering": "an output has an order that no reference has",
+    "omission": "a hidden phrase is not copied",
+    "hallucination": "what is hidden appears",
+}
+"""The kinds of error that scores tell of, with what they mean; PARENT tells of none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The samples of one result, on the disk: each pass over them reads the file again."""
+
+    path: Path
+    run: TaskResult
+
+    def records(self) -> Iterator[Record]:
+        """Yield the samples in the order of the file, one in memory at a time.
+
+        Raises:
+            ResultError: a line is cut short or is none of lm-eval's; ``where`` names it.
+        """
+        for place, row in self._rows():
+            try:
+                record = _record(self.run, row)
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                raise _damaged(place, error) from error
+            yield record
+
+    def scores(self) -> Iterator[tuple[str, Mapping[str, Value]]]:
+        """Yield id and scores of each sample, which is cheaper than whole records.
+
+        Raises:
+            ResultError: as :meth:`records`.
+        """
+        for place, row in self._rows():
+            try:
+                found = (str(row["doc"]["id"]), _scores(row))
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                raise _damaged(place, error) from error
+            yield found
+
+    def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        try:
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    place = f"{self.path}:{number}"
+                    try:
+                        row = json.loads(line)
+                    except (ValueError, RecursionError) as error:
+                        raise _damaged(place, error) from error
+                    yield place, row
+        except OSError as error:
+            raise _damaged(str(self.path), error) from error
+
+
+def find(result: TaskResult) -> SampleFile | None:
+    """Return the samples that lm-eval logged beside a result, None where it did not."""
+    stamp = result.file.stem.rpartition("_")[2]
+    path = result.file.with_name(f"samples_{result.task}_{stamp}.jsonl")
+    return SampleFile(path, result) if path.is_file() else None
+
+
+def orphans(folder: Path) -> tuple[Path, ...]:
+    """Return the sample files below a folder that no result file stands beside."""
+    return tuple(
+        path
+        for path in sorted(folder.rglob("samples_*.jsonl"))
+        if not any(path.parent.glob(f"*_{path.stem.rpartition('_')[2]}.json"))
+    )
+
+
+def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
+    doc = row["doc"]
+    return Record(
+        run=run,
+        sample=any_sample_of(doc),
+        inputs=tuple(doc[key] for key in ("prompt", "prompt_2") if key in doc),
+        contexts=tuple(request["arg_0"] for request in row["arguments"].values()),
+        outputs=tuple(map(_text, row["filtered_resps"])),
+        scores=_scores(row),
+        prompt_sha256=row["prompt_hash"],
+    )
+
+
+def _text(output: object) -> str:
+    if not isinstance(output, str):
+        raise TypeError(f"an output is {type(output).__name__}, not text")
+    return output
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
+    return {
+        name: _value(row[name])
+        for name in row["metrics"]
+        if not name.endswith("_stderr") and name in row
+    }
+
+
+def _value(logged: object) -> Value:
+    match logged:
+        case None:
+            return None
+        case [int(group), int() | float() as number]:
+            return group, float(number)
+        case int() | float():
+            return float(logged)
+    raise TypeError(f"{logged!r} is no score")
+
+
+def _damaged(place: str, error: Exception) -> ResultError:
+    return ResultError(
+        f"is no sample of SPOR as lm-eval logs it: {type(error).__name__}: {error}",
+        where=place,
+        remedy="The run may have been cut short; run it again.",
+    )
