@@ -37,8 +37,8 @@ _CUT = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return 0 where all is well.
 
-    It is 1 where a check found a violation, 2 for bad input, and otherwise what shells make of a
-    signal that ended the command.
+    It is 1 where a check found a violation or a report left something out, 2 for bad input, and
+    otherwise what shells make of a signal that ended the command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -181,7 +181,10 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "results", nargs="+", type=Path, metavar="RESULTS", help="result files, or their folders"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write report.md and report.json there as well"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="write report.md, report.tex, report.csv and report.json there as well",
     )
     parser.set_defaults(run=_report)
 
@@ -485,7 +488,10 @@ def _result_row(result: "Result") -> dict[str, Any]:
 # --- spor report ---------------------------------------------------------------------------------
 
 
-def _report(options: argparse.Namespace) -> None:
+def _report(options: argparse.Namespace) -> int:
     from spor_tasks import report
+    from spor_tasks.report import render
 
-    print(report.write(options.results, options.out))
+    found = report.write(options.results, options.out)
+    print(render.terminal(found))
+    return 0 if found.whole else _VIOLATED

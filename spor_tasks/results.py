@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spor_tasks.errors import ResultError
 from spor_tasks.schema import faults, result_schema
@@ -60,6 +60,34 @@ class TaskResult:
         """The arm that the model was tuned on, or else shown."""
         return self.adapter.arm if self.adapter else self.shown_arm
 
+    @property
+    def seed(self) -> int | None:
+        """The seed that the adapter was trained with; None where nothing was."""
+        return self.adapter.seed if self.adapter else None
+
+
+class Problem(NamedTuple):
+    """What is wrong with a file, or with what two files say together.
+
+    ``kind`` is one word, for programs. ``lost`` tells whether a result is left out of what was
+    asked for, or stands apart from what it was to be compared with.
+    """
+
+    kind: str
+    where: str
+    what: str
+    lost: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class Collected(NamedTuple):
+    """The results of many files, and what is wrong with others."""
+
+    results: tuple[TaskResult, ...]
+    problems: tuple[Problem, ...]
+
 
 def read(file: Path) -> tuple[TaskResult, ...]:
     """Read every SPOR task of one lm-eval result file; tasks of other packages are passed over.
@@ -68,51 +96,97 @@ def read(file: Path) -> tuple[TaskResult, ...]:
         ResultError: the file is cut short or no result file, or does not say of a SPOR task what
             `schema.json` asks for.
     """
-    try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ResultError(f"is no readable result file: {error}", where=file) from error
-    if fault := next(_faults(content), None):
-        raise ResultError(
-            f"is no result file of this version: {fault}",
-            where=file,
-            remedy="The run may have been cut short, or be of another version of spor-tasks; run "
-            "it again.",
-        )
-    return tuple(_task_result(file, task, content) for task in _our_tasks(content))
+    found = _collected([file])
+    for problem in found.problems:
+        if problem.lost:
+            raise ResultError(
+                problem.what,
+                where=file,
+                remedy="The run may have been cut short, or be of another version of spor-tasks; "
+                "run it again.",
+            )
+    return found.results
 
 
-def collect(paths: Iterable[Path]) -> tuple[TaskResult, ...]:
+def collect(paths: Iterable[Path]) -> Collected:
     """Read result files, and all that lie in the given folders, in the order of their paths.
+
+    What cannot be read is named among the problems; the rest is there nevertheless.
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
     """
     given = tuple(paths)
-    found = tuple(result for file in sorted(set(_result_files(given))) for result in read(file))
-    if not found:
+    found = _collected({file.resolve(): file for file in sorted(_result_files(given))}.values())
+    if not found.results:
         raise ResultError(
-            "holds no results of SPOR tasks",
+            "\n".join(["holds no results of SPOR tasks", *map(str, found.problems)]),
             where=", ".join(map(str, given)),
             remedy="Give the folder that `--output_path` named.",
         )
     return found
 
 
-def _faults(content: object) -> Iterator[str]:
-    """Yield what a result file lacks, our tasks under names of the user's own included."""
+def _collected(files: Iterable[Path]) -> Collected:
+    items = [item for file in files for item in _items(file)]
+    return Collected(
+        tuple(item for item in items if isinstance(item, TaskResult)),
+        tuple(item for item in items if isinstance(item, Problem)),
+    )
+
+
+def _items(file: Path) -> Iterator[TaskResult | Problem]:
+    """Yield what each SPOR task of a file comes to."""
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        yield Problem("unreadable", str(file), f"is no readable result file: {error}")
+        return
     schema = result_schema()
-    yield from faults(content, schema, schema)
-    if isinstance(content, dict):
-        for task in _our_tasks(content):
-            for part, name in (("configs", "task"), ("results", "scores"), ("n-samples", "counts")):
-                place = f"{part}.{task}"
-                yield from faults(content[part].get(task), schema["$defs"][name], schema, place)
+    if fault := next(faults(_without_tasks(content), schema, schema), None):
+        yield Problem("unreadable", str(file), f"is no result file of this version: {fault}")
+        return
+    tasks = tuple(_our_tasks(content))
+    if not tasks:
+        others = ", ".join(content["configs"]) or "no task at all"
+        yield Problem("foreign", str(file), f"holds no SPOR task: {others}", lost=False)
+    for task in tasks:
+        if fault := next(_faults(task, content), None):
+            what = f"is no result file of this version: {fault}"
+            yield Problem("schema", str(file), what)
+            continue
+        try:
+            yield _task_result(file, task, content)
+        except (KeyError, TypeError, ValueError) as error:
+            what = f"is no result file of this version: {task}: {type(error).__name__}: {error}"
+            yield Problem("schema", str(file), what)
+
+
+_PARTS = (("configs", "task"), ("results", "scores"), ("n-samples", "counts"))
+
+
+def _without_tasks(content: object) -> object:
+    if not isinstance(content, dict):
+        return content
+    named = {part for part, _ in _PARTS}
+    return {
+        key: {} if key in named and isinstance(value, dict) else value
+        for key, value in content.items()
+    }
+
+
+def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a result file lacks to one of our tasks, whatever the user named it."""
+    schema = result_schema()
+    for part, name in _PARTS:
+        value = content[part].get(task)
+        yield from faults(value, schema["$defs"][name], schema, f"{part}.{task}")
 
 
 def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:
-    for task, config in content.get("configs", {}).items():
-        if "spor" in (config.get("metadata") or {}):
+    for task, config in content["configs"].items():
+        metadata = config.get("metadata") if isinstance(config, dict) else None
+        if task.startswith("spor_") or (isinstance(metadata, dict) and "spor" in metadata):
             yield task
 
 

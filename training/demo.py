@@ -20,6 +20,7 @@ from transformers.utils import logging as transformers_logging
 
 from spor_tasks import __version__, report, results, tasks
 from spor_tasks.errors import ResultError
+from spor_tasks.report import render
 from spor_tasks.samples import SplitPair
 from spor_tasks.splits import registry
 from spor_tasks.store import digest, digest_weights, read_manifest
@@ -75,7 +76,7 @@ def run(
                     files.append(
                         _result(results_folder, pair, settings.limit, base_folder, config.output)
                     )
-    print(f"\n{report.write(files, folder)}\n\n{folder / 'report.md'}, {folder / 'report.json'}")
+    print(f"\n{render.terminal(report.write(files, folder))}\n\n{folder / 'report.md'}")
     _log.info("%.0f seconds", time.perf_counter() - started)
 
 

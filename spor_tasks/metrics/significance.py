@@ -5,7 +5,7 @@ resampled alike. Every test here draws from the samples at hand; what three trai
 is said in ``docs/metrics.md``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ Statistic = Callable[[NDArray[np.int64]], Numbers]
 """Maps sample indices, one resample per row, to the score of each row."""
 
 RESAMPLES = 10_000
+_ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal is equal
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 
 
@@ -137,23 +138,104 @@ def interval(column: Column, *, seed: int) -> tuple[float, float] | None:
 
 
 def compare(one: Column, other: Column, *, seed: int) -> Comparison | None:
-    """Compare the same score of two systems on the same samples, None where there are none.
-
-    Groups keep their sizes: each output counts for as much as in the score itself.
-    """
-    scored = ~(np.isnan(one.numbers) | np.isnan(other.numbers))
-    n = int(scored.sum())
-    if not n:
+    """Compare the same score of two systems on the same samples, None where there are none."""
+    shares = _shares_of_difference(one, other)
+    shares = shares[~np.isnan(shares)]
+    if not len(shares):
         return None
-    _, codes, sizes = np.unique(one.groups[scored], return_inverse=True, return_counts=True)
-    shares = n / (len(sizes) * sizes[codes])
-    first, second = one.numbers[scored] * shares, other.numbers[scored] * shares
+    nothing = np.zeros_like(shares)
     return Comparison(
-        float((first - second).mean()),
-        n,
-        approximate_randomization(first, second, seed=seed),
-        paired_bootstrap(first, second, seed=seed),
+        float(shares.mean()),
+        len(shares),
+        approximate_randomization(shares, nothing, seed=seed),
+        paired_bootstrap(shares, nothing, seed=seed),
     )
+
+
+def resampled_scores(
+    columns: Sequence[Column], *, seed: int, resamples: int = RESAMPLES
+) -> Numbers:
+    """Return the scores of resamples of the same samples, of shape (resamples, columns).
+
+    All columns are drawn alike, so that their differences are scores of resamples too, and many
+    cost little more than one: what is counted is how often a resample has each sample. NaN is a
+    resample without a verdict.
+    """
+    n = len(columns[0].numbers)
+    weights, owners, total = _group_weights(columns)
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for rows in _blocks(resamples, n):
+        draws = rng.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+        counts = np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n)
+        sums = counts.astype(np.float64) @ weights
+        numbers, sizes = sums[:, :total], sums[:, total:]
+        means = np.divide(numbers, sizes, out=np.zeros_like(numbers), where=sizes > 0)
+        held = (sizes > 0).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
+            blocks.append((means @ owners) / (held @ owners))
+    return np.concatenate(blocks)
+
+
+def _group_weights(columns: Sequence[Column]) -> tuple[Numbers, Numbers, int]:
+    """Return values and presence of each group of each column, and which column each belongs to.
+
+    The first array has the shape (samples, twice the groups), the second (groups, columns).
+    """
+    values, presences, owners = [], [], []
+    for number, column in enumerate(columns):
+        scored = ~np.isnan(column.numbers)
+        for group in np.unique(column.groups[scored]):
+            present = scored & (column.groups == group)
+            values.append(np.where(present, column.numbers, 0.0))
+            presences.append(present.astype(np.float64))
+            owners.append(number)
+    n = len(columns[0].numbers)
+    belongs = np.zeros((len(owners), len(columns)))
+    belongs[np.arange(len(owners)), owners] = 1
+    stacked = np.stack([*values, *presences], axis=1) if owners else np.zeros((n, 0))
+    return stacked, belongs, len(owners)
+
+
+def percentile_interval(scores: Numbers, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the middle ``confidence`` of resampled scores, of shape (resamples,)."""
+    tail = 50 * (1 - confidence)
+    low, high = np.nanpercentile(scores, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def randomization_p_values(
+    pairs: Sequence[tuple[Column, Column]], *, seed: int, resamples: int = RESAMPLES
+) -> Numbers:
+    """Return the p of :func:`approximate_randomization` for each pair, of shape (pairs,).
+
+    All pairs are of the same number of samples and use the same exchanges. Of a sample on which
+    one of the two has no verdict nothing is exchanged; NaN is a pair without any other.
+    """
+    differences = np.stack([_shares_of_difference(*pair) for pair in pairs], axis=1)
+    n, count = differences.shape
+    scored = ~np.isnan(differences)
+    differences = np.where(scored, differences, 0.0) / np.maximum(scored.sum(axis=0), 1)
+    observed = np.abs(differences.sum(axis=0)) - _ROUNDING
+    rng = np.random.default_rng(seed)
+    extreme = np.zeros(count)
+    for rows in _blocks(resamples, n):
+        signs = 2.0 * rng.integers(0, 2, (rows, n), dtype=np.int8) - 1.0
+        extreme += (np.abs(signs @ differences) >= observed).sum(axis=0)
+    return np.where(scored.any(axis=0), (extreme + 1) / (resamples + 1), np.nan)
+
+
+def _shares_of_difference(one: Column, other: Column) -> Numbers:
+    """Return what each sample adds to the difference of two scores, whose mean that is.
+
+    Groups keep their sizes: each output counts for as much as in the score itself. NaN is a sample
+    on which one of the two has no verdict.
+    """
+    differences = one.numbers - other.numbers
+    scored = ~np.isnan(differences)
+    _, codes, sizes = np.unique(one.groups[scored], return_inverse=True, return_counts=True)
+    differences[scored] *= scored.sum() / (len(sizes) * sizes[codes])
+    return differences
 
 
 def _resampled(statistic: Statistic, n: int, seed: int, resamples: int) -> Numbers:
@@ -182,6 +264,5 @@ def _differences(one: Numbers, other: Numbers) -> Numbers:
 
 def _p_value(resampled: Numbers, observed: float) -> float:
     """Return the share at least as extreme; the observed one counts, so that p is never zero."""
-    # Sums in another order differ in the last digits: equal is equal within rounding.
-    extreme = int((resampled >= observed - 1e-12).sum())
+    extreme = int((resampled >= observed - _ROUNDING).sum())
     return (extreme + 1) / (len(resampled) + 1)

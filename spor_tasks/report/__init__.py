@@ -1,24 +1,35 @@
-"""Reports: from result files to the tables of the paper. Reads files only, no model or corpus."""
+"""Reports: from files to tables that people read. Reads files only, no model or corpus.
 
-from collections.abc import Sequence
+First :func:`collect` reads everything there is and builds the typed rows; then each writer makes
+one file of the report and computes nothing.
+"""
+
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spor_tasks import results
-from spor_tasks.report import render, tables
-from spor_tasks.store import atomic_write, write_json
+from spor_tasks.report import render
+from spor_tasks.report.collect import Report, collect
+from spor_tasks.store import atomic_write
+
+__all__ = ["Report", "collect", "write"]
+
+_TEXTS: tuple[tuple[str, Callable[[Report], str]], ...] = (
+    ("report.md", render.markdown),
+    ("report.tex", render.latex),
+    ("report.csv", render.tidy_csv),
+    ("report.json", render.as_json),
+)
 
 
-def write(paths: Sequence[Path], out: Path | None = None) -> str:
-    """Compare the results that lie in files and folders; return the table for the terminal.
-
-    With ``out`` the table is also written there, as ``report.md`` and ``report.json``.
+def write(paths: Sequence[Path], out: Path | None = None) -> Report:
+    """Report the results that lie in files and folders; with ``out`` as files there, too.
 
     Raises:
-        ResultError: no results, damaged ones, or some that must not stand in one comparison.
+        ResultError: a path is missing, or nothing of SPOR was found.
     """
-    rows = tables.comparisons(results.collect(paths))
+    report = collect(paths)
     if out is not None:
-        with atomic_write(out / "report.md") as file:
-            file.write(render.markdown(rows).encode())
-        write_json(out / "report.json", [render.as_json(row) for row in rows])
-    return render.terminal(rows)
+        for name, text in _TEXTS:
+            with atomic_write(out / name) as file:
+                file.write(text(report).encode(errors="backslashreplace"))
+    return report

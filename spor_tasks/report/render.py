@@ -1,99 +1,274 @@
-"""Tables as text: for the terminal, as Markdown, as JSON. No computing here."""
+"""A report as text: for the terminal, as Markdown, LaTeX, CSV and JSON. No computing here."""
 
-from collections.abc import Sequence
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
-from spor_tasks.report.tables import ArmScore, Comparison
+from spor_tasks.report.collect import Report
+from spor_tasks.report.escape import csv_field, latex_text, markdown_text, visible
+from spor_tasks.report.evidence import Interval
+from spor_tasks.report.layout import Content, Grid, Line, grids
+from spor_tasks.report.published import paper_facts
+from spor_tasks.report.tables import Cell, Comparison
+from spor_tasks.samples import ARMS
 
-_HEADER = (
-    "task",
-    "metric",
-    "sets",
-    "model",
-    "as is",
-    "first arm",
-    "second arm",
-    "difference",
-    "n",
-    "seeds",
+SCHEMA = 1
+"""The version of what is written as JSON."""
+
+RUNS, PAPER = "Runs", "As published"
+
+LEGEND = (
+    "Scores are means over seeds. [low, high] is a 95 % interval: a bootstrap over samples, unless "
+    "a note says that it is over seeds. † p < 0.05, ‡ p < 0.01 of no difference between the arms: "
+    "approximate randomization over the same samples, two-sided, each for one comparison; the "
+    "paper's marks are its own. Rows as published are the paper's: means of three seeds, five "
+    "beams, and the best of ten epochs."
 )
 
 
-def cells(comparison: Comparison) -> tuple[str, ...]:
-    """Return one row of text cells; a cell without a result is empty."""
-    seeds = {seed for arm in comparison.arms if arm for seed in arm.seeds if seed is not None}
-    first, second = comparison.arms
-    return (
-        comparison.task,
-        comparison.metric,
-        comparison.protocol,
-        comparison.model,
-        _number(comparison.as_is),
-        _arm(first),
-        _arm(second),
-        _signed(comparison.difference),
-        str(comparison.n),
-        ", ".join(map(str, sorted(seeds))),
-    )
+def terminal(report: Report) -> str:
+    """Return the report as aligned columns."""
+    blocks = [_plain(grid) for table in report.tables for grid in grids(table)]
+    return "\n\n".join([*blocks, *_problem_block(report)])
 
 
-def markdown(comparisons: Sequence[Comparison]) -> str:
-    """Return the comparisons as one Markdown table."""
-    lines = [_HEADER, *map(cells, comparisons)]
-    rows = ["| " + " | ".join(_escape(cell) for cell in line) + " |" for line in lines]
-    rule = "|" + "---|" * len(_HEADER)
-    return "\n".join([rows[0], rule, *rows[1:]]) + "\n"
-
-
-def terminal(comparisons: Sequence[Comparison]) -> str:
-    """Return the comparisons as aligned columns."""
-    lines = [_HEADER, *map(cells, comparisons)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
-    return "\n".join(
+def _plain(grid: Grid) -> str:
+    lines = [grid.header, *(tuple(map(_plain_cell, line)) for line in (*grid.runs, *grid.paper))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(grid.header))]
+    rows = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
+    ]
+    own = 1 + len(grid.runs)
+    paper = [f"{PAPER}:", *rows[own:]] if grid.paper else []
+    title = f"{grid.title}{f' ({grid.caption})' if grid.caption else ''}"
+    notes = [f"[{number}] {visible(note)}" for number, note in enumerate(grid.notes, 1)]
+    return "\n".join([visible(title), *rows[:own], *paper, *notes])
+
+
+def _plain_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return visible(content)
+    interval = f" [{content.interval}]" if content.interval else ""
+    notes = "".join(f"[{number}]" for number in content.notes)
+    return f"{content.value}{content.mark}{interval}{' ' if content.value and notes else ''}{notes}"
+
+
+def _problem_block(report: Report) -> Iterator[str]:
+    if report.problems:
+        lines = [f"  {visible(str(problem))}" for problem in report.problems]
+        yield "\n".join(["What is wrong, or missing:", *lines])
+
+
+def markdown(report: Report) -> str:
+    """Return the report as Markdown."""
+    blocks = [_markdown_grid(grid) for table in report.tables for grid in grids(table)]
+    problems = [f"- {markdown_text(str(problem))}" for problem in report.problems]
+    named = ["\n".join(["## What is wrong, or missing", "", *problems])] if problems else []
+    return "\n\n".join(["# SPOR", LEGEND, *blocks, *named]) + "\n"
+
+
+def _markdown_grid(grid: Grid) -> str:
+    def row(line: Iterable[str]) -> str:
+        return f"| {' | '.join(line)} |"
+
+    def label(text: str) -> str:
+        return row([f"*{text}*", *[""] * (len(grid.header) - 1)])
+
+    def rows(lines: Iterable[Line]) -> list[str]:
+        return [row(map(_markdown_cell, line)) for line in lines]
+
+    notes = [f"{number}. {markdown_text(note)}" for number, note in enumerate(grid.notes, 1)]
+    paper = [label(PAPER), *rows(grid.paper)] if grid.paper else []
+    return "\n".join(
+        [
+            f"## {markdown_text(grid.title)}",
+            "",
+            *([markdown_text(grid.caption), ""] if grid.caption else []),
+            row(map(markdown_text, grid.header)),
+            "|" + "---|" * len(grid.header),
+            *([label(RUNS)] if paper else []),
+            *rows(grid.runs),
+            *paper,
+            *(["", *notes] if notes else []),
+        ]
     )
 
 
-def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison with every seed's value; null is a cell without a result."""
-    return {
-        "task": comparison.task,
-        "protocol": comparison.protocol,
-        "model": comparison.model,
-        "metric": comparison.metric,
-        "n": comparison.n,
-        "as_is": comparison.as_is,
-        "arms": [
-            arm
-            and {
-                "arm": arm.arm,
-                "mean": arm.mean,
-                "values": {
-                    "shown" if seed is None else str(seed): value
-                    for seed, value in zip(arm.seeds, arm.values, strict=True)
-                },
-            }
-            for arm in comparison.arms
+def _markdown_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return markdown_text(content)
+    interval = f" \\[{content.interval}\\]" if content.interval else ""
+    notes = ",".join(map(str, content.notes))
+    return f"{content.value}{content.mark}{interval}{f'<sup>{notes}</sup>' if notes else ''}"
+
+
+def latex(report: Report) -> str:
+    r"""Return the report as LaTeX tables for the package `booktabs`."""
+    head = [
+        "% \\usepackage{booktabs}",
+        *(f"% {line}" for line in visible(LEGEND).split(". ")),
+        *(f"% {visible(str(problem))}" for problem in report.problems),
+    ]
+    blocks = [_latex_grid(grid) for table in report.tables for grid in grids(table)]
+    return "\n\n".join(["\n".join(head), *blocks]) + "\n"
+
+
+def _latex_grid(grid: Grid) -> str:
+    columns = len(grid.header)
+
+    def row(line: Iterable[str]) -> str:
+        return f"{' & '.join(line)} \\\\"
+
+    def rows(lines: Iterable[Line]) -> list[str]:
+        return [row(map(_latex_cell, line)) for line in lines]
+
+    def label(text: str) -> str:
+        return f"\\multicolumn{{{columns}}}{{l}}{{\\emph{{{text}}}}} \\\\"
+
+    paper = ["\\midrule", label(PAPER), *rows(grid.paper)] if grid.paper else []
+    remarks = [grid.title, grid.caption]
+    notes = [
+        f"\\textsuperscript{{{number}}}~{latex_text(note)}."
+        for number, note in enumerate(grid.notes, 1)
+    ]
+    caption = " ".join([*(f"{latex_text(text)}." for text in remarks if text), *notes])
+    aligned = "l" * sum(name in {"model", "arm", "metric"} for name in grid.header)
+    return "\n".join(
+        [
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{caption}}}",
+            f"\\begin{{tabular}}{{{aligned}{'r' * (columns - len(aligned))}}}",
+            "\\toprule",
+            row(map(latex_text, grid.header)),
+            "\\midrule",
+            *([label(RUNS)] if paper else []),
+            *rows(grid.runs),
+            *paper,
+            "\\bottomrule",
+            "\\end{tabular}",
+            "\\end{table}",
+        ]
+    )
+
+
+def _latex_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return latex_text(content)
+    value = f"${content.value}$" if content.value[:1] in {"+", "-"} else content.value
+    interval = f" {{\\scriptsize [{content.interval}]}}" if content.interval else ""
+    notes = ",".join(map(str, content.notes))
+    note = f"\\textsuperscript{{{notes}}}" if notes else ""
+    return f"{value}{latex_text(content.mark)}{interval}{note}"
+
+
+# --- Tidy: a number a row -------------------------------------------------------------------------
+
+_FIELDS = (
+    "aspect",
+    "corpus",
+    "protocol",
+    "part",
+    "variant",
+    "task",
+    "source",
+    "model",
+    "apart",
+    "metric",
+    "arm",
+    "value",
+    "low",
+    "high",
+    "interval_over",
+    "deviation",
+    "n",
+    "seeds",
+    "p",
+    "mark",
+    "reason",
+)
+
+
+def tidy_csv(report: Report) -> str:
+    """Return every number of the report in a row of its own, with all that tells it from others."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n")
+    writer.writeheader()
+    for table in report.tables:
+        for comparison in table.rows:
+            writer.writerows(_tidy(comparison))
+    return text.getvalue()
+
+
+def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
+    common = {
+        "aspect": row.aspect,
+        "corpus": csv_field(row.corpus),
+        "protocol": row.protocol,
+        "part": csv_field(row.part or ""),
+        "variant": csv_field(row.variant),
+        "task": csv_field(row.task),
+        "source": "paper" if row.published else "run",
+        "model": csv_field(row.model),
+        "apart": csv_field(row.apart or ""),
+        "metric": row.metric,
+        "n": row.n,
+    }
+    for arm, cell in (("as is", row.as_is), *zip(ARMS[row.aspect], row.arms, strict=True)):
+        yield {
+            **common,
+            "arm": arm,
+            "value": cell.mean,
+            **_ends(cell.interval),
+            "deviation": cell.deviation,
+            "seeds": " ".join("shown" if seed is None else str(seed) for seed in cell.seeds),
+            "reason": csv_field(cell.reason or ""),
+        }
+    if row.difference:
+        yield {
+            **common,
+            "arm": "difference",
+            "value": row.difference.value,
+            **_ends(row.difference.interval),
+            "p": row.difference.p,
+            "mark": row.difference.mark,
+            "reason": csv_field(row.difference.reason or ""),
+        }
+
+
+def _ends(interval: Interval | None) -> dict[str, object]:
+    if interval is None:
+        return {}
+    return {"low": interval.low, "high": interval.high, "interval_over": interval.source}
+
+
+def as_json(report: Report) -> str:
+    """Return the report as JSON; null is a cell without a value, and its `reason` says why."""
+    content = {
+        "schema": SCHEMA,
+        "legend": LEGEND,
+        "source": paper_facts()["source"],
+        "tables": [
+            {"aspect": table.aspect, "rows": [_json_row(row) for row in table.rows]}
+            for table in report.tables
         ],
-        "difference": comparison.difference,
+        "problems": [problem._asdict() for problem in report.problems],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _json_row(row: Comparison) -> dict[str, Any]:
+    arms = zip(ARMS[row.aspect], row.arms, strict=True)
+    return {
+        **asdict(row),
+        "arms": {arm: _json_cell(cell) for arm, cell in arms},
+        "as_is": _json_cell(row.as_is),
     }
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.2f}"
-
-
-def _arm(score: ArmScore | None) -> str:
-    if score is None:
-        return ""
-    spread = "" if score.deviation is None else f" ± {score.deviation:.2f}"
-    return f"{score.arm} {score.mean:.2f}{spread}"
-
-
-def _escape(cell: str) -> str:
-    return cell.replace("\\", "\\\\").replace("|", "\\|")
+def _json_cell(cell: Cell) -> dict[str, Any]:
+    return {"mean": cell.mean, "deviation": cell.deviation, **asdict(cell)}

@@ -2,37 +2,62 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from spor_tasks.errors import ResultError
-from spor_tasks.results import TaskResult
+from spor_tasks.report.evidence import Evidence, Interval, Pair
+from spor_tasks.results import Problem, TaskResult
 from spor_tasks.samples import ARMS
 
-# What stands for a task in the paper's tables; it is PARENT where nothing else is said.
-_HEADLINES: Mapping[tuple[str, str | None], tuple[str, ...]] = {
-    ("order_invariance", "main"): ("fidelity_pbh", "fidelity_poh", "ordering_pbh", "ordering_poh"),
-    ("order_invariance", "cwio"): ("cwio",),
-    ("rule_learnability", None): ("copy_rule",),
+METRICS: Mapping[tuple[str, str | None], tuple[str, ...]] = {
+    ("order_invariance", "main"): (
+        "fidelity_pbh",
+        "fidelity_poh",
+        "ordering_pbh",
+        "ordering_poh",
+        "faithful_ordering_pbh",
+        "faithful_ordering_poh",
+    ),
+    ("order_invariance", "cwio"): ("cwio", "cwio_located", "cwio_located_share"),
+    ("rule_learnability", None): (
+        "copy_rule_00",
+        "copy_rule_01",
+        "copy_rule",
+        "copy_rule_11",
+        "copy_rule_whole_word",
+    ),
 }
-_PARENT = ("parent",)
+"""What a task is judged by, the paper's metrics before what corrects them."""
+
+_PARENT = ("parent", "parent_full_table")
+
+MARKS = (("‡", 0.01), ("†", 0.05))
+"""The paper's marks of significance; each stands where p is below its number."""
+
+
+def metrics_of(aspect: str, part: str | None) -> tuple[str, ...]:
+    """Return what the tasks of an aspect are judged by, the paper's own metrics first."""
+    return METRICS.get((aspect, part), _PARENT)
 
 
 @dataclass(frozen=True, slots=True)
-class ArmScore:
-    """One arm's scores of one metric, seed by seed; ``seeds`` and ``values`` run in parallel.
+class Cell:
+    """What a model scored on one task, seed by seed; ``seeds`` and ``values`` run in parallel.
 
-    The seeds are those of training; an arm that was only shown has None.
+    The seeds are those of training; what was only shown, or nothing, has None. ``reason`` says why
+    values are missing, all or some. ``interval`` is that of the mean over seeds.
     """
 
-    arm: str
-    seeds: tuple[int | None, ...]
-    values: tuple[float, ...]
+    values: tuple[float, ...] = ()
+    seeds: tuple[int | None, ...] = ()
+    interval: Interval | None = None
+    reason: str | None = None
 
     @property
-    def mean(self) -> float:
-        """The mean over seeds, as the paper reports it."""
-        return statistics.fmean(self.values)
+    def mean(self) -> float | None:
+        """The mean over seeds, as the paper reports it; None where there is no value."""
+        return statistics.fmean(self.values) if self.values else None
 
     @property
     def deviation(self) -> float | None:
@@ -41,96 +66,224 @@ class ArmScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What one model scored on one task after training on either arm, and ``as_is``, without.
+class Difference:
+    """The first arm's mean less the second's: negative where generalization costs.
 
-    The arms may also have been shown only. A cell that no result fills is None, and so is the
-    second arm of rule learnability, which has one.
+    ``p`` is that of :func:`~spor_tasks.metrics.significance.arms_over_seeds`; None where the
+    samples of an arm are not at hand, and ``reason`` says so. ``mark`` is the paper's.
     """
 
-    task: str
+    value: float
+    interval: Interval | None = None
+    p: float | None = None
+    mark: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What one model scored on one task by one metric, after either arm and ``as_is``, without.
+
+    The arms may have been trained on or only shown. ``variant`` is what the task's name says
+    beside aspect, corpus, part and sets, such as ``beam5`` or ``icl k=3``. Rule learnability has
+    one arm, and no difference. ``published`` rows are the paper's. ``apart`` says what the row
+    differs in from the other row of the same model and task, where there are several.
+    """
+
+    aspect: str
+    corpus: str
     protocol: str
+    part: str | None
+    variant: str
+    task: str
     model: str
     metric: str
     n: int
-    arms: tuple[ArmScore | None, ArmScore | None]
-    as_is: float | None
-
-    @property
-    def difference(self) -> float | None:
-        """The first arm's mean minus the second's: negative where generalization costs."""
-        first, second = self.arms
-        return first.mean - second.mean if first and second else None
+    arms: tuple[Cell, ...]
+    as_is: Cell
+    difference: Difference | None
+    published: bool = False
+    apart: str | None = None
 
 
-def comparisons(results: Iterable[TaskResult]) -> tuple[Comparison, ...]:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One of the paper's tables: all comparisons of an aspect, the paper's own last."""
+
+    aspect: str
+    rows: tuple[Comparison, ...]
+
+
+def comparisons(
+    results: Iterable[TaskResult], evidence: Evidence
+) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
     """Group results by task and model into comparisons, sorted so; one for each main metric.
 
-    Raises:
-        ResultError: results of one comparison differ in something besides the checkpoint, or two
-            files fill the same cell.
+    Results that differ in something besides the checkpoint stand in rows of their own, and of two
+    different ones for the same cell neither is used; the problems say so.
     """
     groups: dict[tuple[str, str], list[TaskResult]] = defaultdict(list)
     for result in results:
         groups[result.comparison, result.model].append(result)
-    return tuple(
-        _comparison(group, metric)
-        for _, group in sorted(groups.items())
-        for metric in _HEADLINES.get((group[0].aspect, group[0].part), _PARENT)
+    builder = _Builder(evidence)
+    drafts = [draft for _, group in sorted(groups.items()) for draft in builder.drafts(group)]
+    p_values = evidence.p_values(draft.pair for draft in drafts if draft.pair)
+    rows = tuple(
+        _tested(draft.row, next(p_values)) if draft.pair else draft.row for draft in drafts
     )
+    return rows, tuple(builder.problems)
 
 
-def _comparison(group: list[TaskResult], metric: str) -> Comparison:
-    first = group[0]
-    for other in group[1:]:
-        _require_comparable(first, other)
-    first_arm, *others = (_arm_score(group, arm, metric) for arm in ARMS[first.aspect])
-    as_is = _one([result for result in group if result.arm is None])
-    return Comparison(
-        task=first.comparison,
-        protocol=first.protocol,
-        model=first.model,
-        metric=metric,
-        n=first.n,
-        arms=(first_arm, others[0] if others else None),
-        as_is=as_is.scores.get(metric) if as_is else None,
-    )
+class _Draft(NamedTuple):
+    """A row before its test, for tests of many rows together are hardly slower than one."""
+
+    row: Comparison
+    pair: Pair | None
 
 
-def _arm_score(group: list[TaskResult], arm: str, metric: str) -> ArmScore | None:
-    by_seed: dict[int | None, list[TaskResult]] = defaultdict(list)
-    for result in group:
-        if result.arm == arm and metric in result.scores:
-            by_seed[result.adapter.seed if result.adapter else None].append(result)
-    filled = [(seed, found) for seed, same in by_seed.items() if (found := _one(same))]
-    if not filled:
-        return None
-    filled.sort(key=lambda pair: -1 if pair[0] is None else pair[0])
-    return ArmScore(
-        arm,
-        seeds=tuple(seed for seed, _ in filled),
-        values=tuple(result.scores[metric] for _, result in filled),
-    )
+class _Place(NamedTuple):
+    """The results of one arm by seed, and why others are left out."""
+
+    used: list[TaskResult]
+    left_out: list[str]
 
 
-def _one(results: list[TaskResult]) -> TaskResult | None:
-    if len(results) > 1:
-        raise ResultError(
-            f"two files hold the same cell: {results[0].file} and {results[1].file}",
-            where=results[0].task,
-            remedy="Leave one of them out.",
-        )
-    return results[0] if results else None
+_Places = Mapping[str | None, _Place]
 
 
-def _require_comparable(one: TaskResult, other: TaskResult) -> None:
-    differing = [key for key in one.signature if one.signature[key] != other.signature[key]]
-    if differing:
+@dataclass(slots=True)
+class _Builder:
+    """Fills cells, and notes what is wrong with those it cannot fill."""
+
+    evidence: Evidence
+    problems: list[Problem] = field(default_factory=list)
+
+    def drafts(self, group: Sequence[TaskResult]) -> Iterator[_Draft]:
+        """Yield the rows of one model on one task: as many for each metric as signatures."""
+        alike: dict[tuple[tuple[str, str], ...], list[TaskResult]] = defaultdict(list)
+        for result in group:
+            alike[tuple(sorted(result.signature.items()))].append(result)
+        examples = [same[0] for same in alike.values()]
+        for other in examples[1:]:
+            self._note_apart(examples[0], other)
+        for same in alike.values():
+            keys = differing(examples)
+            apart = ", ".join(f"{key} {same[0].signature[key]}" for key in keys) or None
+            places = self._places(same)
+            for metric in metrics_of(same[0].aspect, same[0].part):
+                yield self._draft(places, metric, same[0], apart)
+
+    def _note_apart(self, one: TaskResult, other: TaskResult) -> None:
         details = "; ".join(
-            f"{key}: {one.signature[key]} against {other.signature[key]}" for key in differing
+            f"{key}: {one.signature[key]} against {other.signature[key]}"
+            for key in differing([one, other])
         )
-        raise ResultError(
-            f"cannot be compared with {other.file}, they differ in {details}",
-            where=one.file,
-            remedy="Report them apart, or run one of them again with the other's settings.",
+        what = f"stands apart from {one.file}, they differ in {details}"
+        self.problems.append(Problem("incomparable", f"{other.file}: {other.task}", what))
+
+    def _places(self, results: Sequence[TaskResult]) -> _Places:
+        """Return the results by arm and seed; one result in each place."""
+        places = {arm: _Place([], []) for arm in (None, *ARMS[results[0].aspect])}
+        same: dict[tuple[str | None, int | None], list[TaskResult]] = defaultdict(list)
+        for result in results:
+            if result.arm in places:
+                same[result.arm, result.seed].append(result)
+            else:
+                what = f"{result.arm} is no arm of {result.aspect}: left out"
+                self.problems.append(Problem("unknown", f"{result.file}: {result.task}", what))
+        for arm, seed in sorted(same, key=lambda place: (place[0] or "", place[1] or 0)):
+            first, *others = same[arm, seed]
+            if all(other.scores == first.scores for other in others):
+                places[arm].used.append(first)
+            else:
+                places[arm].left_out.append(f"files differ on seed {seed}")
+            for other in others:
+                self._note_duplicate(first, other)
+        return places
+
+    def _note_duplicate(self, first: TaskResult, other: TaskResult) -> None:
+        copy = other.scores == first.scores
+        verdict = "the same scores, used once" if copy else "different scores, neither is used"
+        what = f"holds the same cell as {first.file}: {verdict}"
+        self.problems.append(
+            Problem("duplicate", f"{other.file}: {other.task}", what, lost=not copy)
         )
+
+    def _draft(
+        self, places: _Places, metric: str, example: TaskResult, apart: str | None
+    ) -> _Draft:
+        arms = ARMS[example.aspect]
+        cells = tuple(self._cell(places[arm], metric, arm) for arm in arms)
+        pair = difference = None
+        if len(arms) > 1:
+            one, other = (tuple(_scored(places[arm], metric)) for arm in arms)
+            if one and other:
+                pair = Pair(one, other, metric)
+                difference = self._difference(cells, pair)
+        row = Comparison(
+            aspect=example.aspect,
+            corpus=example.corpus,
+            protocol=example.protocol,
+            part=example.part,
+            variant=variant_of(example),
+            task=example.comparison,
+            model=example.model,
+            metric=metric,
+            n=example.n,
+            arms=cells,
+            as_is=self._cell(places[None], metric, "the model as it is"),
+            difference=difference,
+            apart=apart,
+        )
+        return _Draft(row, pair)
+
+    def _cell(self, place: _Place, metric: str, name: str) -> Cell:
+        scored = list(_scored(place, metric))
+        if not scored:
+            no_score = f"no {metric} in {place.used[0].file.name}" if place.used else None
+            return Cell(reason="; ".join(place.left_out) or no_score or f"no result of {name}")
+        return Cell(
+            values=tuple(result.scores[metric] for result in scored),
+            seeds=tuple(result.seed for result in scored),
+            interval=self.evidence.interval(scored, metric),
+            reason="; ".join(place.left_out) or None,
+        )
+
+    def _difference(self, cells: Sequence[Cell], pair: Pair) -> Difference:
+        first, second = (statistics.fmean(cell.values) for cell in cells)
+        return Difference(first - second, self.evidence.interval_of_difference(pair))
+
+
+def _scored(place: _Place, metric: str) -> Iterator[TaskResult]:
+    return (result for result in place.used if metric in result.scores)
+
+
+def _tested(row: Comparison, p: float | None) -> Comparison:
+    if row.difference is None:
+        return row
+    mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
+    reason = None if p is not None else "no test without the samples of both arms"
+    return replace(row, difference=replace(row.difference, p=p, mark=mark, reason=reason))
+
+
+def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:
+    """Return the rows in the paper's tables, those of an aspect without rows left out."""
+    by_aspect: dict[str, list[Comparison]] = {aspect: [] for aspect in ARMS}
+    for row in rows:
+        by_aspect[row.aspect].append(row)
+    return tuple(Table(aspect, tuple(found)) for aspect, found in by_aspect.items() if found)
+
+
+def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
+    """Return the keys of the signature that the results do not agree in."""
+    first, *others = (result.signature for result in results)
+    return tuple(key for key in first if any(other[key] != first[key] for other in others))
+
+
+def variant_of(result: TaskResult) -> str:
+    """Return what the task's name says beside aspect, corpus, part and sets."""
+    prefix = f"spor_{result.aspect}_{result.corpus}"
+    if not result.comparison.startswith(prefix):
+        return result.comparison
+    rest = result.comparison.removeprefix(prefix).removeprefix(f"_{result.part}")
+    return rest.removeprefix("_strict").removeprefix("_").replace("_", " ")

@@ -79,7 +79,9 @@ def test_all_three_ways_give_one_result(
     assert bare.returncode == 0, printed
     assert f"{MINI}|" in printed
 
-    found = {way: results.collect([tmp_path / way])[0] for way in ("bare", "include", "spor")}
+    found = {
+        way: results.collect([tmp_path / way]).results[0] for way in ("bare", "include", "spor")
+    }
     assert found["bare"].scores == found["include"].scores == found["spor"].scores
     assert found["bare"].signature == found["include"].signature == found["spor"].signature
 
@@ -113,7 +115,7 @@ def test_what_a_file_says_is_known_too(
     )
     out = tmp_path / "out"
     assert run("--config", config, *settings[2:], "--output_path", out) == 0
-    (result,) = results.collect([out])
+    (result,) = results.collect([out]).results
     assert result.signature["prompt_style"] == "seq2seq"
 
 

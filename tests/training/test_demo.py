@@ -65,14 +65,22 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_it_leaves_a_table_of_both_arms_and_the_base(finished: Path) -> None:
-    (row,) = json.loads((finished / FOLDER / "report.json").read_text())
-    assert row["task"] == "spor_systematicity_mini"
+    row = first_row(finished / FOLDER)
+    assert (row["task"], row["metric"]) == ("spor_systematicity_mini", "parent")
     assert row["n"] == 3
-    assert row["as_is"] is not None
-    assert [arm["arm"] for arm in row["arms"]] == ["atom", "combination"]
-    assert all(list(arm["values"]) == ["0"] for arm in row["arms"])
-    assert row["difference"] == row["arms"][0]["mean"] - row["arms"][1]["mean"]
-    assert "| spor_systematicity_mini |" in (finished / FOLDER / "report.md").read_text()
+    assert row["as_is"]["mean"] is not None
+    assert list(row["arms"]) == ["atom", "combination"]
+    assert all(arm["seeds"] == [0] for arm in row["arms"].values())
+    means = [arm["mean"] for arm in row["arms"].values()]
+    assert row["difference"]["value"] == means[0] - means[1]
+    assert row["difference"]["interval"]["source"] == "samples"
+    assert "## Systematicity: mini, strict sets" in (finished / FOLDER / "report.md").read_text()
+
+
+def first_row(folder: Path) -> dict[str, Any]:
+    (table,) = json.loads((folder / "report.json").read_text())["tables"]
+    row: dict[str, Any] = table["rows"][0]
+    return row
 
 
 def test_what_each_checkpoint_wrote_is_there_to_be_read(finished: Path) -> None:
@@ -87,7 +95,7 @@ def test_a_finished_demo_only_reports(done: list[str], capsys: pytest.CaptureFix
     demo.run(FOLDER, SHORT, progress=False)
     assert done == []
     assert (FOLDER / "report.json").read_bytes() == report
-    assert "spor_systematicity_mini" in capsys.readouterr().out
+    assert "Systematicity: mini, strict sets" in capsys.readouterr().out
 
 
 def test_a_demo_that_was_cut_goes_on_where_it_was(
@@ -135,8 +143,7 @@ def test_other_settings_and_further_seeds_are_trained(done: list[str]) -> None:
     demo.run(FOLDER, more, progress=False)
     names = [*CHECKPOINTS, "atom-1", "combination-1"]
     assert done == [f"{step} {name}" for name in names for step in ("train", "evaluate")]
-    (row,) = json.loads((FOLDER / "report.json").read_text())
-    assert all(list(arm["values"]) == ["0", "1"] for arm in row["arms"])
+    assert all(arm["seeds"] == [0, 1] for arm in first_row(FOLDER)["arms"].values())
 
 
 @pytest.mark.usefixtures("again")

@@ -1,20 +1,57 @@
-"""From results to the table of arms."""
+"""From results to the tables of arms."""
 
 import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import report
 from spor_tasks.errors import ResultError
-from spor_tasks.report import render, tables
-from spor_tasks.results import collect
-from spor_tasks.samples import ARMS
-from tests.result_files import write_result
+from spor_tasks.report.evidence import Interval
+from spor_tasks.report.tables import Cell, Comparison, metrics_of
+from spor_tasks.samples import ARMS, Sample, Triple
+from tests.result_files import sample_row, write_result, write_samples
+
+SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
 
 
-def _comparisons(folder: Path) -> tuple[tables.Comparison, ...]:
-    return tables.comparisons(collect([folder]))
+def rows_of(folder: Path) -> list[Comparison]:
+    """The rows of the paper's own metrics."""
+    return [
+        row
+        for table in report.collect([folder]).tables
+        for row in table.rows
+        if row.metric not in {"parent_full_table", "copy_rule_whole_word"}
+    ]
+
+
+def kinds(folder: Path) -> list[str]:
+    return [problem.kind for problem in report.collect([folder]).problems]
+
+
+def ends(interval: Interval | None, source: str) -> tuple[float, float]:
+    assert interval
+    assert interval.source == source
+    return interval.low, interval.high
+
+
+def run(
+    folder: Path, name: str, values: Sequence[float], *, arm: str | None = "atom", seed: int = 0
+) -> None:
+    """Write the result and the samples of a run whose samples have these values of PARENT."""
+    mean = sum(values) / len(values)
+    file = write_result(
+        folder / f"results_{name}.json", arm=arm, seed=seed, parent=mean, n=len(values)
+    )
+    rows = [
+        sample_row(replace(SAMPLE, id=str(number)), ["By the sea."], {"parent": value})
+        for number, value in enumerate(values)
+    ]
+    random.Random(name).shuffle(rows)
+    write_samples(file, "spor_systematicity_mini", rows)
 
 
 def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
@@ -25,47 +62,105 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
         )
     write_result(tmp_path / "results_base.json", arm=None, parent=5.0)
 
-    (row,) = _comparisons(tmp_path)
+    (row,) = rows_of(tmp_path)
 
-    assert row.arms == (
-        tables.ArmScore("atom", (0, 1), (40.0, 42.0)),
-        tables.ArmScore("combination", (0, 1), (44.0, 43.0)),
+    assert [(cell.values, cell.seeds, cell.mean) for cell in row.arms] == [
+        ((40.0, 42.0), (0, 1), 41.0),
+        ((44.0, 43.0), (0, 1), 43.5),
+    ]
+    assert row.arms[0].deviation == pytest.approx(2**0.5)
+    assert row.difference
+    assert row.difference.value == -2.5
+    assert (row.as_is.values, row.as_is.seeds) == ((5.0,), (None,))
+    assert (row.task, row.model, row.n) == ("spor_systematicity_mini", "base", 200)
+
+
+def test_without_samples_the_interval_is_over_seeds_and_there_is_no_test(tmp_path: Path) -> None:
+    for seed, value in enumerate([40.0, 42.0, 44.0]):
+        for arm in ARMS["systematicity"]:
+            write_result(tmp_path / f"results_{arm}{seed}.json", arm=arm, seed=seed, parent=value)
+    (row,) = rows_of(tmp_path)
+    # mean ± t(0.975, 2) · s / √3 and, after Welch with equal variances, t(0.975, 4) · s · √(2/3)
+    assert ends(row.arms[0].interval, "seeds") == pytest.approx(
+        (42 - 4.9683, 42 + 4.9683), abs=1e-4
     )
-    assert row.difference == -2.5
-    assert row.as_is == 5.0
-    assert render.cells(row) == (
-        "spor_systematicity_mini",
-        "parent",
-        "strict",
-        "base",
-        "5.00",
-        "atom 41.00 ± 1.41",
-        "combination 43.50 ± 0.71",
-        "-2.50",
-        "200",
-        "0, 1",
-    )
+    assert row.difference
+    assert ends(row.difference.interval, "seeds") == pytest.approx((-4.5339, 4.5339), abs=1e-4)
+    assert (row.difference.p, row.difference.mark) == (None, "")
+    assert row.difference.reason == "no test without the samples of both arms"
+    assert kinds(tmp_path) == ["scores-only"] * 6
 
 
-def test_a_cell_without_a_result_is_empty_and_never_a_zero(tmp_path: Path) -> None:
+def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    values = [rng.uniform(0, 100) for _ in range(60)]
+    for seed in (0, 1):
+        shifted = [value + rng.uniform(-1, 1) for value in values]
+        run(tmp_path, f"a{seed}", shifted, seed=seed)
+        run(tmp_path, f"c{seed}", [v + 5 for v in shifted], arm="combination", seed=seed)
+
+    (row,) = rows_of(tmp_path)
+
+    assert kinds(tmp_path) == []
+    for cell in row.arms:
+        assert cell.interval
+        assert cell.mean
+        assert cell.interval.source == "samples"
+        assert cell.interval.low + 5 < cell.mean < cell.interval.high - 5
+    assert row.difference
+    assert row.difference.value == pytest.approx(-5)
+    assert ends(row.difference.interval, "samples") == pytest.approx((-5, -5))
+    assert row.difference.p == pytest.approx(1 / 10_001)
+    assert row.difference.mark == "‡"
+
+
+@pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
+def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
+    run(tmp_path, "a", [50.0] * 20)
+    run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm="combination")
+    (row,) = rows_of(tmp_path)
+    assert row.difference
+    assert row.difference.mark == mark
+
+
+def test_a_cell_without_a_result_is_empty_with_its_reason(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json", arm="atom", seed=7, parent=40.0)
-    (row,) = _comparisons(tmp_path)
-    assert (row.arms[1], row.difference, row.as_is) == (None, None, None)
-    assert render.cells(row)[4:] == ("", "atom 40.00", "", "", "200", "7")
+    (row,) = rows_of(tmp_path)
+    assert row.arms[1] == Cell(reason="no result of combination")
+    assert row.arms[1].mean is None
+    assert row.as_is == Cell(reason="no result of the model as it is")
+    assert row.difference is None
+
+
+def test_a_result_without_the_metric_leaves_an_empty_cell_with_its_reason(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json", arm="atom", scores={"bypass": 999.0})
+    (row,) = rows_of(tmp_path)
+    assert row.arms[0] == Cell(reason="no parent in results_1.json")
 
 
 @pytest.mark.parametrize(
     ("aspect", "part", "metrics"),
     [
-        ("productivity", "n3", ["parent"]),
+        ("systematicity", None, ["parent", "parent_full_table"]),
+        ("productivity", "n3", ["parent", "parent_full_table"]),
         (
             "order_invariance",
             "main",
-            ["fidelity_pbh", "fidelity_poh", "ordering_pbh", "ordering_poh"],
+            [
+                *("fidelity_pbh", "fidelity_poh", "ordering_pbh", "ordering_poh"),
+                *("faithful_ordering_pbh", "faithful_ordering_poh"),
+            ],
         ),
-        ("order_invariance", "cwio", ["cwio"]),
-        ("order_invariance", "performance", ["parent"]),
-        ("rule_learnability", None, ["copy_rule"]),
+        ("order_invariance", "cwio", ["cwio", "cwio_located", "cwio_located_share"]),
+        ("order_invariance", "performance", ["parent", "parent_full_table"]),
+        (
+            "rule_learnability",
+            None,
+            [
+                *("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11"),
+                "copy_rule_whole_word",
+            ],
+        ),
     ],
 )
 def test_each_aspect_is_compared_by_its_own_metrics_and_arms(
@@ -77,14 +172,13 @@ def test_each_aspect_is_compared_by_its_own_metrics_and_arms(
         write_result(
             tmp_path / f"results_{arm}.json", aspect=aspect, part=part, arm=arm, scores=shifted
         )
-    rows = _comparisons(tmp_path)
-    assert [row.metric for row in rows] == metrics
-    for row in rows:
-        assert [arm and (arm.arm, arm.mean) for arm in row.arms] == (
-            [(arm, scores[row.metric] + 10 * i) for i, arm in enumerate(ARMS[aspect])] + [None]
-        )[:2]
-        assert row.difference == (-10 if len(ARMS[aspect]) > 1 else None)
-        assert render.cells(row)[1] == row.metric
+    (table,) = report.collect([tmp_path]).tables
+    assert table.aspect == aspect
+    assert [row.metric for row in table.rows] == metrics == list(metrics_of(aspect, part))
+    for row in table.rows:
+        means = [scores[row.metric] + 10 * number for number in range(len(ARMS[aspect]))]
+        assert [cell.mean for cell in row.arms] == means
+        assert (row.difference and row.difference.value) == (-10 if len(means) > 1 else None)
 
 
 def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path: Path) -> None:
@@ -96,45 +190,208 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
             shown=arm,
             parent=20.0 + 3 * number,
         )
-    tuned, shown = _comparisons(tmp_path)
-    assert (tuned.task, tuned.difference) == ("spor_systematicity_mini", -1)
-    assert (shown.task, shown.difference) == ("spor_systematicity_mini_icl k=8", -3)
-    assert (render.cells(shown)[5], render.cells(shown)[-1]) == ("atom 20.00", "")
-    values = [arm["values"] for arm in render.as_json(shown)["arms"]]
-    assert values == [{"shown": 20.0}, {"shown": 23.0}]
+    tuned, shown = rows_of(tmp_path)
+    assert (tuned.task, tuned.variant) == ("spor_systematicity_mini", "")
+    assert (shown.task, shown.variant) == ("spor_systematicity_mini_icl k=8", "icl k=8")
+    assert tuned.difference
+    assert shown.difference
+    assert (tuned.difference.value, shown.difference.value) == (-1, -3)
+    assert [cell.seeds for cell in shown.arms] == [(None,), (None,)]
 
 
 def test_models_stand_in_rows_of_their_own(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json", model="small")
     write_result(tmp_path / "results_2.json", model="large")
-    assert [row.model for row in _comparisons(tmp_path)] == ["large", "small"]
+    assert [row.model for row in rows_of(tmp_path)] == ["large", "small"]
+
+
+# --- What is wrong with files ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("setting", "value"), [("version", 2.0), ("n", 50)])
-def test_results_of_different_signatures_are_not_mixed(
+def test_results_of_different_signatures_stand_in_rows_of_their_own(
     tmp_path: Path, setting: str, value: float
 ) -> None:
     write_result(tmp_path / "results_1.json", arm="atom")
     write_result(tmp_path / "results_2.json", arm="combination", **{setting: value})
-    with pytest.raises(ResultError, match=f"differ in {setting}"):
-        _comparisons(tmp_path)
+    one, other = rows_of(tmp_path)
+    assert one.arms[1].reason == "no result of combination"
+    assert other.arms[0].reason == "no result of atom"
+    assert other.apart == f"{setting} {value}"
+    found = report.collect([tmp_path])
+    assert not found.whole
+    (problem,) = [each for each in found.problems if each.lost]
+    assert problem.kind == "incomparable"
+    assert "results_2.json" in problem.where
+    assert f"results_1.json, they differ in {setting}: " in problem.what
 
 
-def test_two_files_for_one_cell_are_an_error(tmp_path: Path) -> None:
-    write_result(tmp_path / "results_1.json", arm="atom", seed=0)
-    write_result(tmp_path / "results_2.json", arm="atom", seed=0)
-    with pytest.raises(ResultError, match=r"results_1\.json and .*results_2\.json"):
-        _comparisons(tmp_path)
+def test_of_two_files_for_one_cell_that_differ_neither_is_used(tmp_path: Path) -> None:
+    for number, value in enumerate([40.0, 41.0], start=1):
+        write_result(tmp_path / f"results_{number}.json", arm="atom", seed=0, parent=value)
+    write_result(tmp_path / "results_3.json", arm="atom", seed=1, parent=45.0)
+    write_result(tmp_path / "results_4.json", arm="combination", seed=0)
+    found = report.collect([tmp_path])
+    row = found.tables[0].rows[0]
+    assert (row.arms[0].values, row.arms[0].seeds) == ((45.0,), (1,))
+    assert row.arms[0].reason == "files differ on seed 0"
+    assert row.arms[1].mean == 40.0
+    (problem,) = [each for each in found.problems if each.lost]
+    assert problem.kind == "duplicate"
+    assert "results_2.json" in problem.where
+    assert "results_1.json" in problem.what
+
+
+def test_a_copy_of_a_file_is_used_once(tmp_path: Path) -> None:
+    for name in ("results_1.json", "results_2.json"):
+        write_result(tmp_path / name, arm="atom", seed=0, parent=40.0)
+    found = report.collect([tmp_path])
+    assert found.tables[0].rows[0].arms[0].values == (40.0,)
+    assert found.whole
+    assert "duplicate" in kinds(tmp_path)
+
+
+def test_one_bad_file_does_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
+    good = write_result(tmp_path / "results_1.json", arm="atom")
+    half = tmp_path / "results_2.json"
+    half.write_bytes(good.read_bytes()[:500])
+    (tmp_path / "results_3.json").write_text('{"results": {"hellaswag": {}}}')
+    foreign = json.loads(good.read_text()) | {"configs": {"hellaswag": {}}}
+    (tmp_path / "results_4.json").write_text(json.dumps(foreign))
+    found = report.collect([tmp_path])
+    assert len(found.tables[0].rows) == 2
+    problems = [(Path(each.where).name, each.kind, each.lost) for each in found.problems]
+    assert problems == [
+        ("results_2.json", "unreadable", True),
+        ("results_3.json", "unreadable", True),
+        ("results_4.json", "foreign", False),
+        ("results_1.json", "scores-only", False),
+    ]
+
+
+def change(file: Path, task: str, metadata: Mapping[str, object]) -> None:
+    """Add a task to a result file, with another metadata."""
+    content = json.loads(file.read_text())
+    for part in ("results", "configs", "n-samples"):
+        content[part][task] = json.loads(json.dumps(content[part]["spor_systematicity_mini"]))
+    content["configs"][task]["metadata"] |= metadata
+    file.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ({"aspect": "telepathy"}, "aspect is 'telepathy', not one of"),
+        ({"test_sha256": "12"}, "test_sha256 is '12', which"),
+        ({"spor": None}, "spor is None, not object"),
+        ({"spor": {}}, "lacks 'spor_tasks'"),
+    ],
+)
+def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
+    tmp_path: Path, metadata: dict[str, object], words: str
+) -> None:
+    change(write_result(tmp_path / "results_1.json"), "spor_new", metadata)
+    found = report.collect([tmp_path])
+    assert len(found.tables[0].rows) == 2
+    (problem,) = [each for each in found.problems if each.lost]
+    assert problem.kind == "schema"
+    assert "configs.spor_new.metadata" in problem.what
+    assert words in problem.what
+
+
+def test_an_arm_that_the_aspect_does_not_have_is_left_out(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json", arm="atom")
+    write_result(tmp_path / "results_2.json", arm="molecule")
+    (problem,) = [each for each in report.collect([tmp_path]).problems if each.lost]
+    assert (problem.kind, problem.what) == (
+        "unknown",
+        "molecule is no arm of systematicity: left out",
+    )
+
+
+def test_an_adapter_that_names_an_arm_and_no_seed_is_named(tmp_path: Path) -> None:
+    file = write_result(tmp_path / "results_1.json")
+    content = json.loads(file.read_text())
+    facts = content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]
+    facts["adapter"]["seed"] = None
+    file.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"holds no results of SPOR tasks\n.*TypeError"):
+        report.collect([tmp_path])
+
+
+def test_samples_without_a_result_are_named(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json", arm="atom")
+    (tmp_path / "samples_spor_systematicity_mini_2.jsonl").touch()
+    (problem,) = [each for each in report.collect([tmp_path]).problems if each.lost]
+    assert problem.kind == "samples-only"
+    assert problem.where.endswith("mini_2.jsonl")
+
+
+@pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
+def test_samples_that_are_not_those_of_the_result_give_no_interval(
+    tmp_path: Path, damage: str
+) -> None:
+    run(tmp_path, "a", [10.0, 20.0, 30.0])
+    (file,) = tmp_path.glob("samples_*")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(
+        {
+            "half": b"".join(lines)[:-30],
+            "one less": b"".join(lines[1:]),
+            "twice": b"".join([*lines[1:], lines[1]]),
+            "others": b"".join(lines).replace(b'"parent": 10.0', b'"parent": 11.0'),
+        }[damage]
+    )
+    (row,) = rows_of(tmp_path)
+    assert row.arms[0].values == (20.0,)
+    assert row.arms[0].interval is None
+    (problem,) = report.collect([tmp_path]).problems
+    assert problem.kind == "samples"
+    assert str(file) in problem.where
+
+
+def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
+    run(tmp_path, "a", [10.0, 20.0, 30.0])
+    run(tmp_path, "c", [20.0, 30.0, 40.0], arm="combination")
+    (file,) = tmp_path.glob("samples_*_c.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
+    (row,) = rows_of(tmp_path)
+    assert row.difference
+    assert (row.difference.interval, row.difference.p) == (None, None)
+    assert all(cell.interval for cell in row.arms)
+
+
+# --- The paper's rows -----------------------------------------------------------------------------
+
+
+def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) -> None:
+    for number, (task, protocol) in enumerate(
+        [("spor_systematicity_webnlg", "published"), ("spor_systematicity_e2e_strict", "strict")]
+    ):
+        file = write_result(tmp_path / f"results_{number}.json", task=task)
+        content = json.loads(file.read_text())
+        corpus = task.split("_")[2]
+        content["configs"][task]["metadata"] |= {"corpus": corpus, "protocol": protocol}
+        file.write_text(json.dumps(content))
+    found = [row for row in rows_of(tmp_path) if row.published]
+    assert {row.corpus for row in found} == {"webnlg"}
+    assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
+    assert len(found) == 6
+    gpt = found[2]
+    assert [cell.mean for cell in gpt.arms] == [63.98, 64.93]
+    assert gpt.difference
+    assert (gpt.difference.mark, gpt.n) == ("‡", 2360)
+
+
+# --- Files ----------------------------------------------------------------------------------------
 
 
 def test_a_report_is_the_same_bytes_from_the_same_files(tmp_path: Path) -> None:
-    write_result(tmp_path / "runs" / "results_1.json", arm="atom", model="a|b")
-
-    shown = report.write([tmp_path / "runs"], tmp_path / "one")
-    assert report.write([tmp_path / "runs"], tmp_path / "two") == shown
-
-    for name in ("report.md", "report.json"):
+    run(tmp_path / "runs", "1", [1.0, 2.0, 4.0])
+    run(tmp_path / "runs", "2", [2.0, 1.0, 3.0], arm="combination")
+    for out in ("one", "two"):
+        report.write([tmp_path / "runs"], tmp_path / out)
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["report.csv", "report.json", "report.md", "report.tex"]
+    for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    assert "a\\|b" in (tmp_path / "one" / "report.md").read_text()
-    (row,) = json.loads((tmp_path / "one" / "report.json").read_text())
-    assert row["arms"] == [{"arm": "atom", "mean": 40.0, "values": {"0": 40.0}}, None]

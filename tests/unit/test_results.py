@@ -127,7 +127,7 @@ def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None
     second = write_result(tmp_path / "b" / "deep" / "results_2.json", seed=1)
     (tmp_path / "a" / "samples_x.jsonl").write_text("no result\n")
 
-    found = results.collect([tmp_path, second])
+    found = results.collect([tmp_path, second]).results
 
     assert [result.file.name for result in found] == ["results_1.json", "results_2.json"]
 

@@ -108,3 +108,57 @@ def test_a_compared_group_weighs_as_much_as_any_other() -> None:
     assert compared
     assert compared.difference == pytest.approx(0)
     assert compared.p_randomization == 1
+
+
+def a_column(seed: int, groups: int = 1, unscored: float = 0.0) -> Column:
+    rng = np.random.default_rng(seed)
+    numbers = rng.random(120)
+    numbers[rng.random(120) < unscored] = np.nan
+    return Column(numbers, np.arange(120) % groups)
+
+
+COLUMNS = [a_column(1), a_column(2, groups=6), a_column(3, groups=6, unscored=0.4)]
+
+
+def test_columns_resampled_together_have_the_intervals_that_each_has_alone() -> None:
+    whole = COLUMNS[:2]  # of a column with unscored samples only the scored ones are drawn alone
+    scores = sig.resampled_scores(whole, seed=4)
+    assert scores.shape == (sig.RESAMPLES, 2)
+    for column, found in zip(whole, scores.T, strict=True):
+        assert sig.percentile_interval(found) == pytest.approx(sig.interval(column, seed=4))
+
+
+def test_unscored_samples_are_drawn_and_do_not_count() -> None:
+    (scores,) = sig.resampled_scores([COLUMNS[2]], seed=4).T
+    assert scores.mean() == pytest.approx(COLUMNS[2].score("", "").value, abs=0.005)
+    assert sig.percentile_interval(scores) == pytest.approx(
+        sig.interval(COLUMNS[2], seed=4), abs=0.02
+    )
+
+
+def test_a_column_without_a_verdict_has_no_resampled_score() -> None:
+    nothing = Column(np.full(120, np.nan), np.zeros(120, int))
+    scores = sig.resampled_scores([COLUMNS[0], nothing], seed=4)
+    assert np.isnan(scores[:, 1]).all()
+    assert not np.isnan(scores[:, 0]).any()
+
+
+def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
+    other = [
+        Column(column.numbers + 0.02 * a_column(9).numbers, column.groups) for column in COLUMNS
+    ]
+    pairs = list(zip(COLUMNS, other, strict=True))
+    together = sig.randomization_p_values(pairs, seed=5)
+    alone = [sig.compare(*pair, seed=5) for pair in pairs]
+    assert together[:2] == pytest.approx([found.p_randomization for found in alone[:2] if found])
+    assert alone[2]
+    assert together[2] == pytest.approx(alone[2].p_randomization, abs=0.02)
+
+
+def test_a_pair_without_a_common_verdict_has_no_p() -> None:
+    nothing = Column(np.full(120, np.nan), np.zeros(120, int))
+    first, second = sig.randomization_p_values(
+        [(COLUMNS[0], COLUMNS[0]), (COLUMNS[0], nothing)], seed=5
+    )
+    assert first == 1.0
+    assert np.isnan(second)

@@ -1,0 +1,84 @@
+"""From files to a report: what they hold, how sure it is, and what is wrong with them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spor_tasks import results
+from spor_tasks.errors import ResultError
+from spor_tasks.report.evidence import Evidence, Logged, Run, read_values, run_of
+from spor_tasks.report.published import beside
+from spor_tasks.report.samples import SampleFile, find, orphans
+from spor_tasks.report.tables import Table, comparisons, metrics_of, tables
+from spor_tasks.results import Problem, TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a report shows.
+
+    ``samples`` are the sample files behind the results, of every result that has one.
+    """
+
+    tables: tuple[Table, ...]
+    problems: tuple[Problem, ...]
+    samples: tuple[SampleFile, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out, and nothing stands apart that was to be compared."""
+        return not any(problem.lost for problem in self.problems)
+
+
+def collect(paths: Iterable[Path]) -> Report:
+    """Return the report of result files and of all that lie in the given folders.
+
+    What is wrong with some files is among the problems; the rest is reported nevertheless.
+
+    Raises:
+        ResultError: a path is missing, or nothing of SPOR was found.
+    """
+    given = tuple(paths)
+    found = results.collect(given)
+    files = tuple(filter(None, map(find, found.results)))
+    logged, faults = _log(files)
+    rows, conflicts = comparisons(found.results, Evidence(logged))
+    return Report(
+        tables=tables([*rows, *beside(rows)]),
+        problems=(
+            *found.problems,
+            *conflicts,
+            *faults,
+            *_without_samples(found.results, files),
+            *_without_results(given),
+        ),
+        samples=files,
+    )
+
+
+def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:
+    """Return the values of all samples, and what is wrong with the files that have none."""
+    logged, problems = {}, []
+    for file in files:
+        metrics = metrics_of(file.run.aspect, file.run.part)
+        known = [metric for metric in metrics if metric in file.run.scores]
+        try:
+            logged[run_of(file.run)] = read_values(file, known)
+        except ResultError as error:
+            what = f"{error.what}: no interval or test from these samples"
+            problems.append(Problem("samples", error.where or str(file.path), what))
+    return logged, tuple(problems)
+
+
+def _without_samples(found: Sequence[TaskResult], files: Iterable[SampleFile]) -> Iterator[Problem]:
+    have = {run_of(file.run) for file in files}
+    for result in found:
+        if run_of(result) not in have:
+            what = f"{result.task} has no sample file: its scores alone are reported"
+            yield Problem("scores-only", str(result.file), what, lost=False)
+
+
+def _without_results(paths: Iterable[Path]) -> Iterator[Problem]:
+    for path in paths:
+        for orphan in orphans(path) if path.is_dir() else ():
+            yield Problem("samples-only", str(orphan), "has no result file beside it: left out")

@@ -1,0 +1,59 @@
+"""Texts that somebody else wrote, made harmless: each function is for one kind of file."""
+
+import re
+import unicodedata
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "†": r"$^\dagger$",
+    "‡": r"$^\ddagger$",
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+_FORMULA = ("=", "+", "-", "@")
+
+
+def visible(text: str) -> str:
+    """Return the text with every character that moves others or hides written as its code.
+
+    These are control characters, line ends and escape sequences among them, and format characters,
+    such as bidirectional overrides and zero-width ones; also halves of a surrogate pair.
+    """
+    return "".join(
+        char if unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else _code(char)
+        for char in text
+    )
+
+
+def _code(char: str) -> str:
+    number = ord(char)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"  # noqa: PLR2004 - one plane
+
+
+def markdown_text(text: str) -> str:
+    """Return the text as it stands in one cell of a Markdown table, HTML included."""
+    return _MARKDOWN.sub(r"\\\1", visible(text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def latex_text(text: str) -> str:
+    """Return the text for LaTeX, in which it is text."""
+    return "".join(_LATEX.get(char, char) for char in visible(text))
+
+
+def csv_field(text: str) -> str:
+    """Return the text for a field of CSV that no spreadsheet takes for a formula."""
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown

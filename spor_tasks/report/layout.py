@@ -1,0 +1,303 @@
+"""Which number stands where in the paper's four tables, before any format. No computing here."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from spor_tasks.report.evidence import Interval
+from spor_tasks.report.tables import Cell, Comparison, Table
+from spor_tasks.samples import ARMS
+
+
+class Number(NamedTuple):
+    """A cell of a grid: a number with its interval and mark, or none, and the notes on it."""
+
+    value: str
+    interval: str = ""
+    mark: str = ""
+    notes: tuple[int, ...] = ()
+
+
+Content = str | Number
+"""What a cell of a grid shows; a text may be of anybody's writing."""
+
+Line = tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table as it is printed: our ``runs``, then the ``paper``'s rows, and numbered notes.
+
+    ``caption`` says what holds of the whole table.
+    """
+
+    title: str
+    caption: str
+    header: tuple[str, ...]
+    runs: tuple[Line, ...]
+    paper: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+TITLES: Mapping[str, str] = {
+    "systematicity": "Systematicity",
+    "productivity": "Productivity",
+    "order_invariance": "Order invariance",
+    "rule_learnability": "Rule learnability",
+}
+"""The aspects' names in titles, in the paper's order."""
+
+LABELS: Mapping[str, str] = {
+    "parent": "PARENT",
+    "parent_full_table": "PARENT, full table",
+    "fidelity_pbh": "Fidelity PBH",
+    "fidelity_poh": "Fidelity POH",
+    "ordering_pbh": "Ordering PBH",
+    "ordering_poh": "Ordering POH",
+    "faithful_ordering_pbh": "Faithful ordering PBH",
+    "faithful_ordering_poh": "Faithful ordering POH",
+    "cwio": "CWIO",
+    "cwio_located": "CWIO, located",
+    "cwio_located_share": "located",
+    "copy_rule_00": "(0, 0)",
+    "copy_rule_01": "(0, 1)",
+    "copy_rule": "(1, 0)",
+    "copy_rule_11": "(1, 1)",
+    "copy_rule_whole_word": "(1, 0), whole words",
+}
+"""The metrics' names in headers."""
+
+_CORRECTED = (
+    "parent_full_table",
+    "faithful_ordering_pbh",
+    "faithful_ordering_poh",
+    "cwio_located",
+    "cwio_located_share",
+)
+_CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
+_PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
+
+
+def grids(table: Table) -> tuple[Grid, ...]:
+    """Return a table as it is printed: a grid for each corpus, kind of sets and way of asking."""
+    sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
+    for row in table.rows:
+        sections[row.corpus, row.protocol, row.variant].append(row)
+    arrange = _ARRANGEMENTS.get(table.aspect, _by_arm)
+    return tuple(
+        grid
+        for (corpus, protocol, variant), rows in sorted(sections.items())
+        for grid in arrange(
+            ", ".join(
+                filter(
+                    None,
+                    [
+                        f"{TITLES[table.aspect]}: {_CORPORA.get(corpus, corpus)}",
+                        f"{protocol} sets",
+                        variant,
+                    ],
+                )
+            ),
+            rows,
+        )
+    )
+
+
+class _Notes:
+    """Numbers the reasons for what is missing, each once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def numbers(self, *reasons: str | None) -> tuple[int, ...]:
+        return tuple(
+            self._numbers.setdefault(reason, len(self._numbers) + 1) for reason in reasons if reason
+        )
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self._numbers)
+
+
+# --- Systematicity and productivity: an arm a column ----------------------------------------------
+
+
+def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    arms = ARMS[rows[0].aspect]
+    parts = any(row.part for row in rows)
+    notes = _Notes()
+
+    def line(row: Comparison) -> Line:
+        as_is = () if row.published else (_cell(row.as_is, row.metric, notes),)
+        return (
+            _name(row),
+            *([row.part.removeprefix("n") if row.part else ""] if parts else ()),
+            LABELS[row.metric],
+            *(as_is or ("",)),
+            *(_cell(cell, row.metric, notes) for cell in row.arms),
+            _difference(row, notes),
+            f"{row.n:,}",
+            _seeds(row.arms),
+        )
+
+    ordered = sorted(rows, key=lambda row: (row.part or "", row.metric))
+    runs, paper = _split(ordered, line)
+    yield Grid(
+        title,
+        "",
+        (
+            "model",
+            *(("N",) if parts else ()),
+            "metric",
+            "as is",
+            *(arm.capitalize() for arm in arms),
+            " − ".join(arm.capitalize() for arm in arms),
+            "n",
+            "seeds",
+        ),
+        runs,
+        paper,
+        notes.texts,
+    )
+
+
+# --- Order invariance and rule learnability: a metric a column ------------------------------------
+
+
+def _order_invariance(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    ordered = sorted(rows, key=lambda row: _PARTS.index(row.part or "main"))
+    published = [row for row in ordered if row.metric not in _CORRECTED]
+    corrected = [row for row in ordered if row.metric in _CORRECTED]
+    yield from _by_metric(title, published)
+    yield from _by_metric(f"{title}, corrected metrics", corrected)
+
+
+_Key = tuple[str | None, str]
+"""A column: the part of the aspect, and the metric."""
+
+
+def _by_metric(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    if not rows:
+        return
+    columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
+    models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
+    for row in rows:
+        models[row.published, _name(row)][row.part, row.metric] = row
+    notes = _Notes()
+    runs: list[Line] = []
+    paper: list[Line] = []
+    for (published, name), found in models.items():
+        (paper if published else runs).extend(_model_lines(name, found, columns, notes))
+    headers = (_header(part, metric) for part, metric in columns)
+    header = ("model", "arm", *headers, "seeds")
+    yield Grid(title, _counts(rows), header, tuple(runs), tuple(paper), notes.texts)
+
+
+def _model_lines(
+    name: str, found: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
+) -> Iterator[Line]:
+    """Yield the lines of one model: as it is, each of its arms, and their difference."""
+
+    def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
+        cells = (
+            number(found[key]) if key in found else _missing("no result of this task", notes)
+            for key in columns
+        )
+        return name, label, *cells, seeds
+
+    rows = tuple(found.values())
+    if any(row.as_is.values for row in rows):
+        yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
+        if not any(cell.values for row in rows for cell in row.arms):
+            return
+    arms = ARMS[rows[0].aspect]
+    for index, arm in enumerate(arms):
+        cell = partial(_cell_of_arm, index, notes)
+        yield line(arm, cell, _seeds(row.arms[index] for row in rows))
+    if any(row.difference for row in rows):
+        yield line(" − ".join(arms), lambda row: _difference(row, notes))
+
+
+def _counts(rows: Iterable[Comparison]) -> str:
+    """Return the numbers of samples behind our rows, part by part where they differ."""
+    sizes = tuple(dict.fromkeys((row.part, row.n) for row in rows if not row.published))
+    if len({n for _, n in sizes}) == 1:
+        return f"n = {sizes[0][1]:,}"
+    return f"n = {', '.join(f'{n:,} ({part})' if part else f'{n:,}' for part, n in sizes)}"
+
+
+def _header(part: str | None, metric: str) -> str:
+    if part == "performance":
+        return "Performance" if metric == "parent" else "Performance, full table"
+    return LABELS[metric]
+
+
+_ARRANGEMENTS: Mapping[str, Callable[[str, Sequence[Comparison]], Iterator[Grid]]] = {
+    "order_invariance": _order_invariance,
+    "rule_learnability": _by_metric,
+}
+
+
+# --- Cells ----------------------------------------------------------------------------------------
+
+
+def _split(
+    rows: Iterable[Comparison], line: Callable[[Comparison], Line]
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    rows = tuple(rows)
+    runs = tuple(line(row) for row in rows if not row.published)
+    return runs, tuple(line(row) for row in rows if row.published)
+
+
+def _name(row: Comparison) -> str:
+    return f"{row.model} ({row.apart})" if row.apart else row.model
+
+
+def _missing(reason: str | None, notes: _Notes) -> Number:
+    return Number("", notes=notes.numbers(reason))
+
+
+def _cell_of_arm(index: int, notes: _Notes, row: Comparison) -> Number:
+    return _cell(row.arms[index], row.metric, notes)
+
+
+def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
+    if cell.mean is None:
+        return _missing(cell.reason, notes)
+    return Number(
+        f"{cell.mean:.2f}",
+        _interval(cell.interval, metric),
+        notes=notes.numbers(cell.reason, _source(cell.interval)),
+    )
+
+
+def _difference(row: Comparison, notes: _Notes) -> Number:
+    difference = row.difference
+    if difference is None:
+        return _missing("no difference without both arms", notes)
+    reasons = () if row.published else (difference.reason, _source(difference.interval))
+    return Number(
+        f"{difference.value:+.2f}",
+        _interval(difference.interval, row.metric),
+        difference.mark,
+        notes.numbers(*reasons),
+    )
+
+
+def _interval(interval: Interval | None, metric: str) -> str:
+    if interval is None:
+        return ""
+    digits = 2 if metric in {"cwio", "cwio_located"} else 1
+    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
+
+
+def _source(interval: Interval | None) -> str | None:
+    over_seeds = interval is not None and interval.source == "seeds"
+    return "interval over seeds, by Student's t" if over_seeds else None
+
+
+def _seeds(cells: Iterable[Cell]) -> str:
+    seeds = {seed for cell in cells for seed in cell.seeds if seed is not None}
+    return ", ".join(map(str, sorted(seeds)))
