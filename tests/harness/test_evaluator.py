@@ -87,7 +87,7 @@ def test_the_files_are_lm_evals_own_and_tell_the_checkpoint(
         assert content["config"]["prompts_cut"] == {TASK: 0}
         assert content["config"]["batch_size"] == 2
         assert content["model_name"] == arguments.get("peft", arguments["pretrained"])
-    (tuned,) = results.collect([tmp_path / "tuned"])
+    (tuned,) = results.collect([tmp_path / "tuned"]).results
     assert tuned.model == f"{bare['pretrained']} + {lora('llama')}"  # it tells no arm
 
 

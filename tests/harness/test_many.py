@@ -73,7 +73,7 @@ def test_each_model_gets_its_result(
     file.write_text(f"{base}\n{base},peft={lora('llama')}\n")
     out = tmp_path / "out"
     assert run("--models", file, "--output_path", out, "--metadata", "fewshot_arm=combination") == 0
-    found = results.collect([out])
+    found = results.collect([out]).results
     assert {result.model for result in found} == {
         str(checkpoint()),
         f"{checkpoint()} + {lora('llama')}",
@@ -137,4 +137,4 @@ def test_one_that_fails_does_not_stop_the_others(
     given = [f"pretrained={model}" for model in models]
     assert run("--models", *given, "--output_path", out) == 2
     assert "1 of 2 models failed: --models: out of memory" in capsys.readouterr().err
-    assert [result.model for result in results.collect([out])] == models[1:]
+    assert [result.model for result in results.collect([out]).results] == models[1:]

@@ -176,9 +176,7 @@ def test_only_new_folders_and_files_of_the_checkout_are_packed(tmp_path: Path) -
 
     def try_to(out: Path, *include: Path) -> None:
         experiment = REPOSITORY / "configs" / "models" / "mini.yaml"
-        pack.pack(
-            experiment, out, include, target=Target(), wheels=tmp_path / "wheels", piece_mb=1
-        )
+        pack.pack(experiment, out, include, target=Target(), wheels=tmp_path / "wheels", piece_mb=1)
 
     with pytest.raises(ConfigError, match="is not empty"):
         try_to(tmp_path)
