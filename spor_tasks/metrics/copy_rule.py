@@ -91,7 +91,7 @@ class CopyRule:
         Raises:
             CorpusError: the sample hides an attribute whose possible values are not known.
         """
-        text = _normalized(output)
+        text = normalized(output)
         hides_values = isinstance(sample.units[0], AttributeValue)
         words = frozenset() if hides_values else _bare_words(text)
         told = [
@@ -100,6 +100,7 @@ class CopyRule:
             for secret in (_possible_values(hidden, sample) if hides_values else (hidden,))
             if secret.lower() in text
         ]
+        begins = origins(output) if told else []
         return CopyEvidence(
             *(
                 Verdict(
@@ -109,12 +110,12 @@ class CopyRule:
                         if not _is_copied(phrase, text, words, find, hides_values=hides_values)
                     ),
                     leaks=tuple(
-                        Leak(secret, _origin(start, output))
+                        Leak(secret, begins[start])
                         for secret in told
                         if (start := find(text, secret.lower())) >= 0
                     ),
                 )
-                for find in (str.find, _find_whole)
+                for find in (str.find, find_whole)
             )
         )
 
@@ -143,7 +144,8 @@ def _possible_values(attribute: str, sample: CopySample) -> tuple[str, ...]:
         ) from error
 
 
-def _normalized(output: str) -> str:
+def normalized(output: str) -> str:
+    """Return an output as phrases are sought in it: lower case, runs of spaces collapsed."""
     return _SPACES.sub(" ", output.lower()).removeprefix(" ")
 
 
@@ -151,16 +153,14 @@ def _bare_words(text: str) -> frozenset[str]:
     return frozenset(text.translate(_NO_PUNCTUATION).split())
 
 
-def _origin(start: int, output: str) -> int:
-    """Return the index in an output of what stands at ``start`` in it once it is normalized."""
-    before = " "
+def origins(output: str) -> list[int]:
+    """Return the index in an output of each character of it once it is :func:`normalized`."""
+    kept, before = [], " "
     for index, char in enumerate(output):
         if char != " " or before != " ":
-            start -= len(char.lower())
-        if start < 0:
-            return index
+            kept += [index] * len(char.lower())
         before = char
-    return len(output)
+    return kept
 
 
 _Find = Callable[[str, str], int]
@@ -171,17 +171,21 @@ def _is_copied(
     phrase: str, text: str, words: frozenset[str], find: _Find, *, hides_values: bool
 ) -> bool:
     """Tell whether the text has the phrase, or what Appendix D takes for it."""
-    lowered = phrase.lower()
-    if find(text, lowered) >= 0:
+    if any(find(text, wording) >= 0 for wording in wordings(phrase, hides_values=hides_values)):
         return True
-    if hides_values:
-        return find(text, lowered.replace("value ", "")) >= 0
-    symbol = phrase[-1:] if find is str.find else lowered.removeprefix("entity ")
-    ordinal = _ORDINALS.get(lowered)
-    return symbol in words or (ordinal is not None and find(text, ordinal) >= 0)
+    symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")
+    return not hides_values and symbol in words
 
 
-def _find_whole(text: str, phrase: str) -> int:
+def wordings(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
+    """Return what copies a phrase, in lower case and the phrase first, but for its bare symbol."""
+    lowered = phrase.lower()
+    other = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)
+    return (lowered,) if other == lowered else (lowered, other)
+
+
+def find_whole(text: str, phrase: str) -> int:
+    """Return where a phrase begins in a text as whole words and numbers, -1 where it does not."""
     match = phrase in text and _whole(phrase).search(text)
     return match.start() if match else -1
 

@@ -43,6 +43,11 @@ def is_strict(sample: Sample) -> bool:
     return isinstance(sample.units[0], AttributeValue)
 
 
+def is_proper(order: Order, references: Iterable[Order]) -> bool:
+    """Tell whether τ > 0 with some reference's order."""
+    return any(kendall(order, reference) > 0 for reference in references)
+
+
 @dataclass(frozen=True, slots=True)
 class OutputOrder:
     """What one of the two outputs does with the units.
@@ -130,7 +135,7 @@ def _output_order(sample: OrderSample, output: str) -> OutputOrder:
     return OutputOrder(
         positions,
         order,
-        proper=any(kendall(order, reference) > 0 for reference in sample.reference_orders),
+        proper=is_proper(order, sample.reference_orders),
         exact=order in sample.reference_orders,
     )
 

@@ -65,15 +65,35 @@ def locate_pairs(pairs: Sequence[Pair], text: str, *, strict: bool) -> tuple[int
     stands at its object. So a yes/no pair that is alone in its sample is never located, as
     published.
     """
+    return tuple(
+        max((placement[0] for placement in placements), default=None)
+        for placements in _trace(pairs, text, strict=strict)
+    )
+
+
+def trace(
+    units: Sequence[DataUnit], text: str, *, strict: bool
+) -> tuple[tuple[Placement, ...], ...]:
+    """Return all that stands behind the positions of :func:`locate`.
+
+    For each unit those are the placements of the entities that decide where it stands, none where
+    it is not located.
+    """
+    return tuple(_trace([_pair(unit) for unit in units], text, strict=strict))
+
+
+def _trace(pairs: Sequence[Pair], text: str, *, strict: bool) -> Iterator[tuple[Placement, ...]]:
     sought = _sought(tuple(pairs))
     words = _positions_of_words(text)
-    located = _settle(
+    placed = _settle(
         {
             entity: _mentions(wordings, words, strict=strict)
             for entity, wordings in sought.wordings.items()
         }
     )
-    return tuple(_position(ends, located) for ends in sought.ends)
+    for ends in sought.ends:
+        found = tuple(placed[end] for end in ends if end in placed)
+        yield found if len(found) == len(ends) else ()
 
 
 def order(positions: Sequence[int | None]) -> tuple[int, ...]:
@@ -132,29 +152,23 @@ def _deciding(pair: Pair, degrees: Mapping[str | None, int]) -> Sequence[str | N
     return (subject, obj)
 
 
-def _position(ends: Sequence[str | None], located: Mapping[str | None, int]) -> int | None:
-    """Return where the last of the ends stands, if all are located."""
-    positions = [located[end] for end in ends if end in located]
-    return max(positions) if len(positions) == len(ends) else None
-
-
-def _settle(mentions: Mapping[str, Sequence[Placement]]) -> dict[str | None, int]:
-    """Give each entity one of its placements, and return the first position of each.
+def _settle(mentions: Mapping[str, Sequence[Placement]]) -> dict[str | None, Placement]:
+    """Give each entity one of its placements; one that finds none free is left out.
 
     Entities with fewer to choose from go first. Two never start at one position, and an entity
     starts at a token of another only if it must.
     """
-    located: dict[str | None, int] = {}
+    placed: dict[str | None, Placement] = {}
     starts: set[int] = set()
     taken: set[int] = set()
     for entity in sorted(mentions, key=lambda entity: len(mentions[entity])):
         free = [placement for placement in mentions[entity] if placement[0] not in starts]
         if free:
             chosen = next((placement for placement in free if placement[0] not in taken), free[0])
-            located[entity] = chosen[0]
+            placed[entity] = chosen
             starts.add(chosen[0])
             taken.update(chosen)
-    return located
+    return placed
 
 
 def _positions_of_words(text: str) -> dict[str, list[int]]:

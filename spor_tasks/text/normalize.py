@@ -1,10 +1,17 @@
 """The three string conversions of the published implementation, each under a name of its own."""
 
+import re
+from collections.abc import Iterator
+
 _DISPLAY = str.maketrans({"_": " ", "\\": None, '"': None})
 
 # The characters that the published alignment turns into spaces.
 _PUNCTUATION = "’!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~\n。！，–"
 _CLEAN = _DISPLAY | {ord(char): " " for char in _PUNCTUATION if ord(char) not in _DISPLAY}
+
+# A run of what `clean` keeps or removes, from the first to the last character that it keeps.
+_PARTING = "".join(re.escape(char) for char in _PUNCTUATION if ord(char) not in _DISPLAY) + "_"
+_TOKEN = re.compile(rf"[^\s{_PARTING}\"\\](?:[^\s{_PARTING}]*[^\s{_PARTING}\"\\])?")
 
 
 def display(text: str) -> str:
@@ -24,3 +31,8 @@ def words_of_identifier(identifier: str) -> str:
 def clean(text: str) -> str:
     """Return ``text`` as the alignment sees it: display form, punctuation to spaces, lower case."""
     return text.translate(_CLEAN).strip().lower()
+
+
+def token_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where in ``text`` each token of ``clean(text).split()`` begins and ends."""
+    return (match.span() for match in _TOKEN.finditer(text))

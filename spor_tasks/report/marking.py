@@ -1,0 +1,270 @@
+"""What an output did with its sample: where it tells each unit, what it leaves out, what it leaks.
+
+Pure functions of a sample and a model's outputs. The page and the terminal show the same marks.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from spor_tasks.metrics import copy_rule
+from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.order import is_proper, is_strict
+from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample
+from spor_tasks.text import align
+from spor_tasks.text.normalize import clean, token_spans
+
+
+class Fault(StrEnum):
+    """A kind of error, the gravest first. An output may have several; one that is fine has none."""
+
+    EMPTY = "empty"
+    LEAK = "leak"
+    PHRASE = "phrase missing"
+    UNIT = "unit missing"
+    ORDER = "odd order"
+    UNEQUAL = "orders unequal"
+    REPETITION = "repetition"
+    UNFINISHED = "unfinished"
+    LINES = "several lines"
+
+    @property
+    def meaning(self) -> str:
+        """What is wrong, in a sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Fault.EMPTY: "The output has no word.",
+    Fault.LEAK: "Something hidden appears, as the published copy rule sees it.",
+    Fault.PHRASE: "A phrase that stands for something hidden is not copied, as published.",
+    Fault.UNIT: "A data unit is not located in the output.",
+    Fault.ORDER: "All units are located, in an order with τ ≤ 0 to that of every reference.",
+    Fault.UNEQUAL: "Of the outputs for two input orders one tells all units, the other does not.",
+    Fault.REPETITION: "Six words or more are said again at once.",
+    Fault.UNFINISHED: "The output does not end a sentence, as one cut at the limit of tokens.",
+    Fault.LINES: "More follows the first line, which alone is scored.",
+}
+
+Kind = Literal["unit", "phrase", "leak", "inner leak"]
+"""What a mark stands for; an inner leak is part of a word or number, and counts as published."""
+
+
+class Label(NamedTuple):
+    """What a mark says: the number of a unit, of a hidden phrase, or of a leak of the output."""
+
+    kind: Kind
+    number: int
+
+
+class Mark(NamedTuple):
+    """A stretch of an output, as indices of its characters, and all that it is marked as."""
+
+    start: int
+    end: int
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """An output with its marks, which are ascending and do not overlap.
+
+    ``scored`` is how many characters count: those of the first line. ``units`` and ``phrases`` are
+    the numbers of the units not located and of the phrases not copied, ``leaks`` the hidden values
+    that appear. ``faults`` are sorted.
+    """
+
+    output: str
+    scored: int
+    marks: tuple[Mark, ...]
+    units: tuple[int, ...]
+    phrases: tuple[int, ...]
+    leaks: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+
+def mark(sample: Sample, output: str) -> Marked:
+    """Return an output with what it tells of its sample.
+
+    Units are located as fidelity does it, whatever the aspect; phrases and leaks are those of the
+    copy rule.
+
+    Raises:
+        CorpusError: the sample hides an attribute whose possible values are not known.
+    """
+    text, _, rest = output.partition("\n")
+    spans = list(token_spans(text))
+    traces = align.trace(sample.units, text, strict=is_strict(sample))
+    copies = _copies(sample, text) if isinstance(sample, CopySample) else _NO_COPIES
+    stretches = [
+        (*span, Label("unit", number))
+        for number, placements in enumerate(traces)
+        for positions in placements
+        for span in _stretches(sorted(set(positions)), spans)
+    ]
+    missing = tuple(number for number, placements in enumerate(traces) if not placements)
+    found = {
+        Fault.EMPTY: not spans,
+        Fault.LEAK: copies.leaks,
+        Fault.PHRASE: copies.missing,
+        Fault.UNIT: missing,
+        Fault.ORDER: isinstance(sample, OrderSample) and not missing and _is_odd(sample, traces),
+        Fault.REPETITION: _repeats(clean(text).split()),
+        Fault.UNFINISHED: spans and not _ends(text) and _is_ended(sample.references),
+        Fault.LINES: rest.strip(),
+    }
+    return Marked(
+        output=output,
+        scored=len(text),
+        marks=tuple(_flat([*stretches, *copies.stretches])),
+        units=missing,
+        phrases=copies.missing,
+        leaks=copies.leaks,
+        faults=tuple(fault for fault in Fault if found.get(fault)),
+    )
+
+
+def mark_all(sample: Sample, outputs: Sequence[str]) -> tuple[Marked, ...]:
+    """Return all outputs of a sample marked: one, or one for each of its two input orders."""
+    return tuple(mark(sample, output) for output in outputs)
+
+
+def faults(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
+    """Return what is wrong with any of a sample's outputs, or with both together."""
+    found = {fault for output in outputs for fault in output.faults}
+    if len({not output.units for output in outputs}) > 1:
+        found.add(Fault.UNEQUAL)
+    return tuple(fault for fault in Fault if fault in found)
+
+
+# --- Stretches of text -----------------------------------------------------------------------
+
+
+_Stretch = tuple[int, int, Label]
+
+
+def _stretches(
+    positions: Sequence[int], spans: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield what ascending token positions cover, adjacent tokens together."""
+    start = end = positions[0]
+    for position in positions[1:]:
+        if position != end + 1:
+            yield spans[start][0], spans[end][1]
+            start = position
+        end = position
+    yield spans[start][0], spans[end][1]
+
+
+def _flat(stretches: Sequence[_Stretch]) -> Iterator[Mark]:
+    """Yield stretches cut where another begins or ends, each piece with all its labels."""
+    edges = sorted({edge for start, end, _ in stretches for edge in (start, end)})
+    for start, end in pairwise(edges):
+        labels = {label for low, high, label in stretches if low <= start and end <= high}
+        if labels:
+            yield Mark(start, end, tuple(sorted(labels)))
+
+
+# --- The copy rule -----------------------------------------------------------------------------
+
+
+class _Copies(NamedTuple):
+    missing: tuple[int, ...]
+    leaks: tuple[str, ...]
+    stretches: tuple[_Stretch, ...]
+
+
+_NO_COPIES = _Copies((), (), ())
+
+
+def _copies(sample: CopySample, text: str) -> _Copies:
+    published = CopyRule().measure(sample, text).published
+    leaks = tuple(leak.value for leak in published.leaks)
+    missing = tuple(
+        number for number, (_, phrase) in enumerate(sample.hidden) if phrase in published.missing
+    )
+    seen = _Seen(copy_rule.normalized(text), copy_rule.origins(text))
+    return _Copies(
+        missing,
+        leaks,
+        stretches=(
+            *(
+                (*span, Label("phrase", number))
+                for number, (_, phrase) in enumerate(sample.hidden)
+                if number not in missing and (span := _copy(phrase, sample, seen))
+            ),
+            *(
+                (*seen.span(start, len(leak)), Label(kind, number))
+                for number, leak in enumerate(map(str.lower, leaks))
+                for kind, start in _leaks(seen.text, leak)
+            ),
+        ),
+    )
+
+
+class _Seen(NamedTuple):
+    """An output as phrases are sought in it, and where in the output each character of it is."""
+
+    text: str
+    origins: Sequence[int]
+
+    def span(self, start: int, length: int) -> tuple[int, int]:
+        return self.origins[start], self.origins[start + length - 1] + 1
+
+
+def _copy(phrase: str, sample: CopySample, seen: _Seen) -> tuple[int, int] | None:
+    """Return where a phrase is copied; None for a symbol that punctuation takes apart."""
+    hides_values = isinstance(sample.units[0], AttributeValue)
+    for wording in copy_rule.wordings(phrase, hides_values=hides_values):
+        if (start := seen.text.find(wording)) >= 0:
+            return seen.span(start, len(wording))
+    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", seen.text)
+    return seen.span(symbol.start(), 1) if symbol else None
+
+
+def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
+    """Yield where a hidden value appears as such, and where first, if that is another place."""
+    anywhere, whole = text.find(leak), copy_rule.find_whole(text, leak)
+    if whole >= 0:
+        yield "leak", whole
+    if anywhere != whole:
+        yield "inner leak", anywhere
+
+
+# --- The run of a text ---------------------------------------------------------------------------
+
+
+_SHORTEST = 6  # words that nobody says again at once on purpose
+_LONGEST = 50  # words between which a repetition is looked for
+_CLOSING = "\"'”’»)]*"
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
+
+
+def _repeats(tokens: Sequence[str]) -> bool:
+    """Tell whether some words come again at once, six of them or more in all."""
+    if len(tokens) - len(set(tokens)) < _SHORTEST:  # so many must have come before
+        return False
+    for period in range(1, min(len(tokens) // 2, _LONGEST) + 1):
+        run = 0
+        for one, next_one in zip(tokens, tokens[period:], strict=False):
+            run = run + 1 if one == next_one else 0
+            if run >= max(period, _SHORTEST):
+                return True
+    return False
+
+
+def _ends(text: str) -> bool:
+    return text.rstrip().rstrip(_CLOSING).endswith(_STOPS)
+
+
+def _is_ended(references: Sequence[str]) -> bool:
+    """Tell whether people end the sentence; where nobody was asked, they would."""
+    return not references or any(map(_ends, references))
+
+
+def _is_odd(sample: OrderSample, traces: Sequence[Sequence[align.Placement]]) -> bool:
+    positions = [max(placement[0] for placement in placements) for placements in traces]
+    return not is_proper(align.order(positions), sample.reference_orders)
