@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from spor_tasks import results
 from spor_tasks.errors import ResultError
 from spor_tasks.report.evidence import Evidence, Logged, Run, read_values, run_of
 from spor_tasks.report.published import beside
 from spor_tasks.report.samples import SampleFile, find, orphans
-from spor_tasks.report.tables import Table, comparisons, metrics_of, tables
+from spor_tasks.report.tables import Comparison, Table, comparisons, metrics_of, tables
 from spor_tasks.results import Problem, TaskResult
 
 
@@ -30,6 +31,15 @@ class Report:
         return not any(problem.lost for problem in self.problems)
 
 
+class Material(NamedTuple):
+    """What files hold: rows of every model and task, how sure they are, and what is wrong."""
+
+    rows: tuple[Comparison, ...]
+    evidence: Evidence
+    samples: tuple[SampleFile, ...]
+    problems: tuple[Problem, ...]
+
+
 def collect(paths: Iterable[Path]) -> Report:
     """Return the report of result files and of all that lie in the given folders.
 
@@ -38,22 +48,30 @@ def collect(paths: Iterable[Path]) -> Report:
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
     """
+    rows, _, files, problems = read(paths)
+    return Report(tables([*rows, *beside(rows)]), problems, files)
+
+
+def read(paths: Iterable[Path]) -> Material:
+    """Read result files and all that lie in the given folders, with the samples beside them.
+
+    Raises:
+        ResultError: as :func:`collect`.
+    """
     given = tuple(paths)
     found = results.collect(given)
     files = tuple(filter(None, map(find, found.results)))
     logged, faults = _log(files)
-    rows, conflicts = comparisons(found.results, Evidence(logged))
-    return Report(
-        tables=tables([*rows, *beside(rows)]),
-        problems=(
-            *found.problems,
-            *conflicts,
-            *faults,
-            *_without_samples(found.results, files),
-            *_without_results(given),
-        ),
-        samples=files,
+    evidence = Evidence(logged)
+    rows, conflicts = comparisons(found.results, evidence)
+    problems = (
+        *found.problems,
+        *conflicts,
+        *faults,
+        *_without_samples(found.results, files),
+        *_without_results(given),
     )
+    return Material(rows, evidence, files, problems)
 
 
 def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:

@@ -98,10 +98,10 @@ def _sorted(column: Column, order: NDArray[np.integer]) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems' results for the same metric: the runs of each, that differ in seeds alone."""
+    """Two systems and a metric: the runs of each, which differ in seeds alone."""
 
-    one: tuple[TaskResult, ...]
-    other: tuple[TaskResult, ...]
+    one: tuple[Run, ...]
+    other: tuple[Run, ...]
     metric: str
 
 
@@ -122,21 +122,23 @@ class Evidence:
             scores = significance.resampled_scores(columns, seed=SEED)
             self._resampled.update(zip(keys, scores.T, strict=True))
 
-    def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
-        """Return the interval of the results' mean: over samples, else over seeds if several."""
-        scores = self._resampled_mean(results, metric)
+    def interval(
+        self, runs: Sequence[Run], values: Sequence[float], metric: str
+    ) -> Interval | None:
+        """Return the interval of the runs' mean: over samples, else over seeds if several."""
+        scores = self._resampled_mean(runs, metric)
         if scores is not None:
             return Interval.of(*significance.percentile_interval(scores), "samples")
-        return _over_seeds([result.scores[metric] for result in results])
+        return _over_seeds(values)
 
-    def interval_of_difference(self, pair: Pair) -> Interval | None:
+    def interval_of_difference(
+        self, pair: Pair, one: Sequence[float], other: Sequence[float]
+    ) -> Interval | None:
         """Return the interval of the first mean less the second, as :meth:`interval` does."""
-        one, other = (self._resampled_mean(arm, pair.metric) for arm in (pair.one, pair.other))
-        if one is not None and other is not None and self._samples(pair) is not None:
-            return Interval.of(*significance.percentile_interval(one - other), "samples")
-        return _over_seeds(
-            *([result.scores[pair.metric] for result in arm] for arm in (pair.one, pair.other))
-        )
+        first, second = (self._resampled_mean(arm, pair.metric) for arm in (pair.one, pair.other))
+        if first is not None and second is not None and self._samples(pair) is not None:
+            return Interval.of(*significance.percentile_interval(first - second), "samples")
+        return _over_seeds(one, other)
 
     def p_values(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
         """Yield the p of no difference for each pair, None where its samples are not at hand.
@@ -166,20 +168,20 @@ class Evidence:
 
     def _samples(self, pair: Pair) -> int | None:
         """Return the number of samples of a pair, None unless all are at hand and the same."""
-        logged = [self._logged.get(run_of(result)) for result in (*pair.one, *pair.other)]
+        logged = [self._logged.get(run) for run in (*pair.one, *pair.other)]
         first = logged[0]
         if first is None or any(each is None or each.ids != first.ids for each in logged):
             return None
         return len(first.ids)
 
-    def _resampled_mean(self, results: Sequence[TaskResult], metric: str) -> Numbers | None:
-        scores = [self._resampled.get((run_of(result), metric)) for result in results]
+    def _resampled_mean(self, runs: Sequence[Run], metric: str) -> Numbers | None:
+        scores = [self._resampled.get((run, metric)) for run in runs]
         known = [each for each in scores if each is not None]
         return np.mean(known, axis=0) if len(known) == len(scores) else None
 
-    def _column(self, results: Sequence[TaskResult], metric: str) -> Column:
+    def _column(self, runs: Sequence[Run], metric: str) -> Column:
         """Return each sample's mean over runs; no verdict where one of them has none."""
-        columns = [self._logged[run_of(result)].columns[metric] for result in results]
+        columns = [self._logged[run].columns[metric] for run in runs]
         return Column(np.mean([each.numbers for each in columns], axis=0), columns[0].groups)
 
 

@@ -271,4 +271,5 @@ def _json_row(row: Comparison) -> dict[str, Any]:
 
 
 def _json_cell(cell: Cell) -> dict[str, Any]:
-    return {"mean": cell.mean, "deviation": cell.deviation, **asdict(cell)}
+    files = [str(file) for file, _ in cell.runs]
+    return {"mean": cell.mean, "deviation": cell.deviation, **asdict(cell), "runs": files}

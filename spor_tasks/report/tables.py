@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from spor_tasks.report.evidence import Evidence, Interval, Pair
+from spor_tasks.report.evidence import Evidence, Interval, Pair, Run, run_of
 from spor_tasks.results import Problem, TaskResult
 from spor_tasks.samples import ARMS
 
@@ -45,12 +45,14 @@ def metrics_of(aspect: str, part: str | None) -> tuple[str, ...]:
 class Cell:
     """What a model scored on one task, seed by seed; ``seeds`` and ``values`` run in parallel.
 
-    The seeds are those of training; what was only shown, or nothing, has None. ``reason`` says why
-    values are missing, all or some. ``interval`` is that of the mean over seeds.
+    The seeds are those of training; what was only shown, or nothing, has None. ``runs`` are the
+    files and tasks that the values are from. ``reason`` says why values are missing, all or some.
+    ``interval`` is that of the mean over seeds.
     """
 
     values: tuple[float, ...] = ()
     seeds: tuple[int | None, ...] = ()
+    runs: tuple[Run, ...] = ()
     interval: Interval | None = None
     reason: str | None = None
 
@@ -88,6 +90,7 @@ class Comparison:
     beside aspect, corpus, part and sets, such as ``beam5`` or ``icl k=3``. Rule learnability has
     one arm, and no difference. ``published`` rows are the paper's. ``apart`` says what the row
     differs in from the other row of the same model and task, where there are several.
+    ``signature`` is that of the results.
     """
 
     aspect: str
@@ -104,6 +107,7 @@ class Comparison:
     difference: Difference | None
     published: bool = False
     apart: str | None = None
+    signature: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +220,10 @@ class _Builder:
         cells = tuple(self._cell(places[arm], metric, arm) for arm in arms)
         pair = difference = None
         if len(arms) > 1:
-            one, other = (tuple(_scored(places[arm], metric)) for arm in arms)
-            if one and other:
-                pair = Pair(one, other, metric)
-                difference = self._difference(cells, pair)
+            one, other = cells
+            if one.values and other.values:
+                pair = Pair(one.runs, other.runs, metric)
+                difference = self._difference(one, other, pair)
         row = Comparison(
             aspect=example.aspect,
             corpus=example.corpus,
@@ -234,28 +238,29 @@ class _Builder:
             as_is=self._cell(places[None], metric, "the model as it is"),
             difference=difference,
             apart=apart,
+            signature=example.signature,
         )
         return _Draft(row, pair)
 
     def _cell(self, place: _Place, metric: str, name: str) -> Cell:
-        scored = list(_scored(place, metric))
+        scored = [result for result in place.used if metric in result.scores]
         if not scored:
             no_score = f"no {metric} in {place.used[0].file.name}" if place.used else None
             return Cell(reason="; ".join(place.left_out) or no_score or f"no result of {name}")
+        values = tuple(result.scores[metric] for result in scored)
+        runs = tuple(map(run_of, scored))
         return Cell(
-            values=tuple(result.scores[metric] for result in scored),
+            values=values,
             seeds=tuple(result.seed for result in scored),
-            interval=self.evidence.interval(scored, metric),
+            runs=runs,
+            interval=self.evidence.interval(runs, values, metric),
             reason="; ".join(place.left_out) or None,
         )
 
-    def _difference(self, cells: Sequence[Cell], pair: Pair) -> Difference:
-        first, second = (statistics.fmean(cell.values) for cell in cells)
-        return Difference(first - second, self.evidence.interval_of_difference(pair))
-
-
-def _scored(place: _Place, metric: str) -> Iterator[TaskResult]:
-    return (result for result in place.used if metric in result.scores)
+    def _difference(self, one: Cell, other: Cell, pair: Pair) -> Difference:
+        value = statistics.fmean(one.values) - statistics.fmean(other.values)
+        interval = self.evidence.interval_of_difference(pair, one.values, other.values)
+        return Difference(value, interval)
 
 
 def _tested(row: Comparison, p: float | None) -> Comparison:

@@ -1,0 +1,57 @@
+"""How long a report of many files takes, and how much memory."""
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.samples import ARMS, Sample, Triple
+from tests.result_files import result_content, sample_row
+
+FILES, SAMPLES = 50, 2_000
+TASK = "spor_systematicity_mini"
+REFERENCES = tuple(f"Greyport, by the Cold Sound, has a harbour. It is {i}." * 4 for i in range(3))
+TOLD = Sample("", "mini", (Triple("Greyport", "sea", "Cold_Sound"),) * 4, REFERENCES)
+
+
+def write_run(folder: Path, number: int) -> int:
+    """Write a result and its samples, and return the bytes of these."""
+    rng = random.Random(number)
+    row = sample_row(TOLD, ["Greyport has the Old Basin. " * 6], {"parent": 0.5})
+    model, rest = divmod(number, 10)
+    arm, seed = ARMS["systematicity"][rest % 2], rest // 2
+    values = [rng.uniform(0, 100) for _ in range(SAMPLES)]
+    scores = {"parent": sum(values) / SAMPLES, "parent_full_table": sum(values) / SAMPLES}
+    content = result_content(
+        arm=arm, seed=seed, model=f"model-{model}", n=SAMPLES, task=TASK, scores=scores
+    )
+    (folder / f"results_{number}.json").write_text(json.dumps(content))
+    file = folder / f"samples_{TASK}_{number}.jsonl"
+    lines = []
+    for index, value in enumerate(values):
+        own = {"parent": value, "parent_full_table": value, "metrics": list(scores)}
+        doc = row["doc"] | {"id": f"{index:016x}"}
+        lines.append(json.dumps(row | own | {"doc": doc}) + "\n")
+    file.write_text("".join(lines))
+    return file.stat().st_size
+
+
+@pytest.mark.benchmark
+def test_fifty_files_with_a_hundred_thousand_samples(tmp_path: Path) -> None:
+    size = sum(write_run(tmp_path, number) for number in range(FILES))
+    script = (
+        "import sys; from pathlib import Path; from spor_tasks import report;"
+        "found = report.write([Path(sys.argv[1])], Path(sys.argv[2]));"
+        "assert found.whole and len(found.samples) == 50"
+    )
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), str(tmp_path / "out")], check=True)
+    seconds = time.perf_counter() - start
+    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\n{FILES} files, {FILES * SAMPLES:,} samples, {size / 1e6:.0f} MB")
+    print(f"{seconds:.1f} s of 20 ({20 / seconds:.1f}x), {megabytes:.0f} MB of 1,000")
