@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/python -m training demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m 'not benchmark'
+	$(BIN)/python -m pytest -m 'not benchmark' -n auto --dist loadfile
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
