@@ -184,7 +184,12 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="write report.md, report.tex, report.csv and report.json there as well",
+        help="write it there as well, as Markdown, LaTeX, CSV and JSON",
+    )
+    parser.add_argument(
+        "--leaderboard",
+        action="store_true",
+        help="rank the systems instead, and write the `model-index` of Hub model cards",
     )
     parser.set_defaults(run=_report)
 
@@ -490,8 +495,12 @@ def _result_row(result: "Result") -> dict[str, Any]:
 
 def _report(options: argparse.Namespace) -> int:
     from spor_tasks import report
-    from spor_tasks.report import render
+    from spor_tasks.report import leaderboard_text, render
 
+    if options.leaderboard:
+        board = report.write_leaderboard(options.results, options.out)
+        print(leaderboard_text.terminal(board))
+        return 0 if board.whole else _VIOLATED
     found = report.write(options.results, options.out)
     print(render.terminal(found))
     return 0 if found.whole else _VIOLATED

@@ -1,12 +1,14 @@
 """Invented result and sample files of lm-eval, in the shape that lm-eval 0.4.13 writes."""
 
 import json
+import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spor_tasks.documents import doc_of
-from spor_tasks.samples import Sample
+from spor_tasks.samples import Sample, Triple
 from spor_tasks.store import encode_row
 
 UNKNOWN_ARM = "unknown"
@@ -115,4 +117,21 @@ def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) ->
     """Write the sample file that belongs to a task of a result file."""
     file = result.with_name(f"samples_{task}_{result.stem.rpartition('_')[2]}.jsonl")
     file.write_bytes(b"".join(encode_row(row) for row in rows))
+    return file
+
+
+SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
+
+
+def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+    """Write the result and the samples of a run whose samples have these values of PARENT."""
+    task = settings.get("task", "spor_systematicity_mini")
+    mean = sum(values) / len(values)
+    file = write_result(folder / f"results_{name}.json", parent=mean, n=len(values), **settings)
+    rows = [
+        sample_row(replace(SAMPLE, id=str(number)), ["By the sea."], {"parent": value})
+        for number, value in enumerate(values)
+    ]
+    random.Random(name).shuffle(rows)
+    write_samples(file, task, rows)
     return file

@@ -225,6 +225,20 @@ def randomization_p_values(
     return np.where(scored.any(axis=0), (extreme + 1) / (resamples + 1), np.nan)
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p adjusted for all of them being looked at (Holm, 1979), in their order.
+
+    Calling different what is below α then errs once or more with a probability of at most α.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(order)
+    largest = 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, (len(order) - place) * p_values[number])
+        adjusted[number] = min(1.0, largest)
+    return adjusted
+
+
 def _shares_of_difference(one: Column, other: Column) -> Numbers:
     """Return what each sample adds to the difference of two scores, whose mean that is.
 

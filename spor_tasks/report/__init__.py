@@ -1,23 +1,33 @@
 """Reports: from files to tables that people read. Reads files only, no model or corpus.
 
 First :func:`collect` reads everything there is and builds the typed rows; then each writer makes
-one file of the report and computes nothing.
+one file of the report and computes nothing. A leaderboard goes the same way.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spor_tasks.report import render
+from spor_tasks.report import leaderboard_text, render
 from spor_tasks.report.collect import Report, collect
+from spor_tasks.report.hub import model_index_yaml
+from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.store import atomic_write
 
-__all__ = ["Report", "collect", "write"]
+__all__ = ["Leaderboard", "Report", "collect", "rank", "write", "write_leaderboard"]
 
-_TEXTS: tuple[tuple[str, Callable[[Report], str]], ...] = (
+_REPORT: tuple[tuple[str, Callable[[Report], str]], ...] = (
     ("report.md", render.markdown),
     ("report.tex", render.latex),
     ("report.csv", render.tidy_csv),
     ("report.json", render.as_json),
+)
+
+
+_LEADERBOARD: tuple[tuple[str, Callable[[Leaderboard], str]], ...] = (
+    ("leaderboard.md", leaderboard_text.markdown),
+    ("leaderboard.csv", leaderboard_text.tidy_csv),
+    ("leaderboard.json", leaderboard_text.as_json),
+    ("model-index.yaml", lambda board: model_index_yaml(board.rows)),
 )
 
 
@@ -29,7 +39,24 @@ def write(paths: Sequence[Path], out: Path | None = None) -> Report:
     """
     report = collect(paths)
     if out is not None:
-        for name, text in _TEXTS:
-            with atomic_write(out / name) as file:
-                file.write(text(report).encode(errors="backslashreplace"))
+        for name, text in _REPORT:
+            _write_text(out / name, text(report))
     return report
+
+
+def write_leaderboard(paths: Sequence[Path], out: Path | None = None) -> Leaderboard:
+    """Rank the systems of result files and folders; with ``out`` as files there, too.
+
+    Raises:
+        ResultError: a path is missing, or nothing of SPOR was found.
+    """
+    board = rank(paths)
+    if out is not None:
+        for name, text in _LEADERBOARD:
+            _write_text(out / name, text(board))
+    return board
+
+
+def _write_text(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text.encode(errors="backslashreplace"))

@@ -166,6 +166,10 @@ class Evidence:
             p = found.get(number, math.nan)
             yield None if math.isnan(p) else float(p)
 
+    def has_samples(self, runs: Iterable[Run]) -> bool:
+        """Tell whether the samples of all these runs are at hand."""
+        return all(run in self._logged for run in runs)
+
     def _samples(self, pair: Pair) -> int | None:
         """Return the number of samples of a pair, None unless all are at hand and the same."""
         logged = [self._logged.get(run) for run in (*pair.one, *pair.other)]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from spor_tasks.report.evidence import Interval
 from spor_tasks.report.tables import Cell, Comparison, Table
@@ -88,21 +88,35 @@ def grids(table: Table) -> tuple[Grid, ...]:
     arrange = _ARRANGEMENTS.get(table.aspect, _by_arm)
     return tuple(
         grid
-        for (corpus, protocol, variant), rows in sorted(sections.items())
-        for grid in arrange(
-            ", ".join(
-                filter(
-                    None,
-                    [
-                        f"{TITLES[table.aspect]}: {_CORPORA.get(corpus, corpus)}",
-                        f"{protocol} sets",
-                        variant,
-                    ],
-                )
-            ),
-            rows,
-        )
+        for _, rows in sorted(sections.items())
+        for grid in arrange(section_title(rows[0]), rows)
     )
+
+
+class _Section(Protocol):
+    @property
+    def aspect(self) -> str: ...
+    @property
+    def corpus(self) -> str: ...
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def part(self) -> str | None: ...
+
+
+def section_title(row: _Section) -> str:
+    """Return the words for a row's aspect, corpus, kind of sets and way of asking."""
+    corpus = _CORPORA.get(row.corpus, row.corpus)
+    told = [f"{TITLES[row.aspect]}: {corpus}", f"{row.protocol} sets", row.variant]
+    return ", ".join(filter(None, told))
+
+
+def full_title(row: _Section) -> str:
+    """Return the words for a row's task, its part included."""
+    part = f"N = {row.part[1:]}" if row.aspect == "productivity" and row.part else row.part
+    return ", ".join(filter(None, [section_title(row), part]))
 
 
 class _Notes:
@@ -268,7 +282,7 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
         return _missing(cell.reason, notes)
     return Number(
         f"{cell.mean:.2f}",
-        _interval(cell.interval, metric),
+        interval_text(cell.interval, metric),
         notes=notes.numbers(cell.reason, _source(cell.interval)),
     )
 
@@ -280,13 +294,14 @@ def _difference(row: Comparison, notes: _Notes) -> Number:
     reasons = () if row.published else (difference.reason, _source(difference.interval))
     return Number(
         f"{difference.value:+.2f}",
-        _interval(difference.interval, row.metric),
+        interval_text(difference.interval, row.metric),
         difference.mark,
         notes.numbers(*reasons),
     )
 
 
-def _interval(interval: Interval | None, metric: str) -> str:
+def interval_text(interval: Interval | None, metric: str) -> str:
+    """Return the ends as digits that are worth reading; τ has more of them."""
     if interval is None:
         return ""
     digits = 2 if metric in {"cwio", "cwio_located"} else 1

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +13,7 @@ from spor_tasks.report.evidence import Interval
 from spor_tasks.report.layout import Content, Grid, Line, grids
 from spor_tasks.report.published import paper_facts
 from spor_tasks.report.tables import Cell, Comparison
+from spor_tasks.results import Problem
 from spor_tasks.samples import ARMS
 
 SCHEMA = 1
@@ -31,11 +32,12 @@ LEGEND = (
 
 def terminal(report: Report) -> str:
     """Return the report as aligned columns."""
-    blocks = [_plain(grid) for table in report.tables for grid in grids(table)]
-    return "\n\n".join([*blocks, *_problem_block(report)])
+    blocks = [plain_grid(grid) for table in report.tables for grid in grids(table)]
+    return "\n\n".join([*blocks, *problem_lines(report.problems)])
 
 
-def _plain(grid: Grid) -> str:
+def plain_grid(grid: Grid) -> str:
+    """Return a grid as aligned columns."""
     lines = [grid.header, *(tuple(map(_plain_cell, line)) for line in (*grid.runs, *grid.paper))]
     widths = [max(len(line[column]) for line in lines) for column in range(len(grid.header))]
     rows = [
@@ -57,21 +59,24 @@ def _plain_cell(content: Content) -> str:
     return f"{content.value}{content.mark}{interval}{' ' if content.value and notes else ''}{notes}"
 
 
-def _problem_block(report: Report) -> Iterator[str]:
-    if report.problems:
-        lines = [f"  {visible(str(problem))}" for problem in report.problems]
+def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield the block that names what is wrong, if anything is."""
+    if problems:
+        lines = [f"  {visible(str(problem))}" for problem in problems]
         yield "\n".join(["What is wrong, or missing:", *lines])
 
 
 def markdown(report: Report) -> str:
     """Return the report as Markdown."""
-    blocks = [_markdown_grid(grid) for table in report.tables for grid in grids(table)]
+    blocks = [markdown_grid(grid) for table in report.tables for grid in grids(table)]
     problems = [f"- {markdown_text(str(problem))}" for problem in report.problems]
     named = ["\n".join(["## What is wrong, or missing", "", *problems])] if problems else []
     return "\n\n".join(["# SPOR", LEGEND, *blocks, *named]) + "\n"
 
 
-def _markdown_grid(grid: Grid) -> str:
+def markdown_grid(grid: Grid) -> str:
+    """Return a grid as a Markdown table under its title."""
+
     def row(line: Iterable[str]) -> str:
         return f"| {' | '.join(line)} |"
 
@@ -258,7 +263,7 @@ def as_json(report: Report) -> str:
         ],
         "problems": [problem._asdict() for problem in report.problems],
     }
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(content, indent=2) + "\n"  # ASCII alone: nothing moves or hides
 
 
 def _json_row(row: Comparison) -> dict[str, Any]:

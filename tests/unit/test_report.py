@@ -2,8 +2,7 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,8 @@ from spor_tasks import report
 from spor_tasks.errors import ResultError
 from spor_tasks.report.evidence import Interval
 from spor_tasks.report.tables import Cell, Comparison, metrics_of
-from spor_tasks.samples import ARMS, Sample, Triple
-from tests.result_files import sample_row, write_result, write_samples
-
-SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
+from spor_tasks.samples import ARMS
+from tests.result_files import write_result, write_run
 
 
 def rows_of(folder: Path) -> list[Comparison]:
@@ -36,22 +33,6 @@ def ends(interval: Interval | None, source: str) -> tuple[float, float]:
     assert interval
     assert interval.source == source
     return interval.low, interval.high
-
-
-def run(
-    folder: Path, name: str, values: Sequence[float], *, arm: str | None = "atom", seed: int = 0
-) -> None:
-    """Write the result and the samples of a run whose samples have these values of PARENT."""
-    mean = sum(values) / len(values)
-    file = write_result(
-        folder / f"results_{name}.json", arm=arm, seed=seed, parent=mean, n=len(values)
-    )
-    rows = [
-        sample_row(replace(SAMPLE, id=str(number)), ["By the sea."], {"parent": value})
-        for number, value in enumerate(values)
-    ]
-    random.Random(name).shuffle(rows)
-    write_samples(file, "spor_systematicity_mini", rows)
 
 
 def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
@@ -96,8 +77,8 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     values = [rng.uniform(0, 100) for _ in range(60)]
     for seed in (0, 1):
         shifted = [value + rng.uniform(-1, 1) for value in values]
-        run(tmp_path, f"a{seed}", shifted, seed=seed)
-        run(tmp_path, f"c{seed}", [v + 5 for v in shifted], arm="combination", seed=seed)
+        write_run(tmp_path, f"a{seed}", shifted, seed=seed)
+        write_run(tmp_path, f"c{seed}", [v + 5 for v in shifted], arm="combination", seed=seed)
 
     (row,) = rows_of(tmp_path)
 
@@ -116,8 +97,8 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
 
 @pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
 def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
-    run(tmp_path, "a", [50.0] * 20)
-    run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm="combination")
+    write_run(tmp_path, "a", [50.0] * 20)
+    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm="combination")
     (row,) = rows_of(tmp_path)
     assert row.difference
     assert row.difference.mark == mark
@@ -331,7 +312,7 @@ def test_samples_without_a_result_are_named(tmp_path: Path) -> None:
 def test_samples_that_are_not_those_of_the_result_give_no_interval(
     tmp_path: Path, damage: str
 ) -> None:
-    run(tmp_path, "a", [10.0, 20.0, 30.0])
+    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
     (file,) = tmp_path.glob("samples_*")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(
@@ -351,8 +332,8 @@ def test_samples_that_are_not_those_of_the_result_give_no_interval(
 
 
 def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
-    run(tmp_path, "a", [10.0, 20.0, 30.0])
-    run(tmp_path, "c", [20.0, 30.0, 40.0], arm="combination")
+    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
+    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm="combination")
     (file,) = tmp_path.glob("samples_*_c.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
     (row,) = rows_of(tmp_path)
@@ -387,8 +368,8 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) 
 
 
 def test_a_report_is_the_same_bytes_from_the_same_files(tmp_path: Path) -> None:
-    run(tmp_path / "runs", "1", [1.0, 2.0, 4.0])
-    run(tmp_path / "runs", "2", [2.0, 1.0, 3.0], arm="combination")
+    write_run(tmp_path / "runs", "1", [1.0, 2.0, 4.0])
+    write_run(tmp_path / "runs", "2", [2.0, 1.0, 3.0], arm="combination")
     for out in ("one", "two"):
         report.write([tmp_path / "runs"], tmp_path / out)
     names = sorted(path.name for path in (tmp_path / "one").iterdir())

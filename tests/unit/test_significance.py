@@ -162,3 +162,10 @@ def test_a_pair_without_a_common_verdict_has_no_p() -> None:
     )
     assert first == 1.0
     assert np.isnan(second)
+
+
+def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
+    # by hand: 4 · 0.01, 3 · 0.02, 2 · 0.03 raised to 0.06, 1 · 0.9
+    assert sig.holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
+    assert sig.holm([0.6, 0.7]) == [1.0, 1.0]
+    assert sig.holm([]) == []
