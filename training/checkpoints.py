@@ -1,5 +1,6 @@
 """Base models, and what else can change what training them gives."""
 
+import os
 import platform
 import re
 import subprocess
@@ -117,7 +118,12 @@ def versions() -> dict[str, str]:
 
 
 def git_commit() -> str | None:
-    """Return the commit of this checkout, ``-dirty`` if tracked files differ; None without git."""
+    """Return the commit of this checkout, ``-dirty`` if tracked files differ; None without git.
+
+    Where the checkout came in a pack, it is the commit that was packed, from ``SPOR_COMMIT``.
+    """
+    if packed := os.environ.get("SPOR_COMMIT"):
+        return packed
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(  # noqa: S603 - constants

@@ -122,3 +122,5 @@ def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", "")
     assert git_commit() is None
+    monkeypatch.setenv("SPOR_COMMIT", "f00d")
+    assert git_commit() == "f00d"
