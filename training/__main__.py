@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +17,15 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 2 for bad input, or 130 after an interrupt from the keyboard."""
     options = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    first = os.environ.get("RANK", "0") == "0"  # of the processes that accelerate launched
+    logging.basicConfig(level=logging.INFO if first else logging.ERROR, format="%(message)s")
     try:
         options.run(options)
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt:
-        print("interrupted: what was not finished is not there", file=sys.stderr)
+        print("interrupted: the same command goes on from what was kept", file=sys.stderr)
         return _INTERRUPTED
     return 0
 

@@ -1,19 +1,25 @@
 """Base models, and what else can change what training them gives."""
 
+import importlib.util
 import os
 import platform
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
+    BitsAndBytesConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -23,12 +29,21 @@ from spor_tasks.errors import ConfigError
 from spor_tasks.prompts.linearize import PromptStyle
 from spor_tasks.store import digest_weights
 from training.config import ModelConfig
+from training.data import Row
 
 # What the manifest of an adapter calls it.
 KIND = "adapter"
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-_PACKAGES = ("spor-tasks", "torch", "transformers", "tokenizers", "peft", "safetensors")
+_PACKAGES = (
+    "spor-tasks",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "peft",
+    "accelerate",
+    "safetensors",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +91,8 @@ def load_base(settings: ModelConfig) -> Base:
         raise ConfigError(
             "there is no such folder", where=settings.path, remedy="Set model.path to a checkpoint."
         )
+    if settings.quantization:
+        _check_quantization()
     try:
         return _load(settings)
     except (OSError, ValueError, LookupError, RuntimeError, SafetensorError) as error:
@@ -98,7 +115,11 @@ def _load(settings: ModelConfig) -> Base:
         )
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model, loading = _AUTO_CLASSES[style].from_pretrained(
-        **source, config=config, dtype=settings.dtype, output_loading_info=True
+        **source,
+        config=config,
+        dtype=settings.dtype,
+        output_loading_info=True,
+        **(_four_bits() if settings.quantization else {}),
     )
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers and only warns
@@ -110,6 +131,47 @@ def _load(settings: ModelConfig) -> Base:
     folder = Path(cached_file(settings.path, "config.json", revision=settings.revision)).parent
     revision = getattr(config, "_commit_hash", None) or settings.revision
     return Base(model, tokenizer, style, revision, digest_weights(folder))
+
+
+def _check_quantization() -> None:
+    has_package = importlib.util.find_spec("bitsandbytes") is not None
+    if not (has_package and torch.cuda.is_available()):
+        lacks = "a GPU" if has_package else "the package bitsandbytes"
+        raise ConfigError(
+            f"model.quantization needs {lacks}, which is not here",
+            remedy="`pip install bitsandbytes` on a machine with a GPU, or leave it null.",
+        )
+
+
+def _four_bits() -> dict[str, Any]:
+    """Return what loads a model's weights in four bits onto this process's GPU (QLoRA)."""
+    settings = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+    return {"quantization_config": settings, "device_map": {"": torch.cuda.current_device()}}
+
+
+def check_ids(base: Base, rows: Iterable[Row]) -> None:
+    """Refuse rows with tokens that the base has no embedding for.
+
+    Embeddings without a token are fine, and common.
+
+    Raises:
+        ConfigError: the tokenizer has more tokens than the model has embeddings.
+    """
+    embeddings = base.model.get_input_embeddings().num_embeddings
+    used = chain([base.pad_id], *(chain(*row) for row in rows))
+    if (largest := max(used)) >= embeddings:
+        raise ConfigError(
+            f"has {embeddings} embeddings, and its tokenizer made the token {largest}, "
+            f"{base.tokenizer.convert_ids_to_tokens(largest)!r}",
+            where=base.tokenizer.name_or_path,
+            remedy="Tokenizer and weights do not belong together, or a token was added to the "
+            "tokenizer alone: resize the model's embeddings and save both.",
+        )
 
 
 def versions() -> dict[str, str]:

@@ -24,12 +24,14 @@ class ModelConfig:
     ``path`` is a checkpoint folder or a hub id, ``revision`` a branch, tag or commit of the latter.
     ``architecture`` may state what the checkpoint is; ``auto`` asks the checkpoint. ``dtype`` is
     that of the frozen weights, ``auto`` the one they were saved in; LoRA's own are float32.
+    ``quantization`` ``nf4`` holds them in four bits (QLoRA), on a GPU and with bitsandbytes.
     """
 
     path: str
     revision: str | None = None
     architecture: Literal["auto", "causal", "seq2seq"] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
+    quantization: Literal["nf4"] | None = None
 
     def __post_init__(self) -> None:
         _require("model.path", self.path != "", "must not be empty")
@@ -56,12 +58,17 @@ class DataConfig:
 
 @dataclass(frozen=True, slots=True)
 class LoraConfig:
-    """The adapter. ``target_modules`` None is peft's choice for the architecture."""
+    """The adapter. ``target_modules`` None is peft's choice for the architecture.
+
+    ``dora`` learns magnitude and direction apart (DoRA); ``rslora`` scales by α/√r, not α/r.
+    """
 
     rank: int = 8
     alpha: float = 32.0
     dropout: float = 0.1
     target_modules: tuple[str, ...] | Literal["all-linear"] | None = None
+    dora: bool = False
+    rslora: bool = False
 
     def __post_init__(self) -> None:
         _require("lora.rank", self.rank >= 1, "must be at least 1")
@@ -76,11 +83,14 @@ class OptimizationConfig:
 
     Training ends after ``epochs`` or ``max_steps`` optimizer steps, whichever comes first; one of
     them may be None. ``batch_size`` counts sequences, and ``gradient_accumulation`` batches make
-    one step. Pairs of more than ``max_length`` tokens (None: more than the model has positions)
-    are left out. ``group_by_length`` makes batches of similarly long pairs: faster, but not the
-    paper's plain shuffling. ``precision`` ``bfloat16`` computes in that type where it is safe to.
-    ``threads`` None chooses the number of CPU threads by measuring; equal adapters, byte for byte,
-    need an equal number.
+    one step; which pairs a step takes depends on their product alone, and several processes share
+    them. Pairs of more than ``max_length`` tokens (None: more than the model has positions) are
+    left out. ``group_by_length`` makes steps of similarly long pairs: faster, but not the paper's
+    plain shuffling. ``precision`` computes in a shorter type where that is safe;
+    ``gradient_checkpointing`` needs less memory and a third more time, ``compile`` minutes at first
+    and less time afterwards. ``threads`` None chooses the number of CPU threads by measuring; equal
+    adapters, byte for byte, need an equal number. What is done is kept after every ``save_steps``
+    steps, and after every epoch, for a run that was cut off to go on from.
     """
 
     learning_rate: float = 1e-4
@@ -90,8 +100,11 @@ class OptimizationConfig:
     max_steps: int | None = None
     max_length: int | None = None
     group_by_length: bool = False
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    gradient_checkpointing: bool = False
+    compile: bool = False
     threads: int | None = None
+    save_steps: int | None = 100
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -100,7 +113,7 @@ class OptimizationConfig:
         _require(key("learning_rate"), rate, "must be positive and finite")
         for name in ("batch_size", "gradient_accumulation"):
             _require(key(name), getattr(self, name) >= 1, "must be at least 1")
-        for name in ("epochs", "max_steps", "max_length", "threads"):
+        for name in ("epochs", "max_steps", "max_length", "threads", "save_steps"):
             valid = _none_or_at_least(1, getattr(self, name))
             _require(key(name), valid, "must be null or at least 1")
         endless = self.epochs is None and self.max_steps is None
@@ -109,11 +122,34 @@ class OptimizationConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectionConfig:
+    """Which epoch's adapter is kept.
+
+    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the highest
+    PARENT. The set is ``samples`` of the corpus that neither arm holds and nothing tests, drawn
+    with ``seed``: the same for every arm, model and training seed. ``test-best``, the paper's
+    (Appendix A), takes the test set instead, that of performance in order invariance and rule
+    learnability. ``last`` evaluates nothing. Outputs are made with ``beams`` beams, 1 being greedy,
+    in batches of ``batch_size``.
+    """
+
+    policy: Literal["dev-best", "test-best", "last"] = "dev-best"
+    samples: int = 500
+    seed: int = 0
+    beams: int = 1
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        for name in ("samples", "beams", "batch_size"):
+            _require(f"selection.{name}", getattr(self, name) >= 1, "must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """One run: which base, on what, how, and the folder that the adapter is saved in.
 
     A relative ``output`` starts at the working directory. ``overwrite`` allows replacing an adapter
-    that is there.
+    that is there. ``report_to`` names a service or program that is told losses and scores.
     """
 
     model: ModelConfig
@@ -121,6 +157,8 @@ class TrainingConfig:
     output: Path
     lora: LoraConfig = field(default_factory=LoraConfig)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    report_to: Literal["tensorboard", "trackio", "wandb"] | None = None
     overwrite: bool = False
 
 

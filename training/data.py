@@ -19,15 +19,16 @@ from training.config import OptimizationConfig
 
 # The label that means "no target here", as everywhere in torch and transformers.
 IGNORED = -100
-# Length grouping sorts this many batches' worth of shuffled pairs at a time.
-_GROUPED_BATCHES = 50
+# Length grouping sorts this many steps' worth of shuffled pairs at a time.
+_GROUPED_STEPS = 50
 
 
 class Pair(NamedTuple):
-    """What the model reads and what it shall write."""
+    """What the model reads and what it shall write, and the id of the sample that says so."""
 
     prompt: str
     text: str
+    sample: str = ""
 
 
 class Row(NamedTuple):
@@ -46,11 +47,13 @@ class Row(NamedTuple):
 class Rows:
     """The training set in token ids.
 
-    ``too_long`` pairs were left out. ``split_apart`` counts the pairs whose first token would
-    otherwise have reached over from the prompt into the text; see :func:`encode`.
+    ``samples`` are the ids of the rows' samples. ``too_long`` pairs were left out. ``split_apart``
+    counts the pairs whose first token would otherwise have reached over from the prompt into the
+    text; see :func:`encode`.
     """
 
     rows: tuple[Row, ...]
+    samples: tuple[str, ...]
     too_long: int
     split_apart: int
 
@@ -72,10 +75,14 @@ def find_arm(pair: SplitPair, name: str) -> Split:
     """Return the training arm of that name.
 
     Raises:
-        ConfigError: the split has no such arm; the error lists those it has.
+        ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
     for arm in pair.arms:
         if arm.name == name:
+            if not any(sample.references for sample in arm.samples):
+                raise ConfigError(
+                    f"{name} of {pair.aspect} {pair.corpus} is empty: there is no text to train on"
+                )
             return arm
     raise ConfigError(
         f"data.arm {name!r} is no arm of {pair.aspect} {pair.corpus}",
@@ -86,7 +93,9 @@ def find_arm(pair: SplitPair, name: str) -> Split:
 def make_pairs(arm: Split, style: PromptStyle, *, limit: int | None, seed: int) -> list[Pair]:
     """Return one pair for each reference, or ``limit`` of them drawn with the seed, in order."""
     pairs = [
-        Pair(prompt(sample, style), text) for sample in arm.samples for text in sample.references
+        Pair(prompt(sample, style), text, sample.id)
+        for sample in arm.samples
+        for text in sample.references
     ]
     if limit is None or limit >= len(pairs):
         return pairs
@@ -116,13 +125,18 @@ def encode(
         )
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
     rows, split_apart = encode_rows(pairs, tokenizer)
-    short = tuple(row for row in rows if max_length is None or max(map(len, row)) <= max_length)
+    short = [
+        (row, pair.sample)
+        for row, pair in zip(rows, pairs, strict=True)
+        if max_length is None or max(map(len, row)) <= max_length
+    ]
     if not short:
         raise ConfigError(
             f"none of the {len(rows)} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or take a model with more positions.",
         )
-    return Rows(short, len(rows) - len(short), split_apart)
+    kept, samples = zip(*short, strict=True)
+    return Rows(kept, samples, len(rows) - len(short), split_apart)
 
 
 def _causal_rows(
@@ -163,33 +177,49 @@ def _ids(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[int]
 
 
 def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
-    """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch."""
+    """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
+
+    A step's rows depend on how many there are, not on how many batches they come in: what needs
+    less memory learns the same.
+    """
     steps: list[Step] = []
     epoch = 0
     while epoch != settings.epochs and len(steps) != settings.max_steps:
-        batches = _epoch_batches(lengths, settings, random.Random(f"{settings.seed} {epoch}"))
+        groups = _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}"))
         steps += [
-            Step(epoch, tuple(some)) for some in _chunks(batches, settings.gradient_accumulation)
+            Step(epoch, tuple(map(tuple, _chunks(group, settings.batch_size)))) for group in groups
         ]
         steps = steps[: settings.max_steps]
         epoch += 1
     return steps
 
 
-def _epoch_batches(
+def _epoch_groups(
     lengths: Sequence[int], settings: OptimizationConfig, rng: random.Random
-) -> list[tuple[int, ...]]:
+) -> list[Sequence[int]]:
+    """Return the rows of each step of an epoch."""
     order = list(range(len(lengths)))
+    size = settings.batch_size * settings.gradient_accumulation
     rng.shuffle(order)
     if not settings.group_by_length:
-        return [tuple(batch) for batch in _chunks(order, settings.batch_size)]
-    batches = [
-        tuple(batch)
-        for group in _chunks(order, _GROUPED_BATCHES * settings.batch_size)
-        for batch in _chunks(sorted(group, key=lengths.__getitem__), settings.batch_size)
+        return list(_chunks(order, size))
+    groups = [
+        group
+        for some in _chunks(order, _GROUPED_STEPS * size)
+        for group in _chunks(sorted(some, key=lengths.__getitem__), size)
     ]
-    rng.shuffle(batches)
-    return batches
+    rng.shuffle(groups)
+    return groups
+
+
+def padding(rows: Sequence[Row], steps: Sequence[Step]) -> float:
+    """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
+    used = taken = 0
+    for batch in (batch for step in steps for batch in step.batches):
+        lengths = [len(rows[number].input_ids) for number in batch]
+        used += sum(lengths)
+        taken += len(lengths) * max(lengths)
+    return 1 - used / taken
 
 
 _Item = TypeVar("_Item")

@@ -5,26 +5,30 @@ import math
 import statistics
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import peft
 import torch
+from accelerate import PartialState
+from accelerate.utils import broadcast_object_list
+from accelerate.utils.memory import should_reduce_batch_size
 from torch.nn import functional
 from tqdm import tqdm
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from spor_tasks.errors import ConfigError
+from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.prompts.linearize import PromptStyle
 from spor_tasks.samples import SplitPair
-from spor_tasks.splits import registry
+from spor_tasks.splits import check, registry
 from spor_tasks.store import atomic_folder, digest, digest_weights, write_manifest
-from training.checkpoints import KIND, Base, git_commit, load_base, versions
+from training import card, processes, selection
+from training.checkpoints import KIND, Base, check_ids, git_commit, load_base, versions
 from training.config import LoraConfig, OptimizationConfig, TrainingConfig, dump, to_dict
 from training.data import (
     IGNORED,
@@ -35,11 +39,17 @@ from training.data import (
     encode,
     find_arm,
     make_pairs,
+    padding,
     plan_steps,
 )
+from training.memory import forget_peak, peak_memory
+from training.selection import Judge, Scores
 from training.threads import cpu_threads, fastest_threads
+from training.trackers import Tracker
+from training.unfinished import State, Unfinished, learned_settings
 
 RESOLVED_CONFIG = "training.yaml"
+_AUTOCAST = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +59,7 @@ class TrainingResult:
 
     ``losses`` holds, for each optimizer step, the mean over its target tokens, in nats. ``pairs``
     counts the training set, ``pairs_seen`` every pass over one of them. ``seconds`` is fitting
-    alone, without loading and saving.
+    alone, without loading, judging and saving.
     """
 
     adapter: Path
@@ -62,86 +72,173 @@ class TrainingResult:
 def train(
     config: TrainingConfig, pair: SplitPair | None = None, *, progress: bool = True
 ) -> TrainingResult:
-    """Tune an adapter, and save it with its tokenizer, settings and manifest to the output.
+    """Tune an adapter, and save it with its tokenizer, settings, card and manifest to the output.
 
     ``pair`` is trained on in place of the split that the settings name. Equal settings, data,
-    versions, device and number of threads give equal bytes.
+    versions, device and number of threads give equal bytes, also where a run that was cut off is
+    started again: it goes on from the file that it left beside the output.
 
     Raises:
-        SporError: the split, the base model or the output folder cannot be had as asked for, or
-            the loss stops being a number; what was at the output is there still.
+        SporError: the split, the base model or the output folder cannot be had as asked for, the
+            split breaks what it promises, the loss stops being a number, or memory runs out; what
+            was at the output is there still.
     """
     started = time.perf_counter()
-    optimization = config.optimization
+    optimization, team = config.optimization, processes.join()
     if pair is None:
         data = config.data
         pair = registry.load(data.aspect, data.corpus, data.protocol, data.part)
     arm = find_arm(pair, config.data.arm)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    violations = _check_split(pair)
+    judged = selection.judged_samples(config.selection, pair)
 
-    with atomic_folder(config.output, kind=KIND, overwrite=config.overwrite) as folder:
+    with _output_folder(config, team) as folder:
         base = load_base(config.model)
         pairs = make_pairs(arm, base.style, limit=config.data.limit, seed=optimization.seed)
         limits = [limit for limit in (optimization.max_length, base.positions) if limit]
         encoded = encode(pairs, base.tokenizer, base.style, min(limits, default=None))
-        _report(encoded)
+        check_ids(base, encoded.rows)
         steps = plan_steps([sum(map(len, row)) for row in encoded.rows], optimization)
-
-        with seeded(optimization.seed, device):
-            model = add_lora(base.model, config.lora, base.style).to(device).train()
-            one_pair = Step(epoch=0, batches=(steps[0].batches[0][:1],))
-            threads = optimization.threads or _choose_threads(
-                model, load_step(one_pair, encoded.rows, base.pad_id, device), optimization
-            )
-            fitting = time.perf_counter()
-            with cpu_threads(threads), _bar(steps, shown=progress) as bar:
-                losses = []
-                for loss, step in fit(model, steps, encoded.rows, base.pad_id, optimization):
-                    losses.append(loss)
-                    bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-                    bar.update(step.size)
-            seconds = time.perf_counter() - fitting
-
-        _save(model, base, config, folder)
-        write_manifest(
-            folder,
+        _report(encoded, steps)
+        unfinished = Unfinished(
+            config.output,
             {
-                "kind": KIND,
-                "aspect": pair.aspect,
-                "corpus": pair.corpus,
-                "protocol": pair.protocol,
-                "part": pair.part,
-                "arm": arm.name,
+                "settings": learned_settings(config),
                 "arm_sha256": digest(arm.samples),
-                "test_sha256": digest(pair.test.samples),
-                "prompt_style": base.style,
-                "seed": optimization.seed,
-                "pairs": len(encoded.rows),
-                "pairs_too_long": encoded.too_long,
-                "pairs_split_apart": encoded.split_apart,
-                "steps": len(losses),
-                "losses": _epoch_means(losses, steps),
-                "base_model": {
-                    "path": config.model.path,
-                    "revision": base.revision,
-                    "sha256": base.sha256,
-                },
-                "adapter_sha256": digest_weights(folder),
-                "config": to_dict(config),
+                "judged_sha256": digest(judged),
+                "base_sha256": base.sha256,
                 "versions": versions(),
-                "git_commit": git_commit(),
-                "device": _device_name(device),
-                "threads": threads,
-                "wall_seconds": round(time.perf_counter() - started, 1),
+                "processes": team.num_processes,
+                "device": team.device.type,
             },
+            team,
         )
+
+        with seeded(optimization.seed, team.device):
+            model = prepare(base, config, team.device)
+            run = Run(model, optimization)
+            if team.process_index:  # the weights are those of the first, the dropout is not
+                torch.manual_seed(optimization.seed + team.process_index)
+            judge = (
+                Judge(model, base, judged, config.selection, _autocast(optimization))
+                if judged
+                else None
+            )
+            if kept := unfinished.load(discard_others=config.overwrite):
+                run.restore(kept)
+                _log.info("going on after step %d of %d", len(run.losses), len(steps))
+            else:
+                run.threads = optimization.threads or _choose_threads(
+                    model, encoded.rows, base.pad_id, optimization
+                )
+            resumed_from = len(run.losses)
+            tracker = Tracker(config, team)
+            with cpu_threads(run.threads), _bar(steps, resumed_from, progress, team) as bar:
+                for number, step in fit(run, steps, encoded, base.pad_id, team):
+                    bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
+                    bar.update(step.size)
+                    tracker.log({"loss": run.losses[-1]}, number)
+                    ends_epoch = number == len(steps) or steps[number].epoch > step.epoch
+                    if ends_epoch and judge:
+                        scores = run.judge(judge, team)
+                        tracker.log(scores, number)
+                    if ends_epoch or number % (optimization.save_steps or len(steps)) == 0:
+                        unfinished.save(run.state())
+            tracker.finish()
+
+        if folder:  # in the first process
+            if judge:
+                run.take_best()
+            _save(model, base, config, folder)
+            _describe(
+                folder,
+                {
+                    "kind": KIND,
+                    "aspect": pair.aspect,
+                    "corpus": pair.corpus,
+                    "protocol": pair.protocol,
+                    "part": pair.part,
+                    "arm": arm.name,
+                    "arm_sha256": digest(arm.samples),
+                    "test_sha256": digest(pair.test.samples),
+                    "violations": violations,
+                    "prompt_style": base.style,
+                    "seed": optimization.seed,
+                    "pairs": len(encoded.rows),
+                    "pairs_too_long": encoded.too_long,
+                    "pairs_split_apart": encoded.split_apart,
+                    "padding": round(padding(encoded.rows, steps), 4),
+                    "steps": len(run.losses),
+                    "resumed_from": resumed_from,
+                    "losses": _epoch_means(run.losses, steps),
+                    "selection": {
+                        "policy": config.selection.policy,
+                        "metric": selection.METRIC,
+                        "samples": len(judged),
+                        "samples_sha256": digest(judged),
+                        "scores": run.scores,
+                        "epoch": 1 + (run.best_epoch if judge else steps[-1].epoch),
+                        "seconds": round(run.judging_seconds, 1),
+                    },
+                    "base_model": {
+                        "path": config.model.path,
+                        "revision": base.revision,
+                        "sha256": base.sha256,
+                    },
+                    "adapter_sha256": digest_weights(folder),
+                    "config": to_dict(config),
+                    "versions": versions(),
+                    "git_commit": git_commit(),
+                    "device": _device_name(team.device),
+                    "processes": team.num_processes,
+                    "threads": run.threads,
+                    "peak_memory_bytes": peak_memory(team.device),
+                    "fitting_seconds": round(run.seconds, 1),
+                    "wall_seconds": round(time.perf_counter() - started, 1),
+                },
+            )
+    unfinished.remove()
+    team.wait_for_everyone()
     return TrainingResult(
         adapter=config.output,
-        losses=tuple(losses),
+        losses=tuple(run.losses),
         pairs=len(encoded.rows),
         pairs_seen=sum(step.size for step in steps),
-        seconds=seconds,
+        seconds=run.seconds,
     )
+
+
+# --- The model ------------------------------------------------------------------------------------
+
+
+def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.PeftModel:
+    """Return the base with a fresh adapter on the device, ready to be trained.
+
+    Raises:
+        ConfigError: the adapter does not fit the model, or the model the device.
+    """
+    settings = config.optimization
+    if settings.precision == "float16" and device.type == "cpu":
+        raise ConfigError(
+            "optimization.precision float16 needs a GPU",
+            remedy="On a CPU, bfloat16 is the fast one.",
+        )
+    if config.model.quantization:
+        peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
+    if settings.gradient_checkpointing:
+        base.model.gradient_checkpointing_enable({"use_reentrant": False})
+    model = add_lora(base.model, config.lora, base.style)
+    forget_peak(device)
+    with _enough_memory(
+        "when the model was put on the device",
+        "Set model.dtype=bfloat16, or model.quantization=nf4.",
+    ):
+        model = model if config.model.quantization else model.to(device)
+    if settings.compile:
+        for blocks in (part for part in model.modules() if isinstance(part, torch.nn.ModuleList)):
+            for block in blocks:
+                block.compile(dynamic=True)
+    return model.train()
 
 
 def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> peft.PeftModel:
@@ -157,6 +254,8 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
         target_modules=list(modules) if isinstance(modules, tuple) else modules,
+        use_dora=lora.dora,
+        use_rslora=lora.rslora,
         # GPT-2 holds its weights transposed
         fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
     )
@@ -169,58 +268,179 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
         raise ConfigError(f"lora.target_modules does not fit this model: {error}") from error
 
 
+# --- Fitting --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Run:
+    """All that changes while an adapter is fitted.
+
+    ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one.
+    """
+
+    model: peft.PeftModel
+    settings: OptimizationConfig
+    optimizer: torch.optim.Optimizer = field(init=False)
+    scaler: torch.amp.GradScaler = field(init=False)
+    threads: int = 1
+    losses: list[float] = field(default_factory=list)
+    scores: list[Scores] = field(default_factory=list)
+    best: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+    judging_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.optimizer = torch.optim.Adam(self.weights.values(), lr=self.settings.learning_rate)
+        # Without float16 it does nothing.
+        half = self.settings.precision == "float16"
+        self.scaler = torch.amp.GradScaler(self.model.device.type, enabled=half)
+
+    @property
+    def weights(self) -> dict[str, torch.nn.Parameter]:
+        """What is fitted, by name."""
+        return {
+            name: weight for name, weight in self.model.named_parameters() if weight.requires_grad
+        }
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch with the highest score, from 0."""
+        return selection.best_epoch(self.scores)
+
+    def judge(self, judge: Judge, team: PartialState) -> Scores:
+        """Score the model as it is after an epoch, and remember its weights if they are best."""
+        start = time.perf_counter()
+        with _enough_memory("generating", "Lower selection.batch_size."):
+            scores = judge(team)
+        self.scores.append(scores)
+        self.judging_seconds += time.perf_counter() - start
+        _log.info("epoch %d: PARENT %.2f", len(self.scores), scores[selection.METRIC])
+        if self.best_epoch == len(self.scores) - 1:
+            self.best = {
+                name: weight.detach().cpu().clone() for name, weight in self.weights.items()
+            }
+        return scores
+
+    def take_best(self) -> None:
+        """Go back to the weights after the best epoch."""
+        self._set(self.best)
+
+    def state(self) -> State:
+        """Return what another process can go on from."""
+        return {
+            "weights": {name: weight.detach() for name, weight in self.weights.items()},
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "threads": self.threads,
+            "losses": self.losses,
+            "scores": self.scores,
+            "best": self.best,
+            "seconds": self.seconds,
+            "judging_seconds": self.judging_seconds,
+        }
+
+    def restore(self, state: State) -> None:
+        """Become the run that the state is of."""
+        self._set(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.scaler.load_state_dict(state["scaler"])
+        for name in ("threads", "losses", "scores", "best", "seconds", "judging_seconds"):
+            setattr(self, name, state[name])
+
+    def _set(self, values: Mapping[str, torch.Tensor]) -> None:
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(values[name])
+
+
 def fit(
-    model: peft.PeftModel,
+    run: Run,
     steps: Sequence[Step],
-    rows: Sequence[Row],
+    encoded: Rows,
     pad_id: int,
-    settings: OptimizationConfig,
-) -> Iterator[tuple[float, Step]]:
-    """Take the steps with Adam at a constant rate, yielding each one's loss before its update.
+    team: PartialState,
+) -> Iterator[tuple[int, Step]]:
+    """Take the steps that are left with Adam at a constant rate, yielding each and its number.
 
     Raises:
-        ConfigError: a loss is not a finite number.
+        ConfigError: a loss is not a finite number, or memory runs out.
     """
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.Adam(weights, lr=settings.learning_rate)
-    for number, step in enumerate(steps, start=1):
-        loss = backward(model, load_step(step, rows, pad_id, model.device), settings)
-        if not math.isfinite(loss):
-            raise ConfigError(
-                f"the loss became {loss} at step {number} of {len(steps)}",
-                remedy="Lower optimization.learning_rate, or use another model.dtype.",
+    weights = list(run.weights.values())
+    for number, step in enumerate(steps[len(run.losses) :], start=len(run.losses) + 1):
+        start = time.perf_counter()
+        with _enough_memory(
+            f"at step {number} of {len(steps)}",
+            "Halve optimization.batch_size and double optimization.gradient_accumulation, which "
+            "learns the same; or set optimization.gradient_checkpointing=true, or "
+            "model.dtype=bfloat16. The first two go on from what is done.",
+        ):
+            own = processes.share(step, team)
+            batches = load_step(own, encoded.rows, pad_id, run.model.device)
+            mean = backward(
+                run.model, batches, run.settings, _targets(step, encoded.rows), run.scaler
             )
-        optimizer.step()
-        optimizer.zero_grad()
-        yield loss, step
+            loss = processes.add_up(mean, weights, team).item()
+        if not math.isfinite(loss):
+            samples = sorted({encoded.samples[row] for batch in step.batches for row in batch})
+            raise ConfigError(
+                f"the loss became {loss} at step {number} of {len(steps)}, on the samples "
+                f"{', '.join(samples)}",
+                remedy="Lower optimization.learning_rate, or use another model.dtype or "
+                "optimization.precision.",
+            )
+        run.scaler.step(run.optimizer)
+        run.scaler.update()
+        run.optimizer.zero_grad()
+        run.losses.append(loss)
+        run.seconds += time.perf_counter() - start
+        yield number, step
 
 
 Batch = dict[str, torch.Tensor]
 
 
 def load_step(step: Step, rows: Sequence[Row], pad_id: int, device: torch.device) -> list[Batch]:
-    """Return the batches of a step as tensors on the device."""
-    return [
-        {
-            name: tensor.to(device)
-            for name, tensor in collate([rows[number] for number in batch], pad_id).items()
-        }
+    """Return the batches of a step as tensors on the device.
+
+    ``targets`` are the positions with a label, in the batch laid out flat: found here, where the
+    device need not be waited for.
+    """
+    batches = []
+    for numbers in step.batches:
+        batch = collate([rows[number] for number in numbers], pad_id)
+        batch["targets"] = (batch["labels"] != IGNORED).flatten().nonzero().flatten()
+        batches.append({name: tensor.to(device) for name, tensor in batch.items()})
+    return batches
+
+
+def _targets(step: Step, rows: Sequence[Row]) -> int:
+    """Return how many tokens the step, of all processes, is to predict."""
+    return sum(
+        label != IGNORED
         for batch in step.batches
-    ]
+        for number in batch
+        for label in rows[number].labels
+    )
 
 
 def backward(
-    model: peft.PeftModel, batches: Sequence[Batch], settings: OptimizationConfig
-) -> float:
-    """Add the gradient of the mean over all target tokens of the batches; return that mean."""
-    targets = sum(int((batch["labels"] != IGNORED).sum()) for batch in batches)
-    autocast = settings.precision == "bfloat16"
-    mean = 0.0
+    model: peft.PeftModel,
+    batches: Sequence[Batch],
+    settings: OptimizationConfig,
+    targets: int,
+    scaler: torch.amp.GradScaler | None = None,
+) -> torch.Tensor:
+    """Add the gradient of the batches' loss over ``targets`` tokens; return that loss.
+
+    It is the mean where the batches have so many targets, and else the share of it that they bring.
+    """
+    dtype = _AUTOCAST.get(settings.precision)
+    mean = torch.zeros((), device=model.device)
     for batch in batches:
-        with torch.autocast(model.device.type, torch.bfloat16, enabled=autocast):
+        with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
             loss = target_loss(model, batch) / targets
-        loss.backward()
-        mean += loss.item()
+        (scaler.scale(loss) if scaler else loss).backward()
+        mean += loss.detach()
     return mean
 
 
@@ -230,14 +450,13 @@ def target_loss(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
     It is what the model's logits everywhere would give, but only those that some target needs are
     computed: over a large vocabulary the others, most of all, would cost more than the rest.
     """
-    labels = batch["labels"]
-    inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+    labels, targets = batch["labels"], batch["targets"]
+    inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
     if model.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(labels)
-    wanted = labels != IGNORED
-    with _only_positions(model.get_output_embeddings(), wanted):
+    with _only_positions(model.get_output_embeddings(), targets):
         logits = model(**inputs, use_cache=False).logits
-    return functional.cross_entropy(logits.float(), labels[wanted], reduction="sum")
+    return functional.cross_entropy(logits.float(), labels.flatten()[targets], reduction="sum")
 
 
 @contextmanager
@@ -249,7 +468,7 @@ def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[Non
     """
 
     def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        return (states[0][wanted],)
+        return (states[0].flatten(0, 1)[wanted],)
 
     hook = head.register_forward_pre_hook(select)
     try:
@@ -267,22 +486,81 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def _choose_threads(
-    model: peft.PeftModel, batches: Sequence[Batch], settings: OptimizationConfig
+    model: peft.PeftModel,
+    rows: Sequence[Row],
+    pad_id: int,
+    settings: OptimizationConfig,
 ) -> int:
-    """Return how many CPU threads are fastest for the batches; beside a GPU one is enough.
+    """Return how many CPU threads are fastest here and now; beside a GPU one is enough.
 
     One pair is enough to measure: with too many threads a whole step can take a minute.
     """
     if model.device.type != "cpu":
         return 1
+    step = Step(epoch=0, batches=((0,),))
+    batches = load_step(step, rows, pad_id, model.device)
     with seeded(settings.seed, model.device):
-        threads = fastest_threads(lambda: backward(model, batches, settings))
+        threads = fastest_threads(lambda: backward(model, batches, settings, _targets(step, rows)))
     model.zero_grad()
-    return threads
+    (agreed,) = broadcast_object_list([threads])
+    return int(agreed)
 
 
-def _report(encoded: Rows) -> None:
-    _log.info("%d training pairs", len(encoded.rows))
+# --- Around it ------------------------------------------------------------------------------------
+
+
+def _check_split(pair: SplitPair) -> list[str]:
+    """Return the requirements that the sets break, in words.
+
+    Raises:
+        SplitError: they are sets that promise to break none.
+    """
+    violations = [violation.words for violation in check.check(pair).violations]
+    if violations and pair.protocol == "strict":
+        raise SplitError(
+            f"{pair.aspect} {pair.corpus} breaks what strict sets promise: {'; '.join(violations)}",
+            remedy="Build the sets again; an adapter of these would measure something else.",
+        )
+    if violations:
+        _log.warning(
+            "the published sets break %d of their requirements: %s",
+            len(violations),
+            "; ".join(violations),
+        )
+    return violations
+
+
+def _output_folder(
+    config: TrainingConfig, team: PartialState
+) -> AbstractContextManager[Path | None]:
+    """Give the first process a new folder to write, which nobody else writes; the others none."""
+    if team.is_main_process:
+        return atomic_folder(config.output, kind=KIND, overwrite=config.overwrite)
+    return nullcontext()
+
+
+@contextmanager
+def _enough_memory(when: str, remedy: str) -> Iterator[None]:
+    """Say what to do where the device or the machine has no memory left."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not (isinstance(error, MemoryError) or should_reduce_batch_size(error)):
+            raise
+        raise ConfigError(f"memory ran out {when}", remedy=remedy) from error
+
+
+def _autocast(settings: OptimizationConfig) -> str | None:
+    return settings.precision if settings.precision in _AUTOCAST else None
+
+
+def _report(encoded: Rows, steps: Sequence[Step]) -> None:
+    _log.info(
+        "%d training pairs, %d steps, %.0f %% of the input padding",
+        len(encoded.rows),
+        len(steps),
+        100 * padding(encoded.rows, steps),
+    )
     if encoded.too_long:
         _log.warning("%d more pairs are too long and are left out", encoded.too_long)
     if encoded.split_apart:
@@ -291,8 +569,13 @@ def _report(encoded: Rows) -> None:
         )
 
 
-def _bar(steps: Sequence[Step], *, shown: bool) -> Any:  # noqa: ANN401 - tqdm is not generic at run time
-    return tqdm(total=sum(step.size for step in steps), unit=" pairs", disable=not shown)
+def _bar(steps: Sequence[Step], done: int, shown: bool, team: PartialState) -> Any:  # noqa: ANN401, FBT001 - tqdm is not generic at run time
+    return tqdm(
+        total=sum(step.size for step in steps),
+        initial=sum(step.size for step in steps[:done]),
+        unit=" pairs",
+        disable=not (shown and team.is_main_process),
+    )
 
 
 def _save(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
@@ -302,6 +585,11 @@ def _save(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Pat
     model.save_pretrained(folder, save_embedding_layers=False)
     base.tokenizer.save_pretrained(folder)
     (folder / RESOLVED_CONFIG).write_text(dump(config), encoding="utf-8")
+
+
+def _describe(folder: Path, manifest: Mapping[str, Any]) -> None:
+    (folder / card.CARD).write_text(card.render(manifest), encoding="utf-8")
+    write_manifest(folder, manifest)
 
 
 def _epoch_means(losses: Sequence[float], steps: Sequence[Step]) -> list[float]:

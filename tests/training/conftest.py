@@ -135,7 +135,8 @@ def invented() -> SplitPair:
         ),
     )
     arms = (Split("atom", atom), Split("combination", combination))
-    return SplitPair("systematicity", "webnlg", "published", arms, Split("test", atom[:1]))
+    test = Split("test", (atom[0], *combination))
+    return SplitPair("systematicity", "webnlg", "published", arms, test)
 
 
 @pytest.fixture
@@ -150,6 +151,7 @@ def configure(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Traini
             "data.arm=atom",
             "optimization.epochs=1",
             "optimization.threads=1",
+            "selection.policy=last",
             f"output={tmp_path / 'adapter'}",
         )
         return parse("{}", (*settings, *overrides))

@@ -12,6 +12,7 @@ from training.config import (
     LoraConfig,
     ModelConfig,
     OptimizationConfig,
+    SelectionConfig,
     TrainingConfig,
     dump,
     known_keys,
@@ -35,6 +36,7 @@ CONFIGS = st.builds(
         revision=st.none() | WORDS,
         architecture=st.sampled_from(["auto", "causal", "seq2seq"]),
         dtype=st.sampled_from(["auto", "float32", "bfloat16", "float16"]),
+        quantization=st.sampled_from(["nf4", None]),
     ),
     data=st.builds(
         DataConfig,
@@ -52,6 +54,8 @@ CONFIGS = st.builds(
         alpha=st.floats(0, exclude_min=True, allow_infinity=False),
         dropout=st.floats(0, 1, exclude_max=True),
         target_modules=st.none() | st.just("all-linear") | st.lists(WORDS, min_size=1).map(tuple),
+        dora=st.booleans(),
+        rslora=st.booleans(),
     ),
     optimization=st.builds(
         OptimizationConfig,
@@ -62,10 +66,22 @@ CONFIGS = st.builds(
         max_steps=st.none() | COUNTS,
         max_length=st.none() | COUNTS,
         group_by_length=st.booleans(),
-        precision=st.sampled_from(["float32", "bfloat16"]),
+        precision=st.sampled_from(["float32", "bfloat16", "float16"]),
+        gradient_checkpointing=st.booleans(),
+        compile=st.booleans(),
         threads=st.none() | COUNTS,
+        save_steps=st.none() | COUNTS,
         seed=st.integers(0, 2**32 - 1),
     ),
+    selection=st.builds(
+        SelectionConfig,
+        policy=st.sampled_from(["dev-best", "test-best", "last"]),
+        samples=COUNTS,
+        seed=st.integers(),
+        beams=COUNTS,
+        batch_size=COUNTS,
+    ),
+    report_to=st.sampled_from(["tensorboard", "trackio", "wandb", None]),
     overwrite=st.booleans(),
 )
 
@@ -149,7 +165,7 @@ def test_an_integer_may_stand_for_a_number() -> None:
         ("data.protocol=Strict", "must be published or strict or null, not 'Strict'"),
         ("lora.target_modules=all", "a list of texts or all-linear or null, not 'all'"),
         ("lora.target_modules=[1]", r"a list of texts or all-linear or null, not \[1\]"),
-        ("optimization.precision=[float32]", r"must be float32 or bfloat16, not \['float32'\]"),
+        ("optimization.precision=[float32]", r"bfloat16 or float16, not \['float32'\]"),
     ],
 )
 def test_a_value_of_another_type_is_refused(setting: str, message: str) -> None:
@@ -177,6 +193,10 @@ def test_a_value_of_another_type_is_refused(setting: str, message: str) -> None:
         "optimization.max_steps=0",
         "optimization.max_length=0",
         "optimization.threads=0",
+        "optimization.save_steps=0",
+        "selection.samples=0",
+        "selection.beams=0",
+        "selection.batch_size=0",
         "optimization.seed=-1",
         "optimization.seed=4294967296",
     ],
@@ -218,7 +238,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
 def test_a_section_in_place_of_a_key_is_refused_with_its_keys() -> None:
     with pytest.raises(ConfigError, match="unknown key 'lora'") as caught:
         parse(LEAST, ["lora={rank: 4}"])
-    keys = "lora.rank, lora.alpha, lora.dropout, lora.target_modules"
+    keys = "lora.rank, lora.alpha, lora.dropout, lora.target_modules, lora.dora, lora.rslora"
     assert caught.value.remedy == f"The keys are {keys}."
 
 

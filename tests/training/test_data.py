@@ -49,7 +49,7 @@ def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: Sp
     atom, combination = invented.arms
     pairs = make_pairs(atom, "causal", limit=None, seed=0)
     assert pairs == [
-        Pair(prompt(sample, "causal"), text)
+        Pair(prompt(sample, "causal"), text, sample.id)
         for sample in atom.samples
         for text in sample.references
     ]
@@ -57,6 +57,7 @@ def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: Sp
         Pair(
             "translate from MR to Text: name[Bell] food[Soup] near[The Quay]",
             "At Bell they cook soup, near The Quay.",
+            "c0",
         )
     ]
 
@@ -204,9 +205,9 @@ def test_every_epoch_takes_every_pair_once(
         mine = [step for step in steps if step.epoch == epoch]
         batches = list(chain.from_iterable(step.batches for step in mine))
         assert sorted(chain.from_iterable(batches)) == list(range(len(lengths)))
-        full = -(-len(lengths) // settings.batch_size)
-        assert len(batches) == full
-        assert len(mine) == -(-full // settings.gradient_accumulation)
+        assert max(map(len, batches)) <= settings.batch_size
+        size = settings.batch_size * settings.gradient_accumulation
+        assert len(mine) == -(-len(lengths) // size)
         assert sum(step.size for step in mine) == len(lengths)
     assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
 

@@ -113,12 +113,12 @@ def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
     rows = rows_of(loaded, invented)
     model = without_dropout(loaded)
 
-    mean = backward(model, batches_of(loaded, rows, 4), PLAIN)
+    targets = sum(label != -100 for row in rows for label in row.labels)
+    mean = backward(model, batches_of(loaded, rows, 4), PLAIN, targets).item()
     together = gradients(model)
-    accumulated = backward(model, batches_of(loaded, rows, 1, 3), PLAIN)
+    accumulated = backward(model, batches_of(loaded, rows, 1, 3), PLAIN, targets).item()
     apart = gradients(model)
 
-    targets = sum(label != -100 for row in rows for label in row.labels)
     plain = sum(plain_loss(model, row).item() for row in rows) / targets
     assert mean == pytest.approx(plain, rel=1e-5)
     assert accumulated == pytest.approx(mean, rel=1e-5)
@@ -131,8 +131,9 @@ def test_bfloat16_computes_nearly_the_same_loss(base: Folders, invented: SplitPa
     rows = rows_of(loaded, invented)
     model = without_dropout(loaded)
     batches = batches_of(loaded, rows, 4)
-    exact = backward(model, batches, PLAIN)
-    rounded = backward(model, batches, OptimizationConfig(precision="bfloat16"))
+    exact = backward(model, batches, PLAIN, 100).item()
+    short = OptimizationConfig(precision="bfloat16")
+    rounded = backward(model, batches, short, 100).item()
     assert rounded != exact
     assert rounded == pytest.approx(exact, rel=0.02)
 
@@ -196,8 +197,11 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
     assert manifest.pop("losses") == pytest.approx(means)
-    assert manifest.pop("wall_seconds") >= round(result.seconds, 1)
+    assert manifest.pop("wall_seconds") >= manifest.pop("fitting_seconds")
     assert result.seconds > 0
+    assert manifest.pop("peak_memory_bytes") > 10**6
+    assert 0 < manifest.pop("padding") < 0.5
+    assert "2 atoms are missing in Atom" in manifest.pop("violations")
     assert manifest.pop("versions")["torch"] == torch.__version__
     del manifest["git_commit"]
     assert manifest == {
@@ -216,6 +220,16 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
         "pairs_too_long": 0,
         "pairs_split_apart": 0,
         "steps": 6,
+        "resumed_from": 0,
+        "selection": {
+            "policy": "last",
+            "metric": "parent",
+            "samples": 0,
+            "samples_sha256": digest([]),
+            "scores": [],
+            "epoch": 3,
+            "seconds": 0.0,
+        },
         "base_model": {
             "path": str(base("llama")),
             "revision": None,
@@ -224,6 +238,7 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
         "adapter_sha256": digest_weights(result.adapter),
         "config": json.loads(json.dumps(to_dict(config))),
         "device": "cpu",
+        "processes": 1,
         "threads": 1,
     }
     assert load(result.adapter / "training.yaml") == config
@@ -340,17 +355,18 @@ def test_the_number_of_threads_is_measured_where_none_is_given(
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_nothing_is_saved(
-    configure: Configure, invented: SplitPair, tmp_path: Path
+    configure: Configure, invented: SplitPair
 ) -> None:
     config = configure("optimization.learning_rate=1e30", "optimization.epochs=5")
-    with pytest.raises(ConfigError, match=r"the loss became (nan|inf) at step \d+ of 10"):
+    message = r"the loss became (nan|inf) at step \d+ of 10, on the samples a\d, a"
+    with pytest.raises(ConfigError, match=message):
         train(config, invented, progress=False)
-    assert list(tmp_path.iterdir()) == []
+    assert not config.output.exists()
 
 
 @pytest.mark.parametrize("place", ["fit", "_save", "write_manifest"])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_a_run_that_breaks_off_leaves_nothing_and_loses_nothing(
+def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_from(
     configure: Configure,
     invented: SplitPair,
     monkeypatch: pytest.MonkeyPatch,
@@ -368,7 +384,8 @@ def test_a_run_that_breaks_off_leaves_nothing_and_loses_nothing(
     with pytest.raises(error):
         train(config, invented, progress=False)
     assert {path: path.read_bytes() for path in config.output.iterdir()} == before
-    assert list(config.output.parent.iterdir()) == [config.output]
+    kept = ["adapter.unfinished"] if place != "fit" else []
+    assert sorted(path.name for path in config.output.parent.iterdir()) == ["adapter", *kept]
 
 
 def test_a_finished_adapter_is_not_trained_over(configure: Configure, invented: SplitPair) -> None:

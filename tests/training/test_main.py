@@ -65,7 +65,7 @@ def test_an_interrupt_saves_nothing_and_is_exit_code_130(
 
     monkeypatch.setattr(lora, "fit", interrupt)
     assert main(["train", str(file)]) == 130
-    assert "interrupted: what was not finished is not there" in capsys.readouterr().err
+    assert "interrupted: the same command goes on from what was kept" in capsys.readouterr().err
     assert list(file.parent.iterdir()) == [file]
 
 
@@ -95,7 +95,7 @@ def test_a_signal_from_the_keyboard_leaves_nothing_behind(
         finally:
             process.kill()
     assert process.returncode == 130
-    assert err.endswith("interrupted: what was not finished is not there\n")
+    assert err.endswith("interrupted: the same command goes on from what was kept\n")
     assert list(tmp_path.iterdir()) == [file]
 
 

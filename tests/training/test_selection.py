@@ -1,0 +1,189 @@
+"""Which epoch is kept, what it is judged by, and that judging changes nothing else."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from lm_eval import simple_evaluate
+from safetensors.torch import load_file
+
+from spor_tasks import tasks
+from spor_tasks.errors import ConfigError
+from spor_tasks.samples import Sample, Split, SplitPair
+from spor_tasks.splits import registry
+from spor_tasks.store import digest, read_manifest
+from training import selection
+from training.config import SelectionConfig, TrainingConfig
+from training.lora import train
+from training.selection import best_epoch, development_set, judged_samples
+
+Configure = Callable[..., TrainingConfig]
+ARMS = ("atom", "combination")
+
+
+def told(samples: tuple[Sample, ...]) -> set[frozenset[object]]:
+    return {frozenset(sample.units) for sample in samples}
+
+
+@pytest.mark.parametrize(("aspect", "part"), [("systematicity", None), ("productivity", "n3")])
+def test_a_development_set_tells_nothing_that_is_trained_on_or_tested(
+    aspect: str, part: str | None
+) -> None:
+    pair = registry.load(aspect, "mini", part=part)
+    found = development_set(pair, 40, seed=0)
+    assert len(found) == len(told(found)) == 40
+    for split in pair.splits:
+        assert told(found).isdisjoint(told(split.samples))
+    assert found == development_set(pair, 40, seed=0) != development_set(pair, 40, seed=1)
+
+
+def test_there_are_no_more_samples_than_are_left_over() -> None:
+    pair = registry.load("systematicity", "mini")
+    everything = development_set(pair, 10**6, seed=0)
+    assert 40 < len(everything) < 1000
+    assert set(development_set(pair, 40, seed=5)) < set(everything)
+
+
+def test_only_categories_that_are_tested_are_drawn_from() -> None:
+    pair = registry.load("systematicity", "mini")
+    ships = tuple(sample for sample in pair.test.samples if sample.category == "Ship")
+    found = development_set(replace(pair, test=Split("test", ships)), 10**6, seed=0)
+    assert found
+    assert {sample.category for sample in found} == {"Ship"}
+
+
+@pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
+def test_where_everything_is_trained_on_or_tested_nothing_is_left_and_that_is_said(
+    aspect: str,
+) -> None:
+    pair = registry.load(aspect, "mini")
+    with pytest.raises(ConfigError, match="so none is left over") as caught:
+        judged_samples(SelectionConfig(), pair)
+    assert "selection.policy=test-best" in str(caught.value)
+
+
+def test_a_corpus_of_one_s_own_has_no_development_set(invented: SplitPair) -> None:
+    with pytest.raises(ConfigError, match="draws from webnlg, e2e, mini, not from own"):
+        judged_samples(SelectionConfig(), replace(invented, corpus="own"))
+
+
+def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on() -> None:
+    policy = SelectionConfig(policy="test-best")
+    atoms = registry.load("systematicity", "mini")
+    assert judged_samples(policy, atoms) == atoms.test.samples
+    performance = registry.load("order_invariance", "mini", part="performance")
+    for aspect in ("order_invariance", "rule_learnability"):
+        pair = registry.load(aspect, "mini")
+        assert judged_samples(policy, pair) == performance.test.samples != pair.test.samples
+
+
+def test_the_first_of_equally_good_epochs_is_the_best() -> None:
+    assert best_epoch([{"parent": score} for score in (1.0, 3.0, 2.0, 3.0)]) == 1
+
+
+@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
+@pytest.mark.parametrize(
+    ("aspect", "corpus", "part", "left"),
+    [
+        ("systematicity", "webnlg", None, 7836),
+        ("systematicity", "e2e", None, 3527),
+        ("productivity", "webnlg", "n3", 903),
+        ("order_invariance", "webnlg", "main", 1267),
+    ],
+)
+def test_so_many_real_samples_are_left_over(
+    aspect: str, corpus: str, part: str | None, left: int
+) -> None:
+    pair = registry.load(aspect, corpus, part=part)
+    assert len(development_set(pair, 10**6, seed=0)) == left
+
+
+@pytest.fixture
+def mini() -> SplitPair:
+    """A split of a few short samples of the embedded corpus, which has a development set."""
+    pair = registry.load("systematicity", "mini")
+    short = [
+        Split(arm.name, tuple(s for s in arm.samples if len(s.units) == 1)[:6]) for arm in pair.arms
+    ]
+    return replace(pair, protocol="published", arms=tuple(short))
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
+    configure: Configure,
+    mini: SplitPair,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(selection, "best_epoch", lambda scores: min(1, len(scores) - 1))
+    common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
+    settings = ("optimization.epochs=3", "selection.policy=dev-best", *common)
+    judged = train(configure(*settings, name=name), mini, progress=False)
+    two = configure(*common, "optimization.epochs=2", f"output={tmp_path / 'two'}", name=name)
+    last = train(two, mini, progress=False)
+
+    assert judged.losses[: len(last.losses)] == last.losses, "judging draws no random number"
+    kept, expected = (
+        load_file(adapter / "adapter_model.safetensors")
+        for adapter in (judged.adapter, last.adapter)
+    )
+    assert kept.keys() == expected.keys()
+    assert all(torch.equal(kept[name], expected[name]) for name in kept)
+
+    told = read_manifest(judged.adapter)["selection"]
+    assert (told["policy"], told["epoch"], told["samples"]) == ("dev-best", 2, 3)
+    assert len(told["scores"]) == 3
+    assert told["samples_sha256"] == digest(development_set(mini, 3, seed=0))
+    assert all(0 <= scores["parent"] <= 100 for scores in told["scores"])
+    assert read_manifest(last.adapter)["selection"]["epoch"] == 2
+
+
+def test_both_arms_of_a_pair_are_judged_by_one_set(
+    configure: Configure, mini: SplitPair, tmp_path: Path
+) -> None:
+    sets = set()
+    for arm in ARMS:
+        settings = (f"data.arm={arm}", f"output={tmp_path / arm}", "optimization.max_steps=1")
+        config = configure(
+            *settings, "data.corpus=mini", "selection.policy=dev-best", "selection.samples=2"
+        )
+        result = train(config, mini, progress=False)
+        sets.add(read_manifest(result.adapter)["selection"]["samples_sha256"])
+    assert len(sets) == 1
+
+
+def test_an_epoch_s_score_is_that_of_the_task(
+    configure: Configure, base: Callable[..., Path]
+) -> None:
+    """The first test samples, evaluated by lm-eval with the adapter that was saved."""
+    pair = registry.load("systematicity", "mini")
+    few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
+    config = configure(
+        "data.corpus=mini",
+        "data.limit=12",
+        "selection.policy=test-best",
+        "optimization.learning_rate=3e-2",
+        "lora.target_modules=all-linear",
+    )
+    train(config, few, progress=False)
+    (scores,) = read_manifest(config.output)["selection"]["scores"]
+    arguments = {"pretrained": str(base("llama")), "peft": str(config.output)}
+    result = simple_evaluate(
+        model="spor-hf",
+        model_args={**arguments, "device": "cpu"},
+        tasks=["spor_systematicity_mini"],
+        task_manager=tasks.manager(arguments, allow_split_mismatch=True),
+        limit=4,
+        batch_size=4,
+        bootstrap_iters=0,
+    )
+    assert result
+    found = result["results"]["spor_systematicity_mini"]
+    expected = {name: found[f"{name},none"] for name in scores}
+    assert scores == pytest.approx(expected)
+    assert json.dumps(scores)

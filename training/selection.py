@@ -1,0 +1,177 @@
+"""Which epoch's adapter is kept: what the epochs are judged by, and how."""
+
+import copy
+import logging
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import peft
+from accelerate import PartialState
+from accelerate.utils import gather_object
+
+from spor_tasks.corpora import e2e, mini, webnlg
+from spor_tasks.errors import ConfigError
+from spor_tasks.prompts.linearize import PromptStyle
+from spor_tasks.samples import DataUnit, Sample, SplitPair
+from spor_tasks.splits import registry
+from training.checkpoints import Base
+from training.config import SelectionConfig
+
+METRIC = "parent"
+"""The score that chooses, as in the paper: PARENT, as published."""
+
+Scores = Mapping[str, float]
+"""Means over the judged samples, by the names that the tasks give them."""
+
+# Tested by other sets than the one that shows which epoch is good at the task itself.
+_TRAINED_ON_ALL = ("order_invariance", "rule_learnability")
+_NEW_TOKENS = 128
+_GREEDY = {"do_sample": False, "max_gen_toks": _NEW_TOKENS, "until": ["\n"]}
+_BEAMS = {
+    "do_sample": False,
+    "early_stopping": False,
+    "length_penalty": 1.0,
+    "max_gen_toks": _NEW_TOKENS,
+    "until": [],
+}
+_POOLS: Mapping[str, Callable[[], tuple[Sample, ...]]] = {
+    "webnlg": lambda: webnlg.read_parts("train", "dev", "test"),
+    "e2e": lambda: (*e2e.read_train(), *e2e.read_test()),
+    "mini": mini.samples,
+}
+
+
+def judged_samples(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
+    """Return the samples that the epochs are judged by; none where the last epoch is kept.
+
+    Raises:
+        ConfigError: a development set is asked for, and the arms and tests leave nothing over.
+        CorpusError: the data is not at hand.
+    """
+    match settings.policy:
+        case "test-best":
+            return _performance_test(pair)
+        case "dev-best":
+            return development_set(pair, settings.samples, settings.seed)
+    return ()
+
+
+def _performance_test(pair: SplitPair) -> tuple[Sample, ...]:
+    """Return the test set that PARENT is reported on for this aspect."""
+    if pair.aspect in _TRAINED_ON_ALL:
+        pair = registry.load("order_invariance", pair.corpus, pair.protocol, "performance")
+    return pair.test.samples
+
+
+def development_set(pair: SplitPair, size: int, seed: int) -> tuple[Sample, ...]:
+    """Return ``size`` samples, or all there are, that no arm holds and that nothing tests.
+
+    They are drawn from the whole corpus, but of the categories that are tested, and without those
+    that tell the same as a sample of an arm or a test. Both arms, having one answer, are judged by
+    one set.
+
+    Raises:
+        ConfigError: there are none, or the corpus is unknown.
+        CorpusError: the data is not at hand.
+    """
+    if pair.corpus not in _POOLS:
+        raise ConfigError(
+            f"selection.policy dev-best draws from {', '.join(_POOLS)}, not from {pair.corpus}",
+            remedy="Set selection.policy=last, or test-best.",
+        )
+    pool = _POOLS[pair.corpus]()
+    tested = {_told(sample) for sample in (*pair.test.samples, *_performance_test(pair))}
+    trained = {_told(sample) for arm in pair.arms for sample in arm.samples}
+    categories = {sample.category for sample in pool if _told(sample) in tested}
+    left = [
+        sample
+        for sample in pool
+        if _told(sample) not in tested | trained and sample.category in categories
+    ]
+    if not left:
+        raise ConfigError(
+            f"{pair.aspect} {pair.corpus} trains on or tests every sample, so none is left over "
+            "for selection.policy dev-best",
+            remedy="Set selection.policy=test-best, as in the paper, or last.",
+        )
+    drawn = random.Random(f"development {seed}").sample(range(len(left)), min(size, len(left)))
+    return tuple(left[number] for number in sorted(drawn))
+
+
+def _told(sample: Sample) -> tuple[str | None, frozenset[DataUnit]]:
+    return sample.name, frozenset(sample.units)
+
+
+class Judge:
+    """Scores the model as it is now by its outputs for the samples, as a task would.
+
+    It is the very code of the evaluation, `spor-hf` and the tasks' own scores, on the model in
+    memory. Several processes share the samples.
+    """
+
+    def __init__(
+        self,
+        model: peft.PeftModel,
+        base: Base,
+        samples: Sequence[Sample],
+        settings: SelectionConfig,
+        precision: str | None,
+    ) -> None:
+        from spor_tasks import harness  # noqa: PLC0415 - lm-eval, which takes seconds, for those who judge
+        from spor_tasks.models import SporHF  # noqa: PLC0415
+
+        self._model = model
+        self._docs = [harness.doc_of(sample, base.style) for sample in samples]
+        self._score = harness.parent_scores
+        beams = settings.beams > 1
+        self._decoding = _BEAMS | {"num_beams": settings.beams} if beams else _GREEDY
+        logger = logging.getLogger("lm_eval.models.huggingface")
+        level = logger.level
+        logger.setLevel(logging.ERROR)  # it advises against a model that is loaded already
+        try:
+            self._generator = SporHF(
+                pretrained=model,
+                tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
+                backend=_backend(base.style),
+                batch_size=settings.batch_size,
+                mixed_precision_dtype=precision,
+            )
+        finally:
+            logger.setLevel(level)
+            model.train()
+
+    def __call__(self, processes: PartialState) -> Scores:
+        """Return the means; the model trains on as if nothing had been asked of it."""
+        own = self._docs[processes.process_index :: processes.num_processes]
+        self._model.eval()
+        try:
+            outputs = self._generate(own)
+        finally:
+            self._model.train()
+        shares = gather_object(
+            [self._score(doc, [output]) for doc, output in zip(own, outputs, strict=True)]
+        )
+        return {
+            name: math.fsum(scores[name] for scores in shares) / len(shares) for name in shares[0]
+        }
+
+    def _generate(self, docs: Sequence[Mapping[str, Any]]) -> list[str]:
+        from lm_eval.api.instance import Instance  # noqa: PLC0415 - as above
+
+        requests = [
+            Instance("generate_until", doc, (doc["prompt"], dict(self._decoding)), number)
+            for number, doc in enumerate(docs)
+        ]
+        outputs: list[str] = self._generator.generate_until(requests, disable_tqdm=True)
+        return outputs
+
+
+def _backend(style: PromptStyle) -> str:
+    return "seq2seq" if style == "seq2seq" else "causal"
+
+
+def best_epoch(scores: Sequence[Scores]) -> int:
+    """Return the number of the epoch, from 0, with the highest score; the first of equals."""
+    return max(range(len(scores)), key=lambda epoch: scores[epoch][METRIC])

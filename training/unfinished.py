@@ -1,0 +1,116 @@
+"""What a run that was cut off goes on from, to the same losses as one that was not."""
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import PartialState
+from accelerate.utils import gather_object
+
+from spor_tasks.errors import ConfigError
+from spor_tasks.store import atomic_write
+from training.config import TrainingConfig, to_dict
+
+State = dict[str, Any]
+"""Tensors, numbers, texts, and lists and dictionaries of these."""
+
+# What may be changed to go on, beside where the adapter is saved: it changes how a step is
+# computed, but not what is learned in it beyond rounding.
+_FREE = ("gradient_checkpointing", "compile", "threads", "save_steps")
+
+
+def learned_settings(config: TrainingConfig) -> dict[str, Any]:
+    """Return what a run must have in common with one that it goes on from, of its settings."""
+    settings = to_dict(config)
+    for key in ("output", "overwrite", "report_to"):
+        del settings[key]
+    del settings["selection"]["batch_size"]
+    optimization = settings["optimization"]
+    for key in _FREE:
+        del optimization[key]
+    optimization["batch_size"] *= optimization.pop("gradient_accumulation")
+    return settings
+
+
+class Unfinished:
+    """The file beside an output folder that holds the state of its run until it is finished.
+
+    ``facts`` tell this run from others: settings, data, base, versions, processes.
+    """
+
+    def __init__(self, output: Path, facts: Mapping[str, Any], processes: PartialState) -> None:
+        self.path = output.with_name(f"{output.name}.unfinished")
+        self._facts = facts
+        self._processes = processes
+
+    def load(self, *, discard_others: bool) -> State | None:
+        """Return the state that was kept, with the random state restored; None if there is none.
+
+        Raises:
+            ConfigError: it is damaged, or of another run and others are not to be discarded.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            kept: dict[str, State] = torch.load(self.path, map_location="cpu", weights_only=True)
+            facts, state, random = kept["facts"], kept["state"], kept["random"]
+        except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
+            raise ConfigError(
+                f"cannot be read: {error}", where=self.path, remedy="Delete it to start anew."
+            ) from error
+        if differences := sorted(_differences(facts, self._facts)):
+            if discard_others:
+                return None
+            raise ConfigError(
+                f"is of a run with other {', '.join(differences)}",
+                where=self.path,
+                remedy="Go on with the settings of that run, delete the file to start anew, or "
+                "have it replaced by setting `overwrite`.",
+            )
+        own = random[self._processes.process_index]
+        torch.set_rng_state(own["cpu"])
+        if "cuda" in own:
+            torch.cuda.set_rng_state(own["cuda"], self._processes.device)
+        return state
+
+    def save(self, state: State) -> None:
+        """Keep the state and the random state; a process that is killed meanwhile loses neither.
+
+        Raises:
+            ConfigError: it cannot be written.
+        """
+        random = {"cpu": torch.get_rng_state()}
+        if self._processes.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self._processes.device)
+        every = gather_object([random])
+        if not self._processes.is_main_process:
+            return
+        try:
+            with atomic_write(self.path) as file:
+                torch.save({"facts": self._facts, "state": state, "random": every}, file)
+        except (
+            OSError,
+            RuntimeError,
+        ) as error:  # torch's writer hides the system's error in its own
+            raise ConfigError(
+                f"cannot be written: {error}", where=self.path, remedy="Is the disk full?"
+            ) from error
+
+    def remove(self) -> None:
+        """Forget the run, which is finished."""
+        if self._processes.is_main_process:
+            self.path.unlink(missing_ok=True)
+
+
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Return the dotted keys under which the two hold different values."""
+    found = []
+    for key in one.keys() | other.keys():
+        mine, theirs = one.get(key), other.get(key)
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            found += _differences(mine, theirs, f"{prefix}{key}.")
+        elif mine != theirs:
+            found.append(prefix + key)
+    return found
