@@ -154,13 +154,13 @@ def _bare_words(text: str) -> frozenset[str]:
 
 
 def origins(output: str) -> list[int]:
-    """Return the index in an output of each character of it once it is :func:`normalized`."""
+    """Return where in an output each character of its :func:`normalized` form, and its end, is."""
     kept, before = [], " "
     for index, char in enumerate(output):
         if char != " " or before != " ":
             kept += [index] * len(char.lower())
         before = char
-    return kept
+    return [*kept, len(output)]
 
 
 _Find = Callable[[str, str], int]

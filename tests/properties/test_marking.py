@@ -34,8 +34,8 @@ def test_token_spans_are_those_of_the_cleaned_tokens(text: str) -> None:
 
 @given(texts)
 def test_origins_are_those_of_the_normalized_characters(text: str) -> None:
-    seen, begins = normalized(text), origins(text)
-    assert len(seen) == len(begins)
+    seen, (*begins, end) = normalized(text), origins(text)
+    assert (len(begins), end) == (len(seen), len(text))
     assert begins == sorted(begins)
     assert all(0 <= begin < len(text) for begin in begins)
 
