@@ -119,3 +119,94 @@ def test_a_place_in_a_normalized_output_is_traced_back(output: str) -> None:
     for start, index in enumerate(copy_rule.origins(output)[:length]):
         before, upto = (len(copy_rule.normalized(output[: index + more])) for more in (0, 1))
         assert before <= start < upto
+
+
+field = st.sampled_from(
+    [
+        "data",
+        "texts",
+        "name",
+        "output",
+        "output_1",
+        "output_2",
+        "output_order",
+        "input_order_1",
+        "input_order_2",
+        "replaced_entity",
+        "replaced_kv_pair",
+        "category",
+    ]
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+ROWS: dict[str, dict[str, Any]] = {
+    "parent webnlg": {"data": [["a", "b", "c"]], "texts": ["a c"], "output": "a"},
+    "order e2e": {
+        "name": "n",
+        "data": [["food", "a"], ["area", "b"]],
+        "texts": ["a b"],
+        "input_order_1": [0, 1],
+        "input_order_2": [1, 0],
+        "output_order": [[0, 1]],
+        "output_1": "a b",
+        "output_2": "b",
+    },
+    "cwio webnlg": {"data": [["a", "b", "c"], ["c", "d", "e"]], "output": "a"},
+    "copy_rule e2e": {
+        "data": [["price range", "Value A"]],
+        "replaced_kv_pair": {"price range": "Value A"},
+        "output": "Value A",
+    },
+}
+tasks = st.sampled_from(list(ROWS))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("outputs")
+
+
+def score(folder: Path, task: str, content: bytes) -> None:
+    """Score a file in which nothing but the second line may be at fault."""
+    metric, corpus = task.split()
+    file, evidence = folder / "outputs.jsonl", folder / "evidence.jsonl"
+    file.write_bytes(content)
+    evidence.unlink(missing_ok=True)
+    try:
+        result = scoring.score(file, metric, corpus, per_sample=evidence)
+    except SporError as error:
+        assert error.where == f"{file}:2"  # noqa: PT017 - most contents raise nothing
+        assert not evidence.exists()
+    else:
+        assert len(list(read_rows(evidence))) == result.samples == content.count(b"\n")
+
+
+@given(tasks, st.dictionaries(field, values), st.sets(field, max_size=2))
+def test_a_row_with_anything_in_its_fields_is_scored_or_named(
+    folder: Path, task: str, changes: dict[str, Any], gone: set[str]
+) -> None:
+    row = {key: value for key, value in {**ROWS[task], **changes}.items() if key not in gone}
+    lines = [json.dumps(each) + "\n" for each in (ROWS[task], row)]
+    score(folder, task, "".join(lines).encode())
+
+
+@given(tasks, st.data())
+def test_a_file_that_is_cut_anywhere_is_scored_or_its_last_line_is_named(
+    folder: Path, task: str, data: st.DataObject
+) -> None:
+    line = (json.dumps(ROWS[task]) + "\n").encode()
+    cut = data.draw(st.integers(1, len(line) - 2))
+    score(folder, task, line + line[:cut])
+
+
+@given(tasks, st.data(), st.binary(min_size=1, max_size=3))
+def test_a_damaged_line_is_scored_or_named(
+    folder: Path, task: str, data: st.DataObject, damage: bytes
+) -> None:
+    line = json.dumps(ROWS[task]).encode()
+    start = data.draw(st.integers(0, len(line) - 1))
+    damaged = line[:start] + damage.replace(b"\n", b"") + line[start + len(damage) :]
+    score(folder, task, line + b"\n" + damaged + b"\n")
