@@ -186,10 +186,17 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write it there as well, as Markdown, LaTeX, CSV and JSON",
     )
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--leaderboard",
         action="store_true",
         help="rank the systems instead, and write the `model-index` of Hub model cards",
+    )
+    instead.add_argument(
+        "--diff", action="store_true", help="show which samples changed between two runs instead"
+    )
+    parser.add_argument(
+        "--most", type=_positive, default=10, metavar="N", help="changed samples to show of a task"
     )
     parser.set_defaults(run=_report)
 
@@ -495,8 +502,15 @@ def _result_row(result: "Result") -> dict[str, Any]:
 
 def _report(options: argparse.Namespace) -> int:
     from spor_tasks import report
-    from spor_tasks.report import leaderboard_text, render
+    from spor_tasks.report import diff_text, leaderboard_text, render
 
+    if options.diff:
+        if len(options.results) != 2:  # noqa: PLR2004 - before and after
+            raise ConfigError(f"takes two runs, not {len(options.results)}", where="--diff")
+        before, after = options.results
+        changes = report.write_diff(before, after, options.out)
+        print(diff_text.terminal(changes, options.most))
+        return 0 if changes.whole else _VIOLATED
     if options.leaderboard:
         board = report.write_leaderboard(options.results, options.out)
         print(leaderboard_text.terminal(board))

@@ -1,19 +1,31 @@
 """Reports: from files to tables that people read. Reads files only, no model or corpus.
 
 First :func:`collect` reads everything there is and builds the typed rows; then each writer makes
-one file of the report and computes nothing. A leaderboard goes the same way.
+one file of the report and computes nothing. Leaderboards and comparisons of two runs go the
+same way.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spor_tasks.report import leaderboard_text, render
+from spor_tasks.report import diff_text, leaderboard_text, render
 from spor_tasks.report.collect import Report, collect
+from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.hub import model_index_yaml
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.store import atomic_write
 
-__all__ = ["Leaderboard", "Report", "collect", "rank", "write", "write_leaderboard"]
+__all__ = [
+    "Diff",
+    "Leaderboard",
+    "Report",
+    "collect",
+    "diff",
+    "rank",
+    "write",
+    "write_diff",
+    "write_leaderboard",
+]
 
 _REPORT: tuple[tuple[str, Callable[[Report], str]], ...] = (
     ("report.md", render.markdown),
@@ -55,6 +67,18 @@ def write_leaderboard(paths: Sequence[Path], out: Path | None = None) -> Leaderb
         for name, text in _LEADERBOARD:
             _write_text(out / name, text(board))
     return board
+
+
+def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
+    """Compare two runs sample by sample; with ``out`` all that changed is written there, too.
+
+    Raises:
+        ResultError: a path is missing, holds nothing of SPOR, or no task can be compared.
+    """
+    found = diff(before, after)
+    if out is not None:
+        _write_text(out / "diff.json", diff_text.as_json(found))
+    return found
 
 
 def _write_text(path: Path, text: str) -> None:
