@@ -12,6 +12,7 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 
 from spor_tasks.corpora import e2e, mini, webnlg
+from spor_tasks.documents import doc_of
 from spor_tasks.errors import ConfigError
 from spor_tasks.prompts.linearize import PromptStyle
 from spor_tasks.samples import DataUnit, Sample, SplitPair
@@ -123,7 +124,7 @@ class Judge:
         from spor_tasks.models import SporHF  # noqa: PLC0415
 
         self._model = model
-        self._docs = [harness.doc_of(sample, base.style) for sample in samples]
+        self._docs = [doc_of(sample, base.style) for sample in samples]
         self._score = harness.parent_scores
         beams = settings.beams > 1
         self._decoding = _BEAMS | {"num_beams": settings.beams} if beams else _GREEDY
