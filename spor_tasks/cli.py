@@ -184,7 +184,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="write it there as well, as Markdown, LaTeX, CSV and JSON",
+        help="write it there as well, as a page with samples, Markdown, LaTeX, CSV and JSON",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
@@ -517,4 +517,6 @@ def _report(options: argparse.Namespace) -> int:
         return 0 if board.whole else _VIOLATED
     found = report.write(options.results, options.out)
     print(render.terminal(found))
+    if options.out:
+        print(f"\n{options.out / report.PAGE}")
     return 0 if found.whole else _VIOLATED

@@ -171,13 +171,13 @@ def _is_copied(
     phrase: str, text: str, words: frozenset[str], find: _Find, *, hides_values: bool
 ) -> bool:
     """Tell whether the text has the phrase, or what Appendix D takes for it."""
-    if any(find(text, wording) >= 0 for wording in wordings(phrase, hides_values=hides_values)):
+    if any(find(text, wording) >= 0 for wording in copies_of(phrase, hides_values=hides_values)):
         return True
     symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")
     return not hides_values and symbol in words
 
 
-def wordings(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
+def copies_of(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
     """Return what copies a phrase, in lower case and the phrase first, but for its bare symbol."""
     lowered = phrase.lower()
     other = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)

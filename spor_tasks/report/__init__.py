@@ -8,7 +8,7 @@ same way.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spor_tasks.report import diff_text, leaderboard_text, render
+from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.hub import model_index_yaml
@@ -16,6 +16,7 @@ from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.store import atomic_write
 
 __all__ = [
+    "PAGE",
     "Diff",
     "Leaderboard",
     "Report",
@@ -26,6 +27,9 @@ __all__ = [
     "write_diff",
     "write_leaderboard",
 ]
+
+PAGE = "page.html"
+"""The file of a report that shows all of it."""
 
 _REPORT: tuple[tuple[str, Callable[[Report], str]], ...] = (
     ("report.md", render.markdown),
@@ -53,6 +57,12 @@ def write(paths: Sequence[Path], out: Path | None = None) -> Report:
     if out is not None:
         for name, text in _REPORT:
             _write_text(out / name, text(report))
+        browsed = browser.browse(report.samples)
+        drawn = plots.draw(report, browsed.outcomes)
+        for plot in drawn:
+            _write_text(out / "plots" / f"{plot.name}.svg", plot.svg)
+            _write(out / "plots" / f"{plot.name}.png", plot.png)
+        _write_text(out / PAGE, page.page(report, browsed, drawn))
     return report
 
 
@@ -82,5 +92,9 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
 
 
 def _write_text(path: Path, text: str) -> None:
+    _write(path, text.encode(errors="backslashreplace"))
+
+
+def _write(path: Path, content: bytes) -> None:
     with atomic_write(path) as file:
-        file.write(text.encode(errors="backslashreplace"))
+        file.write(content)

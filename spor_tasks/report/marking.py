@@ -10,10 +10,12 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample
+from spor_tasks.samples import AttributeValue, CopySample, DataUnit, OrderSample, Sample
 from spor_tasks.text import align
 from spor_tasks.text.normalize import clean, token_spans
 
@@ -25,6 +27,7 @@ class Fault(StrEnum):
     LEAK = "leak"
     PHRASE = "phrase missing"
     UNIT = "unit missing"
+    DOUBT = "unit in doubt"
     ORDER = "odd order"
     UNEQUAL = "orders unequal"
     REPETITION = "repetition"
@@ -42,6 +45,7 @@ _MEANINGS = {
     Fault.LEAK: "Something hidden appears, as the published copy rule sees it.",
     Fault.PHRASE: "A phrase that stands for something hidden is not copied, as published.",
     Fault.UNIT: "A data unit is not located in the output.",
+    Fault.DOUBT: "A unit is located, but by words that only resemble its own, or not by all.",
     Fault.ORDER: "All units are located, in an order with τ ≤ 0 to that of every reference.",
     Fault.UNEQUAL: "Of the outputs for two input orders one tells all units, the other does not.",
     Fault.REPETITION: "Six words or more are said again at once.",
@@ -49,8 +53,12 @@ _MEANINGS = {
     Fault.LINES: "More follows the first line, which alone is scored.",
 }
 
-Kind = Literal["unit", "phrase", "leak", "inner leak"]
-"""What a mark stands for; an inner leak is part of a word or number, and counts as published."""
+Kind = Literal["unit", "doubtful unit", "phrase", "leak", "inner leak"]
+"""What a mark stands for.
+
+Both doubtful units and inner leaks count as published: the former are located by words that only
+resemble their own, or not by all of them; the latter are part of a word or number.
+"""
 
 
 class Label(NamedTuple):
@@ -96,14 +104,14 @@ def mark(sample: Sample, output: str) -> Marked:
         CorpusError: the sample hides an attribute whose possible values are not known.
     """
     text, _, rest = output.partition("\n")
-    spans = list(token_spans(text))
+    spans, words = list(token_spans(text)), clean(text).split()
     traces = align.trace(sample.units, text, strict=is_strict(sample))
     copies = _copies(sample, text) if isinstance(sample, CopySample) else _NO_COPIES
-    stretches = [
-        (*span, Label("unit", number))
+    located = [
+        (*span, Label(_kind(sample.units[number], [words[i] for i in placement]), number))
         for number, placements in enumerate(traces)
-        for positions in placements
-        for span in _stretches(sorted(set(positions)), spans)
+        for placement in placements
+        for span in _stretches(sorted(set(placement)), spans)
     ]
     missing = tuple(number for number, placements in enumerate(traces) if not placements)
     found = {
@@ -111,15 +119,16 @@ def mark(sample: Sample, output: str) -> Marked:
         Fault.LEAK: copies.leaks,
         Fault.PHRASE: copies.missing,
         Fault.UNIT: missing,
+        Fault.DOUBT: any(label.kind == "doubtful unit" for _, _, label in located),
         Fault.ORDER: isinstance(sample, OrderSample) and not missing and _is_odd(sample, traces),
-        Fault.REPETITION: _repeats(clean(text).split()),
+        Fault.REPETITION: _repeats(words),
         Fault.UNFINISHED: spans and not _ends(text) and _is_ended(sample.references),
         Fault.LINES: rest.strip(),
     }
     return Marked(
         output=output,
         scored=len(text),
-        marks=tuple(_flat([*stretches, *copies.stretches])),
+        marks=tuple(_flat([*located, *copies.stretches])),
         units=missing,
         phrases=copies.missing,
         leaks=copies.leaks,
@@ -132,7 +141,7 @@ def mark_all(sample: Sample, outputs: Sequence[str]) -> tuple[Marked, ...]:
     return tuple(mark(sample, output) for output in outputs)
 
 
-def faults(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
+def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     """Return what is wrong with any of a sample's outputs, or with both together."""
     found = {fault for output in outputs for fault in output.faults}
     if len({not output.units for output in outputs}) > 1:
@@ -144,6 +153,8 @@ def faults(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
 
 
 _Stretch = tuple[int, int, Label]
+
+_INFLECTED = 4  # letters of a token that may be a word with one letter more, less or changed
 
 
 def _stretches(
@@ -157,6 +168,26 @@ def _stretches(
             start = position
         end = position
     yield spans[start][0], spans[end][1]
+
+
+def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:
+    """Tell a unit that stands in an output by all its words from one that may not be meant."""
+    told = any(
+        len(words) == len(tokens) and all(map(_is_same, tokens, words))
+        for end in unit
+        for wording in align.wordings(end)
+        for tokens in [wording.split()]
+    )
+    return "unit" if told else "doubtful unit"
+
+
+def _is_same(token: str, word: str) -> bool:
+    """Tell whether a word is the token, or an inflection of it at most."""
+    return token == word or (
+        len(token) >= _INFLECTED
+        and not any(map(str.isdigit, token))
+        and Levenshtein.distance(token, word, score_cutoff=1) <= 1
+    )
 
 
 def _flat(stretches: Sequence[_Stretch]) -> Iterator[Mark]:
@@ -218,7 +249,7 @@ class _Seen(NamedTuple):
 def _copy(phrase: str, sample: CopySample, seen: _Seen) -> tuple[int, int] | None:
     """Return where a phrase is copied; None for a symbol that punctuation takes apart."""
     hides_values = isinstance(sample.units[0], AttributeValue)
-    for wording in copy_rule.wordings(phrase, hides_values=hides_values):
+    for wording in copy_rule.copies_of(phrase, hides_values=hides_values):
         if (start := seen.text.find(wording)) >= 0:
             return seen.span(start, len(wording))
     symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", seen.text)

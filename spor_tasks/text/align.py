@@ -132,11 +132,20 @@ def _sought(pairs: tuple[Pair, ...]) -> _Sought:
     ends = [end for pair in cleaned for end in pair]
     degrees = Counter(ends)
     wordings = {
-        entity: [wording.split() for wording in (entity, *_SYNONYMS.get(entity, ()))]
+        entity: [wording.split() for wording in _wordings(entity)]
         for entity in ends
         if entity is not None
     }
     return _Sought(wordings, [_deciding(pair, degrees) for pair in cleaned])
+
+
+def wordings(end: str) -> tuple[str, ...]:
+    """Return what a unit's end is sought as: its cleaned string, then its synonyms."""
+    return _wordings(clean(end))
+
+
+def _wordings(entity: str) -> tuple[str, ...]:
+    return (entity, *_SYNONYMS.get(entity, ()))
 
 
 def _clean(end: str | None) -> str | None:

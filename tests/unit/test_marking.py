@@ -2,8 +2,7 @@
 
 import pytest
 
-from spor_tasks.report import marking
-from spor_tasks.report.marking import Fault, Label, Mark, mark
+from spor_tasks.report.marking import Fault, Label, Mark, faults_of, mark, mark_all
 from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
 
 SHIP = Sample(
@@ -83,6 +82,28 @@ def test_what_two_units_share_is_marked_as_both() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("output", "doubt"),
+    [
+        ("Morvmouth, 46 metres.", False),
+        ("Morvmouths, 46 metre.", False),
+        ("Marvmuth, 46 metres.", True),
+        ("Morvmouth, 45 metres.", True),
+        ("Morvmouth, 46.", True),
+    ],
+)
+def test_a_unit_that_is_located_by_other_words_is_in_doubt(output: str, doubt: bool) -> None:  # noqa: FBT001
+    found = mark(SHIP, output)
+    kinds = {label.kind for _, _, labels in found.marks for label in labels}
+    assert ("doubtful unit" in kinds) is doubt
+    assert found.faults == ((Fault.DOUBT,) if doubt else ())
+
+
+def test_a_synonym_is_no_doubt() -> None:
+    sample = Sample("7", "mini", (Triple("Chess", "country", "United_States"),), ())
+    assert mark(sample, "Chess is American.").faults == ()
+
+
 def test_only_the_first_line_counts_and_the_rest_is_kept() -> None:
     found = mark(SHIP, "Amber Heron.\nIt is from Morvmouth, 46 metres.")
     assert (found.scored, found.units) == (12, (0, 1))
@@ -145,10 +166,10 @@ def test_an_order_unlike_every_reference_s_is_a_fault_only_of_a_faithful_output(
 
 def test_outputs_for_two_orders_are_judged_together() -> None:
     fine, short = "Morvmouth, 46 metres.", "Morvmouth."
-    both = marking.mark_all(ORDERED, [fine, short])
-    assert marking.faults(both) == (Fault.UNIT, Fault.UNEQUAL)
-    assert marking.faults(marking.mark_all(ORDERED, [short, short])) == (Fault.UNIT,)
-    assert marking.faults(marking.mark_all(ORDERED, [fine, fine])) == ()
+    both = mark_all(ORDERED, [fine, short])
+    assert faults_of(both) == (Fault.UNIT, Fault.UNEQUAL)
+    assert faults_of(mark_all(ORDERED, [short, short])) == (Fault.UNIT,)
+    assert faults_of(mark_all(ORDERED, [fine, fine])) == ()
 
 
 @pytest.mark.parametrize(

@@ -372,7 +372,7 @@ def test_a_report_is_the_same_bytes_from_the_same_files(tmp_path: Path) -> None:
     write_run(tmp_path / "runs", "2", [2.0, 1.0, 3.0], arm="combination")
     for out in ("one", "two"):
         report.write([tmp_path / "runs"], tmp_path / out)
-    names = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert names == ["report.csv", "report.json", "report.md", "report.tex"]
+    names = sorted(path.name for path in (tmp_path / "one").iterdir() if path.is_file())
+    assert names == ["page.html", "report.csv", "report.json", "report.md", "report.tex"]
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -1,0 +1,268 @@
+"""The samples of all runs, marked and packed for the page's browser.
+
+A chunk is JSON in gzip in base64, which browsers unpack by themselves: chunk 0 is the index, with
+what filters need of every sample; each other one has up to :data:`SIZE` samples of a test set, or
+outputs of a run. `page.js` reads what is written here.
+"""
+
+import base64
+import gzip
+import json
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spor_tasks.errors import ResultError
+from spor_tasks.metrics.base import Value
+from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
+from spor_tasks.report.samples import Record, SampleFile
+from spor_tasks.results import Problem, TaskResult
+from spor_tasks.samples import ARMS, CopySample, OrderSample, Sample
+
+SIZE = 1000
+"""Samples in a chunk."""
+
+_HEADLINES: Mapping[tuple[str, str | None], str] = {
+    ("order_invariance", "main"): "faithful_ordering_pbh",
+    ("order_invariance", "cwio"): "cwio",
+    ("rule_learnability", None): "copy_rule",
+}
+
+_BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
+_KINDS = {"unit": "u", "doubtful unit": "d", "phrase": "p", "leak": "l", "inner leak": "i"}
+
+
+def headline(result: TaskResult) -> str:
+    """Return the metric that speaks for a sample of a task."""
+    return _HEADLINES.get((result.aspect, result.part), "parent")
+
+
+@dataclass(frozen=True, slots=True)
+class TestSet:
+    """The samples that the runs of a task were asked about: their sizes and categories."""
+
+    task: TaskResult
+    sizes: Sequence[int]
+    categories: Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What one run made of its test set, sample by sample.
+
+    ``samples`` are numbers of samples of ``test``, ``scores`` the values of :func:`headline`, NaN
+    for no verdict, and ``faults`` the kinds of error.
+    """
+
+    run: TaskResult
+    test: TestSet
+    samples: Sequence[int]
+    scores: Sequence[float]
+    faults: Sequence[tuple[Fault, ...]]
+
+    @property
+    def metric(self) -> str:
+        """What the scores are of."""
+        return headline(self.run)
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """The packed samples, and what they come to. Without samples there is no chunk."""
+
+    chunks: tuple[str, ...]
+    outcomes: tuple[Outcomes, ...]
+    problems: tuple[Problem, ...]
+
+
+def browse(files: Iterable[SampleFile]) -> Browser:
+    """Read, mark and pack the samples of runs; those of a damaged file up to the damage.
+
+    Runs come in the order of the paper's aspects, then by corpus, sets, model, arm and seed.
+    """
+    by_test: dict[tuple[str, str], list[SampleFile]] = {}
+    for file in sorted(files, key=_place):
+        run = file.run
+        by_test.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
+    packing = _Packing()
+    for group in by_test.values():
+        packing.add(group)
+    return packing.finished()
+
+
+def _place(file: SampleFile) -> tuple[Any, ...]:
+    run = file.run
+    arms = ARMS[run.aspect]
+    return (
+        list(ARMS).index(run.aspect),
+        run.corpus,
+        run.protocol,
+        run.comparison,
+        run.model,
+        arms.index(run.arm) if run.arm in arms else -1,
+        -1 if run.seed is None else run.seed,
+        file.path,
+    )
+
+
+@dataclass(slots=True)
+class _Asked:
+    """The samples of one test set, gathered from its runs."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    rows: list[str] = field(default_factory=list)
+    sizes: "array[int]" = field(default_factory=lambda: array("I"))
+    categories: list[str | None] = field(default_factory=list)
+    inputs: list[tuple[str, ...]] = field(default_factory=list)
+
+    def number(self, record: Record) -> int:
+        sample = record.sample
+        number = self.numbers.setdefault(sample.id, len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(_json(_sample_row(sample, record.inputs)))
+            self.sizes.append(len(sample.units))
+            self.categories.append(sample.category)
+            self.inputs.append(record.inputs)
+        return number
+
+
+@dataclass(slots=True)
+class _Packing:
+    chunks: list[str] = field(default_factory=list)
+    tests: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    outcomes: list[Outcomes] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, files: Sequence[SampleFile]) -> None:
+        """Pack the runs of one test set, then its samples."""
+        asked = _Asked()
+        test = TestSet(files[0].run, asked.sizes, asked.categories)
+        for file in files:
+            self._add_run(file, test, asked)
+        run = test.task
+        self.tests.append(
+            {
+                "task": run.comparison,
+                "aspect": run.aspect,
+                "corpus": run.corpus,
+                "part": run.part,
+                "sets": run.protocol,
+                "metric": headline(run),
+                "sizes": asked.sizes.tolist(),
+                "chunk": self._pack(asked.rows),
+            }
+        )
+
+    def _add_run(self, file: SampleFile, test: TestSet, asked: _Asked) -> None:
+        run, rows, metric = file.run, [], headline(file.run)
+        samples, scores = array("I"), array("d")
+        faults: list[tuple[Fault, ...]] = []
+        for record in self._records(file):
+            number = asked.number(record)
+            marked = mark_all(record.sample, record.outputs)
+            samples.append(number)
+            scores.append(_number(record.scores.get(metric)))
+            faults.append(faults_of(marked))
+            inputs = None if record.inputs == asked.inputs[number] else record.inputs
+            rows.append(_json(_output_row(marked, record.scores, inputs)))
+        self.outcomes.append(Outcomes(run, test, samples, scores, faults))
+        self.runs.append(
+            {
+                "test": len(self.tests),
+                "model": run.model,
+                "arm": run.arm,
+                "seed": run.seed,
+                "samples": None if list(samples) == list(range(len(samples))) else list(samples),
+                "scores": [_rounded(score) for score in scores],
+                "faults": [sum(_BITS[fault] for fault in found) for found in faults],
+                "chunk": self._pack(rows),
+            }
+        )
+
+    def _records(self, file: SampleFile) -> Iterator[Record]:
+        try:
+            yield from file.records()
+        except ResultError as error:
+            what = f"{error.what}: the samples from here on are left out"
+            self.problems.append(Problem("samples", error.where or str(file.path), what))
+
+    def _pack(self, rows: Sequence[str]) -> int:
+        """Pack rows of JSON; return the number of the first chunk of them."""
+        first = 1 + len(self.chunks)
+        self.chunks += [
+            _packed(f"[{','.join(rows[start : start + SIZE])}]")
+            for start in range(0, len(rows), SIZE)
+        ]
+        return first
+
+    def finished(self) -> Browser:
+        index = {
+            "size": SIZE,
+            "faults": [[fault.value, fault.meaning] for fault in Fault],
+            "tests": self.tests,
+            "runs": self.runs,
+        }
+        chunks = (_packed(_json(index)), *self.chunks) if self.chunks else ()
+        return Browser(chunks, tuple(self.outcomes), tuple(self.problems))
+
+
+def _packed(text: str) -> str:
+    # No time in it, and one level everywhere: the same samples are the same bytes.
+    return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _sample_row(sample: Sample, inputs: Sequence[str]) -> list[Any]:
+    more: dict[str, Any] = {"inputs": inputs}
+    if sample.name is not None:
+        more["name"] = sample.name
+    if sample.category is not None:
+        more["category"] = sample.category
+    if isinstance(sample, OrderSample):
+        more["orders"] = sample.input_orders
+    if isinstance(sample, CopySample):
+        more["hidden"] = sample.hidden
+    return [sample.id, sample.units, sample.references, more]
+
+
+def _output_row(
+    outputs: Sequence[Marked], scores: Mapping[str, Value], inputs: Sequence[str] | None
+) -> list[Any]:
+    return [
+        [
+            [
+                output.output,
+                output.scored,
+                [
+                    [start, end, [f"{_KINDS[kind]}{number}" for kind, number in labels]]
+                    for start, end, labels in output.marks
+                ],
+                output.units,
+                output.phrases,
+                output.leaks,
+            ]
+            for output in outputs
+        ],
+        {name: _rounded(_number(value)) for name, value in scores.items()},
+        inputs,
+    ]
+
+
+def _number(value: Value) -> float:
+    match value:
+        case None:
+            return math.nan
+        case (_, number):
+            return number
+    return value
+
+
+def _rounded(score: float) -> float | None:
+    """Return a score to four digits, which is more than is shown; None for no verdict."""
+    return None if math.isnan(score) else round(score, 4)
