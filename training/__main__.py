@@ -17,8 +17,7 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 2 for bad input, or 130 after an interrupt from the keyboard."""
     options = _parser().parse_args(arguments)
-    first = os.environ.get("RANK", "0") == "0"  # of the processes that accelerate launched
-    logging.basicConfig(level=logging.INFO if first else logging.ERROR, format="%(message)s")
+    logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
     try:
         options.run(options)
     except SporError as error:
@@ -28,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted: the same command goes on from what was kept", file=sys.stderr)
         return _INTERRUPTED
     return 0
+
+
+def _first() -> bool:
+    """Say whether this is the first, or only, of the processes that were launched together."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,7 +91,8 @@ def _train(options: argparse.Namespace) -> None:
 
     result = train(config)
     speed = result.pairs_seen / result.seconds
-    print(f"{result.adapter}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+    if _first():
+        print(f"{result.adapter}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
 
 
 def _pack(options: argparse.Namespace) -> None:

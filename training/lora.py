@@ -17,6 +17,7 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
 from accelerate.utils.memory import should_reduce_batch_size
+from safetensors import SafetensorError
 from torch.nn import functional
 from tqdm import tqdm
 from transformers import PreTrainedModel
@@ -226,7 +227,7 @@ def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.Pe
     if config.model.quantization:
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
     if settings.gradient_checkpointing:
-        base.model.gradient_checkpointing_enable({"use_reentrant": False})
+        _recompute_activations(base.model)
     model = add_lora(base.model, config.lora, base.style)
     forget_peak(device)
     with _enough_memory(
@@ -266,6 +267,12 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
             return peft.get_peft_model(model, settings)
     except ValueError as error:
         raise ConfigError(f"lora.target_modules does not fit this model: {error}") from error
+
+
+def _recompute_activations(model: PreTrainedModel) -> None:
+    # its name before transformers 5.23, and since
+    old, new = "gradient_checkpointing_enable", "activation_checkpointing_enable"
+    getattr(model, new if hasattr(model, new) else old)({"use_reentrant": False})
 
 
 # --- Fitting --------------------------------------------------------------------------------------
@@ -579,6 +586,22 @@ def _bar(steps: Sequence[Step], done: int, shown: bool, team: PartialState) -> A
 
 
 def _save(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
+    """Write the adapter, its tokenizer and the settings.
+
+    Raises:
+        ConfigError: the disk is full.
+    """
+    try:
+        _write(model, base, config, folder)
+    except (OSError, SafetensorError) as error:
+        raise ConfigError(
+            f"cannot be written: {error}",
+            where=config.output,
+            remedy="Is the disk full? The same command goes on from what is done.",
+        ) from error
+
+
+def _write(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
     adapter = model.peft_config["default"]
     # peft keeps a set, and would write it in the order of its hashes
     adapter.target_modules = sorted(adapter.target_modules)

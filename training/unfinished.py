@@ -1,5 +1,6 @@
 """What a run that was cut off goes on from, to the same losses as one that was not."""
 
+import io
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,13 +88,12 @@ class Unfinished:
         every = gather_object([random])
         if not self._processes.is_main_process:
             return
+        content = io.BytesIO()  # of a full disk torch's writer would make an error of its own
+        torch.save({"facts": self._facts, "state": state, "random": every}, content)
         try:
             with atomic_write(self.path) as file:
-                torch.save({"facts": self._facts, "state": state, "random": every}, file)
-        except (
-            OSError,
-            RuntimeError,
-        ) as error:  # torch's writer hides the system's error in its own
+                file.write(content.getbuffer())
+        except OSError as error:
             raise ConfigError(
                 f"cannot be written: {error}", where=self.path, remedy="Is the disk full?"
             ) from error

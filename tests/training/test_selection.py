@@ -1,16 +1,16 @@
 """Which epoch is kept, what it is judged by, and that judging changes nothing else."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
-from spor_tasks import tasks
+from spor_tasks import harness, tasks
 from spor_tasks.errors import ConfigError
 from spor_tasks.samples import Sample, Split, SplitPair
 from spor_tasks.splits import registry
@@ -158,9 +158,19 @@ def test_both_arms_of_a_pair_are_judged_by_one_set(
 
 
 def test_an_epoch_s_score_is_that_of_the_task(
-    configure: Configure, base: Callable[..., Path]
+    configure: Configure, base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first test samples, evaluated by lm-eval with the adapter that was saved."""
+    """The first test samples, evaluated by lm-eval with the adapter that was saved.
+
+    PARENT has nothing good to say of a random model, so the scores here are of the characters.
+    """
+    names = ("parent", "parent_precision", "parent_recall", "parent_full_table")
+
+    def characters(doc: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, float]:
+        (text,) = (output.partition("\n")[0] for output in outputs)
+        return dict.fromkeys(names, len(doc["prompt"]) + sum(map(ord, text)) / 1000)
+
+    monkeypatch.setattr(harness, "parent_scores", characters)
     pair = registry.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     config = configure(
@@ -186,4 +196,4 @@ def test_an_epoch_s_score_is_that_of_the_task(
     found = result["results"]["spor_systematicity_mini"]
     expected = {name: found[f"{name},none"] for name in scores}
     assert scores == pytest.approx(expected)
-    assert json.dumps(scores)
+    assert scores["parent"] > 100

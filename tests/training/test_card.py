@@ -1,0 +1,57 @@
+"""The model card: what the hub needs, and what a reader wants to know."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spor_tasks.store import read_manifest
+from training import card
+from training.config import TrainingConfig
+from training.lora import train
+
+Configure = Callable[..., TrainingConfig]
+
+
+@pytest.fixture
+def adapter(configure: Configure) -> Path:
+    """Return a finished adapter whose two epochs were judged."""
+    config = configure(
+        "data.corpus=mini",
+        "data.limit=6",
+        "optimization.epochs=2",
+        "selection.policy=dev-best",
+        "selection.samples=2",
+    )
+    return train(config, progress=False).adapter
+
+
+def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Path) -> None:
+    manifest = read_manifest(adapter)
+    text = (adapter / "README.md").read_text()
+    _, front, body = text.split("---\n", 2)
+    told = yaml.safe_load(front)
+    assert told["library_name"] == "peft"
+    assert "spor" in told["tags"]
+    assert "base_model" not in told, "a folder of this machine is no model of the hub"
+    assert "| arm | atom, of systematicity on mini |" in body
+    for epoch, loss in enumerate(manifest["losses"], start=1):
+        score = manifest["selection"]["scores"][epoch - 1]["parent"]
+        assert f"| {epoch} | {loss:.4f} | {score:.2f} |" in body
+    assert "AutoModelForCausalLM" in body
+    assert "spor eval --model spor-hf" in body
+    assert "--tasks spor_systematicity_mini " in body
+
+
+def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapter: Path) -> None:
+    manifest = read_manifest(adapter)
+    manifest["base_model"]["path"] = "some/base"
+    manifest["selection"] |= {"policy": "last", "scores": []}
+    text = card.render(manifest | {"prompt_style": "seq2seq", "corpus": "e2e", "part": "n3"})
+    assert yaml.safe_load(text.split("---\n")[1])["base_model"] == "some/base"
+    assert "# base, tuned on Atom of SPOR" in text
+    assert "AutoModelForSeq2SeqLM" in text
+    assert "attributes and values" in text
+    assert "on e2e, part n3 |" in text
+    assert "PARENT" not in text
