@@ -23,7 +23,7 @@ _LATEX = {
     "‡": r"$^\ddagger$",
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def visible(text: str) -> str:

@@ -21,6 +21,9 @@ from spor_tasks.results import TaskResult
 SEED = 0
 """Of the resampling, so that the same files have the same intervals."""
 
+CORRELATIONS = frozenset({"cwio", "cwio_located"})
+"""The metrics from -1 to 1. All others are from 0 to 100."""
+
 _DIGITS = 6
 _CLOSE = 1e-6  # between a logged score and the mean of its samples, which a file rounds nowhere
 
@@ -129,7 +132,7 @@ class Evidence:
         scores = self._resampled_mean(runs, metric)
         if scores is not None:
             return Interval.of(*significance.percentile_interval(scores), "samples")
-        return _over_seeds(values)
+        return _over_seeds(metric, values)
 
     def interval_of_difference(
         self, pair: Pair, one: Sequence[float], other: Sequence[float]
@@ -138,7 +141,7 @@ class Evidence:
         first, second = (self._resampled_mean(arm, pair.metric) for arm in (pair.one, pair.other))
         if first is not None and second is not None and self._samples(pair) is not None:
             return Interval.of(*significance.percentile_interval(first - second), "samples")
-        return _over_seeds(one, other)
+        return _over_seeds(pair.metric, one, other)
 
     def p_values(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
         """Yield the p of no difference for each pair, None where its samples are not at hand.
@@ -166,9 +169,13 @@ class Evidence:
             p = found.get(number, math.nan)
             yield None if math.isnan(p) else float(p)
 
-    def has_samples(self, runs: Iterable[Run]) -> bool:
+    def is_logged(self, runs: Iterable[Run]) -> bool:
         """Tell whether the samples of all these runs are at hand."""
         return all(run in self._logged for run in runs)
+
+    def has_samples(self, pair: Pair) -> bool:
+        """Tell whether the samples of both systems are at hand, and the same."""
+        return self._samples(pair) is not None
 
     def _samples(self, pair: Pair) -> int | None:
         """Return the number of samples of a pair, None unless all are at hand and the same."""
@@ -189,8 +196,11 @@ class Evidence:
         return Column(np.mean([each.numbers for each in columns], axis=0), columns[0].groups)
 
 
-def _over_seeds(*arms: Sequence[float]) -> Interval | None:
-    """Return Student's interval of a mean over seeds, or Welch's of the difference of two."""
+def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
+    """Return Student's interval of a mean over seeds, or Welch's of the difference of two.
+
+    What no score can be is cut off: of two seeds the intervals are many times their difference.
+    """
     if any(len(values) < 2 for values in arms):  # noqa: PLR2004 - one has no spread
         return None
     center = statistics.fmean(arms[0]) - (statistics.fmean(arms[1]) if len(arms) > 1 else 0)
@@ -202,4 +212,7 @@ def _over_seeds(*arms: Sequence[float]) -> Interval | None:
         share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    return Interval.of(center - reach, center + reach, "seeds")
+    low, high = (-1, 1) if metric in CORRELATIONS else (0, 100)
+    if len(arms) > 1:
+        low, high = low - high, high - low
+    return Interval.of(max(low, center - reach), min(high, center + reach), "seeds")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from spor_tasks.report.evidence import Interval
+from spor_tasks.report.evidence import CORRELATIONS, Interval
 from spor_tasks.report.tables import Cell, Comparison, Table
 from spor_tasks.samples import ARMS
 
@@ -126,9 +126,8 @@ class _Notes:
         self._numbers: dict[str, int] = {}
 
     def numbers(self, *reasons: str | None) -> tuple[int, ...]:
-        return tuple(
-            self._numbers.setdefault(reason, len(self._numbers) + 1) for reason in reasons if reason
-        )
+        told = (reason for reason in reasons if reason)
+        return tuple(sorted(self._numbers.setdefault(r, len(self._numbers) + 1) for r in told))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -215,13 +214,11 @@ def _model_lines(
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 
     def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
-        cells = (
-            number(found[key]) if key in found else _missing("no result of this task", notes)
-            for key in columns
-        )
+        cells = (number(found[key]) if key in found else _missing(reason, notes) for key in columns)
         return name, label, *cells, seeds
 
     rows = tuple(found.values())
+    reason = "not in the paper" if rows[0].published else "no result of this task"
     if any(row.as_is.values for row in rows):
         yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
         if not any(cell.values for row in rows for cell in row.arms):
@@ -281,7 +278,7 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
     if cell.mean is None:
         return _missing(cell.reason, notes)
     return Number(
-        f"{cell.mean:.2f}",
+        f"{cell.mean:+.2f}" if metric in CORRELATIONS else f"{cell.mean:.2f}",
         interval_text(cell.interval, metric),
         notes=notes.numbers(cell.reason, _source(cell.interval)),
     )
@@ -304,8 +301,9 @@ def interval_text(interval: Interval | None, metric: str) -> str:
     """Return the ends as digits that are worth reading; τ has more of them."""
     if interval is None:
         return ""
-    digits = 2 if metric in {"cwio", "cwio_located"} else 1
-    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
+    if metric in CORRELATIONS:
+        return f"{interval.low:+.2f}, {interval.high:+.2f}"
+    return f"{interval.low:.1f}, {interval.high:.1f}"
 
 
 def _source(interval: Interval | None) -> str | None:

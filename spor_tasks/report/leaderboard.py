@@ -186,7 +186,7 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
     )
     tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
-    known = [i for i in numbers if evidence.has_samples(entries[i].cell.runs)]
+    known = [i for i in numbers if evidence.is_logged(entries[i].cell.runs)]
     better = {
         (i, j): p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
         for (i, j), p in adjusted.items()

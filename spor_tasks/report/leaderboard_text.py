@@ -29,7 +29,7 @@ def _grid(board: Board) -> Grid:
         reasons = [entry.reason, entry.cell.reason]
         if entry.cell.interval and entry.cell.interval.source == "seeds":
             reasons.append("interval over seeds, by Student's t")
-        numbers = tuple(notes.setdefault(text, len(notes) + 1) for text in reasons if text)
+        numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons if text))
         seeds = ", ".join(str(seed) for seed in entry.cell.seeds if seed is not None)
         score = Number(
             f"{entry.cell.mean:.2f}",

@@ -165,7 +165,7 @@ def _latex_cell(content: Content) -> str:
     if isinstance(content, str):
         return latex_text(content)
     value = f"${content.value}$" if content.value[:1] in {"+", "-"} else content.value
-    interval = f" {{\\scriptsize [{content.interval}]}}" if content.interval else ""
+    interval = f" {{\\scriptsize $[{content.interval}]$}}" if content.interval else ""
     notes = ",".join(map(str, content.notes))
     note = f"\\textsuperscript{{{notes}}}" if notes else ""
     return f"{value}{latex_text(content.mark)}{interval}{note}"
@@ -230,7 +230,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
             "value": cell.mean,
             **_ends(cell.interval),
             "deviation": cell.deviation,
-            "seeds": " ".join("shown" if seed is None else str(seed) for seed in cell.seeds),
+            "seeds": " ".join(str(seed) for seed in cell.seeds if seed is not None),
             "reason": csv_field(cell.reason or ""),
         }
     if row.difference:

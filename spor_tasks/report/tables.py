@@ -35,6 +35,8 @@ _PARENT = ("parent", "parent_full_table")
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance; each stands where p is below its number."""
 
+_NO_SAMPLES = "no test without the same samples of both arms"
+
 
 def metrics_of(aspect: str, part: str | None) -> tuple[str, ...]:
     """Return what the tasks of an aspect are judged by, the paper's own metrics first."""
@@ -133,7 +135,8 @@ def comparisons(
     drafts = [draft for _, group in sorted(groups.items()) for draft in builder.drafts(group)]
     p_values = evidence.p_values(draft.pair for draft in drafts if draft.pair)
     rows = tuple(
-        _tested(draft.row, next(p_values)) if draft.pair else draft.row for draft in drafts
+        _tested(draft.row, draft.pair, next(p_values), evidence) if draft.pair else draft.row
+        for draft in drafts
     )
     return rows, tuple(builder.problems)
 
@@ -263,11 +266,14 @@ class _Builder:
         return Difference(value, interval)
 
 
-def _tested(row: Comparison, p: float | None) -> Comparison:
+def _tested(row: Comparison, pair: Pair, p: float | None, evidence: Evidence) -> Comparison:
     if row.difference is None:
         return row
+    reason = None
+    if p is None:
+        logged = evidence.has_samples(pair)
+        reason = "no sample has a verdict in every run" if logged else _NO_SAMPLES
     mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
-    reason = None if p is not None else "no test without the samples of both arms"
     return replace(row, difference=replace(row.difference, p=p, mark=mark, reason=reason))
 
 

@@ -68,7 +68,7 @@ def test_without_samples_the_interval_is_over_seeds_and_there_is_no_test(tmp_pat
     assert row.difference
     assert ends(row.difference.interval, "seeds") == pytest.approx((-4.5339, 4.5339), abs=1e-4)
     assert (row.difference.p, row.difference.mark) == (None, "")
-    assert row.difference.reason == "no test without the samples of both arms"
+    assert row.difference.reason == "no test without the same samples of both arms"
     assert kinds(tmp_path) == ["scores-only"] * 6
 
 
