@@ -43,6 +43,16 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     return adapter
 
 
+def base_sha256(arguments: Arguments) -> str | None:
+    """Return the digest of the base's weights, None where they are not on this machine.
+
+    Raises:
+        ConfigError: a folder is missing, or is no checkpoint.
+    """
+    folder = _find_base(arguments)
+    return None if folder is None else _digest(folder)
+
+
 def adapter_name(arguments: Arguments) -> str | None:
     """Return the folder or the hub's name of the adapter that the arguments name."""
     return arguments.get("peft") or arguments.get("lora_local_path")  # of hf; of vllm

@@ -76,7 +76,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
         facts = {
             "spor_tasks": __version__,
-            "packages": _versions(),
+            "packages": package_versions(),
             "prompt_style": self._style,
             "fewshot_arm": plan.fewshot_arm.name,
             "arms": {arm.name: _digest(arm) for arm in plan.pair.arms},
@@ -377,7 +377,8 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
 
 
 @cache
-def _versions() -> dict[str, str | None]:
+def package_versions() -> dict[str, str | None]:
+    """Return the versions that an output or a score depends on; None is not installed."""
     return {name: _version(name) for name in _PACKAGES}
 
 

@@ -164,7 +164,9 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     if tuned:
         model._model = model.model.unload()  # noqa: SLF001 - no public way to replace it
     if adapter is not None:
-        model._model = PeftModel.from_pretrained(model.model, adapter).eval()  # noqa: SLF001
+        model._model = PeftModel.from_pretrained(  # noqa: SLF001
+            model.model, adapter, revision=model.revision
+        ).eval()
     model.peft = adapter
     if isinstance(model, SporHF):
         model.forget()

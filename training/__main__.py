@@ -7,26 +7,31 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from spor_tasks.errors import SporError
+from spor_tasks.errors import ConfigError, SporError
 from training.config import known_keys, load
 
+_NOT_DONE = 1
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return 0, 2 for bad input, or 130 after an interrupt from the keyboard."""
+    """Run a command and return 0 where all is well.
+
+    It is 1 where cells of an experiment are not done, 2 for bad input, and 130 after an interrupt
+    from the keyboard.
+    """
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
     try:
-        options.run(options)
+        status: int | None = options.run(options)
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted: the same command goes on from what was kept", file=sys.stderr)
         return _INTERRUPTED
-    return 0
+    return status or 0
 
 
 def _first() -> bool:
@@ -79,6 +84,31 @@ def _parser() -> argparse.ArgumentParser:
     pack.add_argument("--piece-mb", type=float, default=60, metavar="N", help="of each piece")
     pack.set_defaults(run=_pack)
 
+    run = commands.add_parser(
+        "run",
+        help="train and evaluate all cells of an experiment that are not done",
+        description="Train and evaluate what of an experiment is not done, and report what is.",
+    )
+    run.add_argument(
+        "experiment", type=Path, metavar="FILE", help="such as configs/experiments/mini.yaml"
+    )
+    run.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="cells whose name holds one of these; `*` stands for anything",
+    )
+    run.add_argument("--dry-run", action="store_true", help="list the cells and what is done")
+    run.add_argument("--executor", choices=["local", "slurm"], default="local")
+    run.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes, or jobs of Slurm"
+    )
+    run.add_argument(
+        "--overwrite", action="store_true", help="replace adapters that have other settings"
+    )
+    run.set_defaults(run=_run)
+
     demo = commands.add_parser("demo", help="the whole way on an embedded corpus, in minutes")
     demo.set_defaults(run=_demo)
     return parser
@@ -110,10 +140,29 @@ def _pack(options: argparse.Namespace) -> None:
     print(f"{options.out}: {len(pieces)} pieces, {sum(p.size for p in pieces) / 10**6:.0f} MB")
 
 
-def _demo(_: argparse.Namespace) -> None:
-    from training.demo import run  # noqa: PLC0415
+def _run(options: argparse.Namespace) -> int:
+    from training import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
-    run()
+    if options.workers < 1:
+        raise ConfigError("must be at least 1", where="--workers")
+    asked = experiment.load(options.experiment)
+    if options.dry_run:
+        print(run.plan(asked, options.only))
+        return 0
+    done = run.run(
+        asked,
+        options.only,
+        executor=options.executor,
+        workers=options.workers,
+        overwrite=options.overwrite,
+    )
+    return 0 if done else _NOT_DONE
+
+
+def _demo(_: argparse.Namespace) -> int:
+    from training.demo import demonstrate  # noqa: PLC0415
+
+    return 0 if demonstrate() else _NOT_DONE
 
 
 if __name__ == "__main__":

@@ -1,0 +1,320 @@
+"""Experiments run for real, with tiny models: what is done once, kept, resumed, and told."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from spor_tasks.errors import ConfigError
+from spor_tasks.evaluator import Evaluator
+from spor_tasks.store import read_manifest
+from tests.conftest import REPOSITORY
+from training import cells, lora
+from training.__main__ import main
+from training.cells import look
+from training.experiment import Cell, Experiment, expand, load
+from training.run import plan, run
+
+TEXT = """
+name: tiny
+output: {output}
+models: [{{name: m, overrides: ["model.path={base}"]}}]
+seeds: [0, 1]
+overrides:
+  - data.limit=4
+  - optimization.max_steps=1
+  - optimization.threads=1
+  - selection.policy=last
+sets:
+  - {{aspect: systematicity, corpora: [mini], arms: [atom]}}
+evaluation: {{limit: 2, batch_size: 2, device: cpu, dtype: float32}}
+"""
+NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("untuned", "atom-0", "atom-1")]
+
+
+@pytest.fixture
+def file(base: Callable[..., Path], tmp_path: Path) -> Path:
+    """Return the file of an experiment of three cells."""
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TEXT.format(output=tmp_path / "runs", base=base("llama")))
+    return path
+
+
+@pytest.fixture
+def experiment(file: Path) -> Experiment:
+    return load(file)
+
+
+@pytest.fixture(scope="module")
+def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an experiment that ran to its end; nobody may write there."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.yaml").write_text(TEXT.format(output=folder / "runs", base=base("llama")))
+    assert run(load(folder / "tiny.yaml"), progress=False)
+    return folder
+
+
+@pytest.fixture
+def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list in which every training and evaluation that is really done gets noted."""
+    noted: list[str] = []
+    train, evaluate = cells._train, cells._evaluate
+
+    def training(config, *args, **kwargs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202
+        noted.append(f"train {config.output.parent.name}")
+        train(config, *args, **kwargs)
+
+    def evaluating(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
+        noted.append(f"evaluate {cell.name.rpartition('/')[2]}")
+        evaluate(experiment, cell, evaluator, task)
+
+    monkeypatch.setattr(cells, "_train", training)
+    monkeypatch.setattr(cells, "_evaluate", evaluating)
+    return noted
+
+
+def statuses(experiment: Experiment) -> list[str]:
+    return [look(experiment, cell).status for cell in expand(experiment)]
+
+
+def test_an_experiment_ends_with_its_report(
+    experiment: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert statuses(experiment) == ["missing"] * 3
+    assert run(experiment, progress=False)
+    assert done == [
+        *("evaluate untuned", "train atom-0", "evaluate atom-0", "train atom-1", "evaluate atom-1")
+    ]
+    assert statuses(experiment) == ["done"] * 3
+    assert "Systematicity: mini, strict sets" in capsys.readouterr().out
+    assert "## Systematicity" in (experiment.folder / "report.md").read_text()
+    for name in NAMES:
+        assert not (experiment.folder / name / "error.txt").exists()
+        assert not (experiment.folder / name / "working.json").exists()
+
+
+def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")}
+    assert run(load(finished / "tiny.yaml"), progress=False)
+    assert done == []
+    assert {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")} == before
+
+
+@pytest.fixture
+def copy(finished: Path, experiment: Experiment) -> Experiment:
+    """Return the experiment with the finished one's folder, which may be spoilt."""
+    shutil.copytree(finished / "runs", experiment.folder)
+    for result in experiment.folder.rglob("results_*.json"):
+        # as if it had been made here: the adapter's folder is one of the settings
+        text = result.read_text().replace(str(finished / "runs"), str(experiment.folder))
+        result.write_text(text)
+    return experiment
+
+
+def test_a_result_counts_by_what_stands_in_it(copy: Experiment, done: list[str]) -> None:
+    assert statuses(copy) == ["done"] * 3
+    untuned, first, second = (copy.folder / name / "results" for name in NAMES)
+    (file,) = untuned.rglob("results_*.json")
+    file.write_bytes(file.read_bytes()[:200])  # cut short
+    (file,) = first.rglob("results_*.json")
+    file.write_text(file.read_text().replace('"limit": 2', '"limit": 3'))
+    (file,) = second.rglob("results_*.json")
+    file.write_text(file.read_text().replace('"torch": "', '"torch": "9'))
+    assert statuses(copy) == ["missing", "partly", "partly"]
+    assert run(copy, progress=False)
+    assert done == ["evaluate untuned", "evaluate atom-0", "evaluate atom-1"]
+
+
+def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]) -> None:
+    adapter = copy.folder / NAMES[1] / "adapter"
+    shutil.rmtree(adapter)
+    shutil.copytree(copy.folder / NAMES[2] / "adapter", adapter)
+    (cell,) = (cell for cell in expand(copy) if cell.name == NAMES[1])
+    state = look(copy, cell)
+    assert state.status == "other"
+    assert state.detail == (
+        "has an adapter of other settings: optimization.seed is 1 there and 0 here"
+    )
+    assert done == []
+
+
+def test_an_adapter_of_other_settings_is_an_error_and_stays(
+    copy: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = replace(copy, overrides=(*copy.overrides, "lora.rank=4"))
+    before = read_manifest(copy.folder / NAMES[1] / "adapter")
+    assert not run(other, progress=False)
+    assert done == []
+    assert statuses(other) == ["done", "other", "other"]
+    assert read_manifest(copy.folder / NAMES[1] / "adapter") == before
+    assert "lora.rank is 8 there and 4 here" in plan(other)
+    assert "1 done, 2 other" in capsys.readouterr().out.replace(
+        "2 other, 1 done", "1 done, 2 other"
+    )
+    assert run(other, ["atom-0"], overwrite=True, progress=False)
+    assert done == ["train atom-0", "evaluate atom-0"]
+    assert statuses(other) == ["done", "done", "other"]
+
+
+def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
+    other = replace(copy, name="another")
+    for attempt in (plan, run):
+        with pytest.raises(ConfigError, match="belongs to the experiment 'tiny'"):
+            attempt(other)
+
+
+def test_a_dry_run_lists_every_cell_and_changes_nothing(
+    copy: Experiment, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(copy.folder / NAMES[2])
+    (copy.folder / NAMES[0] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
+    shutil.rmtree(copy.folder / NAMES[0] / "results")
+    files = set(copy.folder.rglob("*"))
+    assert main(["run", str(file), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines() == [
+        "m/systematicity-mini-strict/untuned  failed   OSError: it was too bad",
+        "m/systematicity-mini-strict/atom-0   done",
+        "m/systematicity-mini-strict/atom-1   missing",
+        "",
+        "3 cells: 2 trainings and 3 evaluations; 1 failed, 1 done, 1 missing",
+    ]
+    assert set(copy.folder.rglob("*")) == files
+    assert main(["run", str(file), "--dry-run", "--only", "atom-1", "untuned"]) == 0
+    assert "2 cells: 1 trainings and 2 evaluations" in capsys.readouterr().out
+
+
+def test_a_cell_that_fails_is_told_and_the_others_are_done(
+    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = lora.train
+
+    def failing(config, *args, **kwargs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202
+        if config.optimization.seed == 0:
+            raise RuntimeError("out of\nmemory")
+        return train(config, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "train", failing)
+        assert main(["run", str(file)]) == 1
+    assert statuses(experiment) == ["done", "failed", "done"]
+    error = (experiment.folder / NAMES[1] / "error.txt").read_text()
+    assert error.startswith("RuntimeError: out of memory\n\nTraceback")
+    assert "RuntimeError: out of memory" in plan(experiment)
+    assert main(["run", str(file)]) == 0  # another run tries again
+    assert statuses(experiment) == ["done"] * 3
+    assert not (experiment.folder / NAMES[1] / "error.txt").exists()
+
+
+def test_workers_of_one_run_try_a_failing_cell_once(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = time.time()
+    tried = []
+
+    def failing(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise RuntimeError
+
+    monkeypatch.setattr(cells, "_evaluate", failing)
+    (cell, *_) = expand(experiment)
+    for _ in range(2):
+        assert not cells.complete(experiment, cell, Evaluator("hf"), since=since)
+    assert len(tried) == 1
+
+
+def test_an_interrupt_ends_the_run_and_the_next_goes_on(
+    file: Path, experiment: Experiment, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "train", interrupt)
+        assert main(["run", str(file)]) == 130
+    assert statuses(experiment) == ["done", "missing", "missing"]
+    assert not (experiment.folder / NAMES[1] / "working.json").exists()
+    done.clear()
+    assert main(["run", str(file)]) == 0
+    assert done == ["train atom-0", "evaluate atom-0", "train atom-1", "evaluate atom-1"]
+
+
+def start(file: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "training", "run", str(file), *arguments],
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_two_workers_do_each_cell_once(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    with caplog.at_level("INFO"):
+        assert run(experiment, workers=2)
+    assert statuses(experiment) == ["done"] * 3
+    for name in NAMES:  # nothing was evaluated twice, nor trained: each has its weights' folder
+        assert len(list((experiment.folder / name).rglob("results_*.json"))) == 1
+    logs = list((experiment.folder / "workers").glob("*_0_log.err"))
+    assert len(logs) == 2
+    assert f"2 workers, whose logs are in {experiment.folder / 'workers'}" in caplog.text
+
+
+def test_a_cell_that_another_has_is_left_to_it(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, done: list[str]
+) -> None:
+    monkeypatch.setattr(cells, "_PATIENCE", 0.1)
+    (cell, *_) = expand(experiment)
+    (experiment.folder / cell.name).mkdir(parents=True)
+    with FileLock(experiment.folder / cell.name / ".lock"):
+        assert look(experiment, cell).status == "running"
+        assert not run(experiment, ["untuned"], progress=False)
+    assert done == []
+    assert run(experiment, ["untuned"], progress=False)
+
+
+def test_a_worker_that_is_killed_leaves_its_cell_to_others(
+    file: Path, experiment: Experiment
+) -> None:
+    endless = file.with_name("endless.yaml")
+    endless.write_text(file.read_text().replace("max_steps=1", "max_steps=1000000"))
+    (_, cell, _) = expand(experiment)
+    process = start(endless, "--only", "atom-0")
+    note = experiment.folder / cell.name / "working.json"
+    try:
+        deadline = time.monotonic() + 120
+        while not note.exists() and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.05)
+        state = look(experiment, cell)
+        assert state.status == "running"
+        assert state.detail.startswith("training for 0:")
+        assert json.loads(note.read_text())["worker"].endswith(f":{process.pid}")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
+    assert run(experiment, ["atom-0"], progress=False)
+    assert look(experiment, cell).status == "done"
+
+
+def test_settings_that_submitit_does_not_know_are_an_error(experiment: Experiment) -> None:
+    strange = replace(experiment, slurm={"slurm_partitoin": "gpu"})
+    with pytest.raises(ConfigError) as caught:
+        run(strange, executor="slurm", workers=2)
+    assert caught.value.where == "slurm"
+    assert main(["run", "nowhere.yaml"]) == 2
