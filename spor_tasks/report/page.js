@@ -479,7 +479,7 @@ function marked([text, scored, marks, , , leaks], hidden) {
 }
 
 function outputBlock(output, hidden) {
-  const nodes = output[0].trim() ? marked(output, hidden) : [el('span', { class: 'none' })];
+  const nodes = output[0].trim() ? marked(output, hidden) : [el('span', { class: 'none' }, 'no output')];
   const block = el('p', { class: 'output', dir: 'auto' }, ...nodes);
   const [, , , units, phrases, leaks] = output;
   const said = [];

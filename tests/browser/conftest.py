@@ -1,0 +1,47 @@
+"""A real Chromium, without a window and without a network."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from spor_tasks import report
+from tests import invented_runs
+
+# Set where a browser must be at hand: a test that would skip for want of one then fails.
+REQUIRE = "SPOR_REQUIRE_BROWSER"
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "no Chromium here: the page is not tested in a browser"
+        if os.environ.get(REQUIRE):
+            pytest.fail(f"{REQUIRE} is set, and there is {reason}")
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of invented runs of all aspects."""
+    folder = tmp_path_factory.mktemp("report")
+    report.write([invented_runs.write(folder / "runs")], folder)
+    return folder / report.PAGE
