@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_tasks(commands.add_parser("tasks", help="the tasks, and how lm-eval finds them"))
     _add_data(commands.add_parser("data", help="the corpora, and the sets built from them"))
     _add_score(commands.add_parser("score", help="score a file of outputs, without lm-eval"))
+    _add_show(commands.add_parser("show", help="one sample of a run, with marks on its outputs"))
     _add_report(commands.add_parser("report", help="compare the arms in lm-eval's result files"))
     return parser
 
@@ -174,6 +176,21 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", action="store_true", help="bootstrap intervals of 95 %%")
     parser.add_argument("--json", action="store_true", help="as JSON, with signatures")
     parser.set_defaults(run=_score)
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="a result file, a sample file, or their folder",
+    )
+    parser.add_argument("sample", metavar="ID | INDEX", help="its id, or its place from 0 on")
+    parser.add_argument("--task", help="which, where there are several")
+    parser.add_argument(
+        "--against", type=Path, metavar="RESULTS", help="another run, for the same sample"
+    )
+    parser.set_defaults(run=_show)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
@@ -497,12 +514,30 @@ def _result_row(result: "Result") -> dict[str, Any]:
     return {**row, "comparisons": comparisons}
 
 
+# --- spor show -----------------------------------------------------------------------------------
+
+
+def _show(options: argparse.Namespace) -> None:
+    from spor_tasks.report.exhibit import exhibit
+    from spor_tasks.report.exhibit_text import terminal
+
+    shown = exhibit(options.results, options.sample, against=options.against, task=options.task)
+    width = shutil.get_terminal_size((100, 24)).columns
+    print(terminal(shown, color=_is_colored(), width=max(40, min(width, 100))))
+
+
+def _is_colored() -> bool:
+    """Tell whether colours are wanted: on a terminal, unless it or its user has none."""
+    dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not dumb and not os.environ.get("NO_COLOR")
+
+
 # --- spor report ---------------------------------------------------------------------------------
 
 
 def _report(options: argparse.Namespace) -> int:
     from spor_tasks import report
-    from spor_tasks.report import diff_text, leaderboard_text, render
+    from spor_tasks.report import diff_text, leaderboard_text, plots, render
 
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
@@ -519,4 +554,6 @@ def _report(options: argparse.Namespace) -> int:
     print(render.terminal(found))
     if options.out:
         print(f"\n{options.out / report.PAGE}")
+        if not plots.available():
+            print(plots.MISSING, file=sys.stderr)
     return 0 if found.whole else _VIOLATED

@@ -236,7 +236,7 @@ def _tell(experiment: Experiment, states: States) -> None:
     files = dict.fromkeys(file for state in states.values() for file in state.results.values())
     if files:
         folder = experiment.folder
-        print(f"\n{render.terminal(report.write(list(files), folder))}\n\n{folder / 'report.md'}")
+        print(f"\n{render.terminal(report.write(list(files), folder))}\n\n{folder / report.PAGE}")
     print(_counted(states))
 
 

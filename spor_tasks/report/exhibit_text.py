@@ -1,0 +1,161 @@
+"""One sample with its marks, as text for the terminal. No computing here."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from spor_tasks.metrics.base import Value
+from spor_tasks.report.escape import visible
+from spor_tasks.report.exhibit import Exhibit, Told
+from spor_tasks.report.marking import Kind, Label, Marked, faults_of
+from spor_tasks.results import TaskResult
+from spor_tasks.samples import CopySample, OrderSample, Sample
+
+WIDTH = 100
+
+_STYLES: dict[Kind, str] = {  # of a terminal: colours, and underlines for those who see none
+    "unit": "36;4",
+    "doubtful unit": "33;4",
+    "phrase": "32;4",
+    "leak": "31;7",
+    "inner leak": "31;4",
+}
+_SOFT, _BOLD, _BAD, _GOOD = "2", "1", "31", "32"
+
+
+def terminal(shown: Exhibit, *, color: bool = False, width: int = WIDTH) -> str:
+    """Return the sample, then each run's outputs.
+
+    Marks are brackets: ``[0: words]`` tells unit 0, ``[0?: words]`` may tell it, ``[=: words]``
+    copies a phrase, ``[!: words]`` leaks, ``[(!): words]`` counts as a leak inside a word. With
+    ``color`` the words are coloured, too.
+    """
+    paint = _Paint(color)
+    first = shown.told[0].record
+    task = paint(visible(first.run.comparison), _BOLD)
+    place = f"sample {shown.index}, {visible(first.sample.id)}"
+    lines = [f"{task} {first.run.protocol}: {place}", *_sample(first.sample, paint, width)]
+    for told in shown.told:
+        lines += ["", *_told(told, paint, width)]
+    return "\n".join(lines)
+
+
+class _Paint(NamedTuple):
+    color: bool
+
+    def __call__(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+
+
+def _sample(sample: Sample, paint: _Paint, width: int) -> Iterator[str]:
+    about = ", ".join(visible(text) for text in (sample.name, sample.category) if text)
+    if about:
+        yield f"{'':<8}{about}"
+    for number, unit in enumerate(sample.units):
+        yield f"    {f'[{number}]':<4}{visible(' | '.join(unit))}"
+    if isinstance(sample, CopySample):
+        for what, phrase in sample.hidden:
+            yield f"        {visible(phrase)} hides {visible(what)}"
+    for text in sample.references:
+        yield from _wrapped([_Piece(visible(text), "")], paint, width)
+
+
+def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
+    record, sample = told.record, told.record.sample
+    yield paint(run_name(record.run), _BOLD)
+    scores = (f"{name} {_number(value)}" for name, value in record.scores.items())
+    for line in _wrapped([_Piece("  ".join(scores), "")], _Paint(color=False), width, indent=4):
+        yield paint(line, _SOFT)
+    for number, output in enumerate(told.outputs):
+        if isinstance(sample, OrderSample):
+            order = " ".join(map(str, sample.input_orders[number]))
+            yield paint(f"    input order {order}:", _SOFT)
+        yield from _wrapped(_pieces(output), paint, width)
+        yield from _said(output, sample)
+    found = faults_of(told.outputs)
+    names = [paint(fault.value, _BAD) for fault in found] or [paint("fine", _GOOD)]
+    yield f"        → {', '.join(names)}"
+
+
+def run_name(run: TaskResult) -> str:
+    """Return what tells a run from others of its task: model, arm and seed."""
+    seed = None if run.seed is None else f"seed {run.seed}"
+    return ", ".join(filter(None, [visible(run.model), run.arm or "as is", seed]))
+
+
+def _said(output: Marked, sample: Sample) -> Iterator[str]:
+    if output.units:
+        yield f"        not located: {' '.join(f'[{number}]' for number in output.units)}"
+    if output.phrases and isinstance(sample, CopySample):
+        phrases = (visible(sample.hidden[number][1]) for number in output.phrases)
+        yield f"        not copied: {', '.join(phrases)}"
+    if output.leaks:
+        yield f"        leaked: {', '.join(map(visible, output.leaks))}"
+
+
+class _Piece(NamedTuple):
+    """A stretch of text and its style; an empty style is none."""
+
+    text: str
+    style: str
+
+
+def _pieces(output: Marked) -> Iterator[_Piece]:
+    """Yield the output in order, what is marked in brackets."""
+    if not output.output.strip():
+        yield _Piece("no output", _SOFT)
+        return
+    text, at = output.output, 0
+    for start, end, labels in output.marks:
+        yield _Piece(visible(text[at:start]), "")
+        signs = " ".join(map(_sign, labels))
+        yield _Piece(f"[{signs}: {visible(text[start:end])}]", _STYLES[labels[-1].kind])
+        at = end
+    yield _Piece(visible(text[at : output.scored]), "")
+    if rest := text[output.scored :].strip():
+        yield _Piece(f" (not scored: {visible(rest)})", _SOFT)
+
+
+def _sign(label: Label) -> str:
+    match label.kind:
+        case "unit":
+            return str(label.number)
+        case "doubtful unit":
+            return f"{label.number}?"
+        case "phrase":
+            return "="
+        case "leak":
+            return "!"
+    return "(!)"
+
+
+def _wrapped(
+    pieces: Iterable[_Piece], paint: _Paint, width: int, *, indent: int = 8
+) -> Iterator[str]:
+    """Yield lines of the pieces' words, broken where white space is, and painted word by word."""
+    words: list[list[_Piece]] = [[]]
+    for text, style in pieces:
+        for part in re.split(r"( +)", text):
+            if part.isspace():
+                words.append([])
+            elif part:
+                words[-1].append(_Piece(part, style))
+    line, used = "", 0
+    for word in filter(None, words):
+        length = sum(len(text) for text, _ in word)
+        painted = "".join(paint(text, style) if style else text for text, style in word)
+        if used and indent + used + 1 + length > width:
+            yield " " * indent + line
+            line, used = "  " + painted, 2 + length
+        else:
+            line, used = (f"{line} {painted}", used + 1 + length) if used else (painted, length)
+    yield " " * indent + line
+
+
+def _number(value: Value) -> str:
+    match value:
+        case None:
+            return "–"
+        case (_, number):
+            return f"{number:.2f}"
+    return f"{value:.2f}"
