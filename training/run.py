@@ -235,9 +235,10 @@ def _tell(experiment: Experiment, states: States) -> None:
             _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
     files = dict.fromkeys(file for state in states.values() for file in state.results.values())
     if files:
-        folder = experiment.folder
-        print(f"\n{render.terminal(report.write(list(files), folder))}\n\n{folder / report.PAGE}")
+        print(f"\n{render.terminal(report.write(list(files), experiment.folder))}\n")
     print(_counted(states))
+    if files:
+        print(experiment.folder / report.PAGE)
 
 
 @contextmanager

@@ -91,7 +91,9 @@ def test_a_finished_demo_only_reports(done: list[str], capsys: pytest.CaptureFix
     assert demonstrate(SHORT, progress=False)
     assert done == []
     assert (FOLDER / "report.json").read_bytes() == report
-    assert "Systematicity: mini, strict sets" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Systematicity: mini, strict sets" in out
+    assert out.endswith(f"{FOLDER / 'page.html'}\n")
 
 
 @pytest.mark.usefixtures("again")
