@@ -9,9 +9,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    PathDistribution,
+    distribution,
+)
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -29,7 +35,8 @@ _log = logging.getLogger(__name__)
 _ROOT = Path(__file__).parent.parent
 _CHECKOUT = ("training", "configs", "pyproject.toml", "constraints.txt")
 _THERE = ("torch", "transformers")
-_NEEDED = "spor-tasks[train]"
+_OWN = "spor-tasks"
+_NEEDED = f"{_OWN}[train]"
 _GLIBC = (17, 24, 27, 28)  # what wheels are built for; pip takes each by its own name only
 _MB = 10**6
 
@@ -99,8 +106,10 @@ def pack(
     return pieces
 
 
-def needed(requirement: str, target: Target) -> Mapping[str, str]:
+def needed(requirement: str, target: Target, own: Distribution | None = None) -> Mapping[str, str]:
     """Return the packages that a requirement brings on that machine, with the versions here.
+
+    ``own`` goes before the package of its name that is installed.
 
     Raises:
         ConfigError: one of them is not installed here, so that its version is not known.
@@ -115,7 +124,7 @@ def needed(requirement: str, target: Target) -> Mapping[str, str]:
             continue
         seen.add((name, extras))
         try:
-            package = distribution(name)
+            package = own if own and own.name == wanted.name else distribution(name)
         except PackageNotFoundError as error:
             raise ConfigError(
                 f"{name} is not installed", remedy="Install the project with its extra `train`."
@@ -132,14 +141,14 @@ def needed(requirement: str, target: Target) -> Mapping[str, str]:
 
 def find_wheels(target: Target, folder: Path) -> list[Path]:
     """Return a wheel of each package that is missing on that machine, our own among them."""
-    there = set(target.present).union(*(needed(name, target) for name in _THERE))
-    missing = {
-        name: version for name, version in needed(_NEEDED, target).items() if name not in there
-    }
+    own_wheel = _own_wheel(folder)
+    (metadata,) = (path for path in zipfile.Path(own_wheel).iterdir() if ".dist-info" in path.name)
+    # Not as it was installed: that may have been before the last change.
+    wanted = needed(_NEEDED, target, PathDistribution(metadata))
+    there = {_OWN, *target.present}.union(*(needed(name, target) for name in _THERE))
+    missing = {name: version for name, version in wanted.items() if name not in there}
     place = folder / f"{target.python}-{target.machine}"
     place.mkdir(parents=True, exist_ok=True)
-    own = canonicalize_name(Requirement(_NEEDED).name)
-    del missing[own]
     kept = {}
     for path in place.glob("*.whl"):
         name, version, *_ = parse_wheel_filename(path.name)
@@ -149,9 +158,16 @@ def find_wheels(target: Target, folder: Path) -> list[Path]:
         or _download(name, version, target, place)
         for name, version in tqdm(sorted(missing.items()), unit=" wheels")
     ]
-    build = ["build", "--wheel", "--no-isolation", "--outdir", str(folder)]
-    _python(build, own)
-    return [*found, max(folder.glob("spor_tasks-*.whl"), key=lambda path: path.stat().st_mtime)]
+    return [*found, own_wheel]
+
+
+def _own_wheel(folder: Path) -> Path:
+    """Build the wheel of this package."""
+    with tempfile.TemporaryDirectory() as empty:
+        _python(["build", "--wheel", "--no-isolation", "--outdir", empty], _OWN)
+        (wheel,) = Path(empty).glob("*.whl")
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(wheel, folder / wheel.name))
 
 
 def _download(name: str, version: str, target: Target, place: Path) -> Path:
