@@ -157,7 +157,7 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
             continue
         try:
             yield _task_result(file, task, content)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             what = f"is no result file of this version: {task}: {type(error).__name__}: {error}"
             yield Problem("schema", str(file), what)
 
@@ -266,5 +266,5 @@ def _scores(values: Mapping[str, Any]) -> dict[str, float]:
         if key.endswith(_FILTER)
         and "_stderr" not in key
         and isinstance(value, int | float)
-        and not math.isnan(value)
+        and math.isfinite(value)
     }

@@ -22,7 +22,13 @@ SEED = 0
 """Of the resampling, so that the same files have the same intervals."""
 
 CORRELATIONS = frozenset({"cwio", "cwio_located"})
-"""The metrics from -1 to 1. All others are from 0 to 100."""
+"""The metrics from -1 to 1."""
+
+
+def scale_of(metric: str) -> tuple[int, int]:
+    """Return the least and the most that a metric can be."""
+    return (-1, 1) if metric in CORRELATIONS else (0, 100)
+
 
 _DIGITS = 6
 _CLOSE = 1e-6  # between a logged score and the mean of its samples, which a file rounds nowhere
@@ -212,7 +218,7 @@ def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
         share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    low, high = (-1, 1) if metric in CORRELATIONS else (0, 100)
+    low, high = scale_of(metric)
     if len(arms) > 1:
         low, high = low - high, high - low
     return Interval.of(max(low, center - reach), min(high, center + reach), "seeds")

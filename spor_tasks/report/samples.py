@@ -1,7 +1,8 @@
 """lm-eval's sample files: what a run was asked, what it wrote, and what each output scored."""
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from spor_tasks.documents import any_sample_of, first_line
 from spor_tasks.errors import ResultError
 from spor_tasks.metrics.base import Value
 from spor_tasks.results import TaskResult
-from spor_tasks.samples import Sample
+from spor_tasks.samples import CopySample, OrderSample, Sample
+
+_FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
+_MOST_UNITS = 1_000  # of a sample; far above any, and far below what an array of groups holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class SampleFile:
         for place, row in self._rows():
             try:
                 record = _record(self.run, row)
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            except _FAULTS as error:
                 raise _damaged(place, error) from error
             yield record
 
@@ -92,7 +96,7 @@ class SampleFile:
         for place, row in self._rows():
             try:
                 found = (str(row["doc"]["id"]), _scores(row))
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            except _FAULTS as error:
                 raise _damaged(place, error) from error
             yield found
 
@@ -130,19 +134,42 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     doc = row["doc"]
     return Record(
         run=run,
-        sample=any_sample_of(doc),
-        inputs=tuple(doc[key] for key in ("prompt", "prompt_2") if key in doc),
-        contexts=tuple(request["arg_0"] for request in row["arguments"].values()),
-        outputs=tuple(map(_text, row["filtered_resps"])),
+        sample=_sound(any_sample_of(doc)),
+        inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
+        contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
+        outputs=_texts(row["filtered_resps"]),
         scores=_scores(row),
-        prompt_sha256=row["prompt_hash"],
+        prompt_sha256=_text(row["prompt_hash"]),
     )
 
 
-def _text(output: object) -> str:
-    if not isinstance(output, str):
-        raise TypeError(f"an output is {type(output).__name__}, not text")
-    return output
+def _sound(sample: Sample) -> Sample:
+    """Return the sample if its fields are what they say, whoever wrote the file.
+
+    Raises:
+        TypeError, ValueError: they are not.
+    """
+    _texts([sample.id, sample.corpus, *sample.references])
+    _texts(part for unit in sample.units for part in unit)
+    _texts(text for text in (sample.name, sample.category) if text is not None)
+    match sample:
+        case OrderSample(input_orders=given, reference_orders=told):
+            numbers = list(range(len(sample.units)))
+            if any(sorted(order) != numbers for order in (*given, *told)):
+                raise ValueError("an order does not have each unit once")
+        case CopySample(hidden=hidden):
+            _texts(text for pair in hidden for text in pair)
+    return sample
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
@@ -157,11 +184,17 @@ def _value(logged: object) -> Value:
     match logged:
         case None:
             return None
-        case [int(group), int() | float() as number]:
-            return group, float(number)
+        case [int(group), int() | float() as number] if 0 <= group <= _MOST_UNITS:
+            return group, _finite(number)
         case int() | float():
-            return float(logged)
+            return _finite(logged)
     raise TypeError(f"{logged!r} is no score")
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no score")
+    return float(number)
 
 
 def _damaged(place: str, error: Exception) -> ResultError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from spor_tasks.report.evidence import Evidence, Interval, Pair, Run, run_of
+from spor_tasks.report.evidence import Evidence, Interval, Pair, Run, run_of, scale_of
 from spor_tasks.results import Problem, TaskResult
 from spor_tasks.samples import ARMS
 
@@ -35,6 +35,7 @@ _PARENT = ("parent", "parent_full_table")
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance; each stands where p is below its number."""
 
+_ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NO_SAMPLES = "no test without the same samples of both arms"
 
 
@@ -128,10 +129,11 @@ def comparisons(
     Results that differ in something besides the checkpoint stand in rows of their own, and of two
     different ones for the same cell neither is used; the problems say so.
     """
+    builder = _Builder(evidence)
     groups: dict[tuple[str, str], list[TaskResult]] = defaultdict(list)
     for result in results:
-        groups[result.comparison, result.model].append(result)
-    builder = _Builder(evidence)
+        if builder.is_sound(result):
+            groups[result.comparison, result.model].append(result)
     drafts = [draft for _, group in sorted(groups.items()) for draft in builder.drafts(group)]
     p_values = evidence.p_values(draft.pair for draft in drafts if draft.pair)
     rows = tuple(
@@ -164,6 +166,17 @@ class _Builder:
 
     evidence: Evidence
     problems: list[Problem] = field(default_factory=list)
+
+    def is_sound(self, result: TaskResult) -> bool:
+        """Tell whether every score is on its scale; what is not is left out, and noted."""
+        for metric in metrics_of(result.aspect, result.part):
+            low, high = scale_of(metric)
+            value = result.scores.get(metric, low)
+            if not low - _ROUNDING <= value <= high + _ROUNDING:
+                what = f"{metric} is {value}, which is not from {low} to {high}: left out"
+                self.problems.append(Problem("schema", f"{result.file}: {result.task}", what))
+                return False
+        return True
 
     def drafts(self, group: Sequence[TaskResult]) -> Iterator[_Draft]:
         """Yield the rows of one model on one task: as many for each metric as signatures."""

@@ -147,9 +147,9 @@ def test_a_result_without_the_metric_leaves_an_empty_cell_with_its_reason(tmp_pa
 def test_each_aspect_is_compared_by_its_own_metrics_and_arms(
     tmp_path: Path, aspect: str, part: str | None, metrics: list[str]
 ) -> None:
-    scores = {name: float(number) for number, name in enumerate([*metrics, "another"])}
+    scores = {name: number / 16 for number, name in enumerate([*metrics, "another"])}
     for number, arm in enumerate(ARMS[aspect]):
-        shifted = {name: value + 10 * number for name, value in scores.items()}
+        shifted = {name: value + 0.5 * number for name, value in scores.items()}
         write_result(
             tmp_path / f"results_{arm}.json", aspect=aspect, part=part, arm=arm, scores=shifted
         )
@@ -157,9 +157,9 @@ def test_each_aspect_is_compared_by_its_own_metrics_and_arms(
     assert table.aspect == aspect
     assert [row.metric for row in table.rows] == metrics == list(metrics_of(aspect, part))
     for row in table.rows:
-        means = [scores[row.metric] + 10 * number for number in range(len(ARMS[aspect]))]
+        means = [scores[row.metric] + 0.5 * number for number in range(len(ARMS[aspect]))]
         assert [cell.mean for cell in row.arms] == means
-        assert (row.difference and row.difference.value) == (-10 if len(means) > 1 else None)
+        assert (row.difference and row.difference.value) == (-0.5 if len(means) > 1 else None)
 
 
 def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path: Path) -> None:
@@ -278,6 +278,17 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
     assert problem.kind == "schema"
     assert "configs.spor_new.metadata" in problem.what
     assert words in problem.what
+
+
+@pytest.mark.parametrize("value", [100.5, -3.0])
+def test_a_result_off_its_scale_is_left_out(tmp_path: Path, value: float) -> None:
+    write_result(tmp_path / "results_1.json", arm="atom", parent=value)
+    write_result(tmp_path / "results_2.json", arm="combination")
+    found = report.collect([tmp_path])
+    assert found.tables[0].rows[0].arms[0].reason == "no result of atom"
+    (problem,) = [each for each in found.problems if each.lost]
+    assert problem.kind == "schema"
+    assert problem.what == f"parent is {value}, which is not from 0 to 100: left out"
 
 
 def test_an_arm_that_the_aspect_does_not_have_is_left_out(tmp_path: Path) -> None:

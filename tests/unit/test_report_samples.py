@@ -163,3 +163,24 @@ def test_samples_stand_beside_the_result_of_the_same_time(tmp_path: Path) -> Non
     assert samples.orphans(tmp_path) == (lonely,)
     file.run.file.unlink()
     assert samples.orphans(tmp_path) == (lonely, file.path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("id", 7),
+        ("units", '[["Greyport", 1, "Cold_Sound"]]'),
+        ("references", [None]),
+        ("category", 3),
+        ("prompt", []),
+        ("hidden", '[["Greyport", 1]]'),
+        ("input_orders", "[[0, 0], [0, 1]]"),
+        ("reference_orders", "[[2, 1]]"),
+    ],
+)
+def test_a_document_of_other_types_is_named(tmp_path: Path, key: str, value: object) -> None:
+    kinds = {"hidden": HIDDEN, "input_orders": ORDERED, "reference_orders": ORDERED}
+    row = sample_row(kinds.get(key, TOLD), ["x", "y"], PARENT)
+    row["doc"][key] = value
+    with pytest.raises(ResultError, match=r"jsonl:1: is no sample of SPOR"):
+        list(logged(tmp_path, row).records())

@@ -1,0 +1,93 @@
+"""Whatever one file says, the others are reported."""
+
+import copy
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks import report
+from spor_tasks.report import browser, leaderboard_text, render
+from spor_tasks.report.hub import model_index_yaml
+from tests.result_files import SAMPLE, result_content, sample_row, write_run
+
+TASK = "spor_systematicity_mini"
+RESULT = result_content(n=1, parent=3.0, seed=1)
+ROW = sample_row(SAMPLE, ["By the sea."], {"parent": 3.0})
+NUMBERS = st.integers() | st.floats() | st.sampled_from([0, -1, 10**400, 1e308, float("inf")])
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+def places(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the way to every member of a JSON object."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield (*path, key)
+            yield from places(member, (*path, key))
+
+
+def changed(content: dict[str, Any], path: tuple[str, ...], value: object) -> dict[str, Any]:
+    """Return a copy that has another value at the place; ``...`` is none at all."""
+    content = copy.deepcopy(content)
+    inner = content
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return content
+
+
+def reported(result: bytes, samples: bytes) -> report.Report:
+    """Return the report of a good run and of these two files, all its texts made."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_run(folder, "good", [7.0], seed=0)
+        (folder / "results_bad.json").write_bytes(result)
+        (folder / f"samples_{TASK}_bad.jsonl").write_bytes(samples)
+        found = report.collect([folder])
+        for text in (render.terminal, render.markdown, render.latex, render.tidy_csv):
+            assert text(found)
+        json.loads(render.as_json(found))
+        assert browser.browse(found.samples).chunks
+        board = report.rank([folder])
+        assert leaderboard_text.terminal(board)
+        assert model_index_yaml(board.rows)
+    values = [row.arms[0].values for table in found.tables for row in table.rows]
+    assert any(7.0 in each for each in values)
+    return found
+
+
+@given(st.sampled_from(list(places(RESULT))), VALUES | st.just(...))
+def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) -> None:
+    bad = changed(RESULT, path, value)
+    reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+
+
+@given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
+def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
+    bad = changed(ROW, path, value)
+    reported(json.dumps(RESULT).encode(), json.dumps(bad).encode())
+
+
+@given(st.integers(0, len(json.dumps(RESULT))), st.binary(max_size=4))
+def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
+    found = reported(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
+    if end < len(json.dumps(RESULT)) - 4:
+        assert {problem.kind for problem in found.problems} >= {"unreadable"}
+
+
+@given(st.integers(0, len(json.dumps(ROW))), st.binary(max_size=4))
+def test_samples_that_end_anywhere(end: int, rest: bytes) -> None:
+    reported(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)
