@@ -129,7 +129,7 @@ def train(
                 run.restore(kept)
                 _log.info("going on after step %d of %d", len(run.losses), len(steps))
             else:
-                run.threads = optimization.threads or _choose_threads(
+                run.threads = optimization.threads or choose_threads(
                     model, encoded.rows, base.pad_id, optimization
                 )
             resumed_from = len(run.losses)
@@ -492,7 +492,7 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
-def _choose_threads(
+def choose_threads(
     model: peft.PeftModel,
     rows: Sequence[Row],
     pad_id: int,

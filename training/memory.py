@@ -1,18 +1,23 @@
 """How much memory a run took."""
 
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import torch
 
 
 def forget_peak(device: torch.device) -> None:
-    """Begin to measure a GPU's peak anew."""
+    """Begin to measure the peak anew: a GPU's anywhere, the machine's under Linux."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
+    else:
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def peak_memory(device: torch.device) -> int | None:
-    """Return the most bytes that this process held of its GPU, or else ever held of the machine's.
+    """Return the most bytes that this process held of its GPU, or else of the machine's memory.
 
     None where the system does not tell, which is Windows.
     """

@@ -1,0 +1,71 @@
+"""The bench: both loops learn the same, and the table says what was measured."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from transformers import AutoConfig, AutoTokenizer
+
+from spor_tasks.corpora import sources
+from spor_tasks.samples import Split
+from spor_tasks.splits import registry
+from training import bench
+from training.__main__ import main
+from training.bench import LOOPS, PLAIN, Loop, compare, small_models
+from training.config import LoraConfig
+
+UNGROUPED = replace(LOOPS["recipe, float32"].settings, group_by_length=False)
+
+
+@pytest.fixture
+def short() -> Split:
+    """Samples that fit into the positions of the tiny bases."""
+    arm = registry.load("systematicity", "mini").arms[0]
+    return Split("atom", tuple(s for s in arm.samples if len(s.units) == 1)[:30])
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_in_one_order_and_type_both_loops_learn_the_same(
+    base: Callable[..., Path], short: Split, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(bench, "LoraConfig", partial(LoraConfig, dropout=0.0))
+    monkeypatch.setattr(bench, "LOOPS", {PLAIN: LOOPS[PLAIN], "recipe": Loop("float32", UNGROUPED)})
+    measured = compare(str(base(name)), short, pairs=30, seeds=2, threads=1)
+    for one, other in zip(*measured.values(), strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=1e-5)
+        assert (other.pairs, other.tokens) == (one.pairs, one.tokens)
+    first, second = measured["recipe"]
+    assert first.loss != second.loss
+
+
+def test_the_table_has_a_row_for_every_loop(
+    base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sources, "data_dir", lambda: Path("nowhere"))
+    monkeypatch.setattr(bench, "small_models", lambda *_: [str(base("t5"))])
+    assert main(["bench", "--pairs", "12", "--seeds", "2", "--threads", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "on 12 pairs of mini atom" in out
+    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| ")][1:]
+    assert [row[0] for row in rows] == [f"| {name}" for name in LOOPS]
+    assert rows[0][3] == "1.00"
+    assert all(" ± " in row[-1] for row in rows)
+
+
+@pytest.mark.parametrize("pairs", ["0", "-1", "many"])
+def test_a_number_of_pairs_must_be_one(pairs: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["bench", "--pairs", pairs])
+    assert caught.value.code == 2
+
+
+def test_the_small_models_have_large_vocabularies(short: Split, tmp_path: Path) -> None:
+    folders = small_models(tmp_path, short)
+    configs = [AutoConfig.from_pretrained(folder) for folder in folders]
+    assert [config.is_encoder_decoder for config in configs] == [False, True]
+    assert min(config.vocab_size for config in configs) > 32_000
+    text = short.samples[0].references[0]
+    ids = AutoTokenizer.from_pretrained(folders[0])(text)["input_ids"]
+    assert len(text.split()) < len(ids) < len(text)

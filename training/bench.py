@@ -1,0 +1,309 @@
+"""The recipe against the plain loop, in one run: speed, memory, and what is learned.
+
+The plain loop is what one writes first: float32, batches of 6 in random order, padded to the
+longest, the model's own loss over logits everywhere. Both take the same pairs in steps of 6, by
+turns for every seed, with the same number of CPU threads.
+"""
+
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import peft
+import tokenizers
+import torch
+import transformers
+from accelerate import PartialState
+from tokenizers.pre_tokenizers import ByteLevel
+
+from spor_tasks.corpora import sources
+from spor_tasks.prompts.linearize import prompt
+from spor_tasks.samples import Split
+from spor_tasks.splits import registry
+from training import lora, processes
+from training.checkpoints import Base, load_base
+from training.config import (
+    DataConfig,
+    LoraConfig,
+    ModelConfig,
+    OptimizationConfig,
+    TrainingConfig,
+)
+from training.data import IGNORED, Row, Rows, Step, collate, encode, make_pairs, padding, plan_steps
+from training.memory import forget_peak, peak_memory
+from training.threads import cpu_threads
+
+_HELD_OUT = 60
+# So many tokens of bytes and pieces of words split names about as a large vocabulary does.
+_MERGED = 2000
+_END, _PAD = "<end>", "<pad>"
+# Dense bfloat16 operations a second, by a word of the device's name.
+_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+
+
+class Loop(NamedTuple):
+    """What is compared: the type of the frozen weights, and the settings of the recipe."""
+
+    dtype: Literal["float32", "bfloat16"]
+    settings: OptimizationConfig
+
+
+_PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
+_GROUPED = replace(_PAPER, group_by_length=True)
+PLAIN = "plain loop"
+LOOPS = {
+    PLAIN: Loop("float32", _PAPER),
+    "recipe, float32": Loop("float32", _GROUPED),
+    "recipe, bfloat16": Loop("bfloat16", replace(_GROUPED, precision="bfloat16")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One epoch of one loop.
+
+    ``cpu_seconds`` are those of this process, whatever else the machine did; ``tokens`` are those
+    that are read, without padding. ``loss`` is that of held-out pairs afterwards, by target token,
+    in nats and float32. ``utilization`` is the share of what the GPU can do in bfloat16, None where
+    that is not known.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    pairs: int
+    tokens: int
+    padding: float
+    loss: float
+    memory: int | None
+    utilization: float | None
+
+
+def run(models: Sequence[str], pairs: int, seeds: int, threads: int | None = None) -> None:
+    """Measure the loops on every model, on two small ones made for it if none is named.
+
+    The number of CPU threads is measured where none is given.
+
+    Raises:
+        SporError: a model cannot be loaded, or fitting fails.
+    """
+    corpus = "webnlg" if sources.data_dir().is_dir() else "mini"
+    arm = registry.load("systematicity", corpus).arms[0]
+    transformers.utils.logging.disable_progress_bar()
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models or small_models(Path(folder), arm):
+            measured = compare(model, arm, pairs, seeds, threads)
+            load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+            print(f"\n{Path(model).name} on {pairs} pairs of {corpus} {arm.name}{load}\n")
+            print("\n".join(table(measured)))
+
+
+def compare(
+    model: str, arm: Split, pairs: int, seeds: int, threads: int | None
+) -> dict[str, list[Measured]]:
+    """Return what was measured of each loop, for each seed."""
+    measured: dict[str, list[Measured]] = {name: [] for name in LOOPS}
+    for seed in range(seeds):
+        for name, loop in LOOPS.items():
+            settings = replace(loop.settings, seed=seed, threads=threads)
+            config = TrainingConfig(
+                model=ModelConfig(model, dtype=loop.dtype),
+                data=DataConfig("systematicity", arm.name, "atom"),
+                output=Path(),
+                lora=LoraConfig(target_modules="all-linear"),
+                optimization=settings,
+            )
+            found, threads = _epoch(config, arm, pairs, plain=name == PLAIN)
+            measured[name].append(found)
+    return measured
+
+
+def _epoch(config: TrainingConfig, arm: Split, pairs: int, *, plain: bool) -> tuple[Measured, int]:
+    """Train for an epoch from fresh adapter weights; return that, and the number of threads."""
+    team, settings = processes.join(), config.optimization
+    base = load_base(config.model)
+    rows, held_out = _rows(base, arm, pairs)
+    steps = plan_steps([sum(map(len, row)) for row in rows.rows], settings)
+    with lora.seeded(settings.seed, team.device):
+        model = lora.prepare(base, config, team.device)
+        threads = settings.threads or lora.choose_threads(model, rows.rows, base.pad_id, settings)
+        with cpu_threads(threads):
+            forget_peak(team.device)
+            start, cpu_start = time.perf_counter(), time.process_time()
+            if plain:
+                _plain_epoch(model, base, [rows.rows[i] for step in steps for i in step.batches[0]])
+            else:
+                for _ in lora.fit(lora.Run(model, settings), steps, rows, base.pad_id, team):
+                    pass
+            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+            memory = peak_memory(team.device)
+            loss = _loss(model, base, held_out)
+    tokens = sum(_tokens_read(row, base) for row in rows.rows)
+    speed = tokens / seconds
+    return (
+        Measured(
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
+            pairs=len(rows.rows),
+            tokens=tokens,
+            padding=padding(rows.rows, steps),
+            loss=loss,
+            memory=memory,
+            utilization=_utilization(model, speed, team),
+        ),
+        threads,
+    )
+
+
+def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:
+    """Return the rows to train on and others, the same for every loop and seed."""
+    drawn = make_pairs(arm, base.style, limit=pairs + _HELD_OUT, seed=0)
+    random.Random(0).shuffle(drawn)
+    rows, others = (
+        encode(some, base.tokenizer, base.style, base.positions)
+        for some in (drawn[:-_HELD_OUT], drawn[-_HELD_OUT:])
+    )
+    return rows, others.rows
+
+
+def _plain_epoch(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> None:
+    """Do what a tutorial does, on the rows in this order."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=_PAPER.learning_rate)
+    for start in range(0, len(rows), _PAPER.batch_size):
+        batch = collate(
+            [_labelled(row, base) for row in rows[start : start + _PAPER.batch_size]], base.pad_id
+        )
+        loss = model(**{name: tensor.to(model.device) for name, tensor in batch.items()}).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+
+
+def _labelled(row: Row, base: Base) -> Row:
+    """Return the row as transformers' models take it: a causal one's labels stand at the tokens."""
+    if base.style == "seq2seq":
+        return row
+    return Row([*row.input_ids, row.labels[-1]], [IGNORED, *row.labels])
+
+
+def _loss(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> float:
+    model.float().eval()
+    one_by_one = Step(0, tuple((number,) for number in range(len(rows))))
+    batches = lora.load_step(one_by_one, rows, base.pad_id, model.device)
+    with torch.no_grad():
+        total = sum(lora.target_loss(model, batch).item() for batch in batches)
+    return float(total / sum(batch["targets"].numel() for batch in batches))
+
+
+def _tokens_read(row: Row, base: Base) -> int:
+    return len(row.input_ids) + (len(row.labels) if base.style == "seq2seq" else 0)
+
+
+def _utilization(model: peft.PeftModel, speed: float, team: PartialState) -> float | None:
+    """Return the share of the GPU's peak that so many tokens a second are.
+
+    Each costs two operations a weight forward and two backward: the frozen weights want no
+    gradient of their own.
+    """
+    if team.device.type != "cuda":
+        return None
+    name = torch.cuda.get_device_name(team.device)
+    peak = next((value for word, value in _PEAKS.items() if word in name), None)
+    weights = sum(weight.numel() for weight in model.parameters())
+    return peak and 4 * weights * speed / peak
+
+
+def table(measured: dict[str, list[Measured]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table: means over the seeds, and the spread of the loss."""
+    yield (
+        "| | pairs/s | tokens/s | times faster | by CPU time | padding | memory | MFU "
+        "| loss afterwards |"
+    )
+    yield f"|{'---|' * 9}"
+    plain = measured[PLAIN]
+    for name, runs in measured.items():
+        seconds = sum(run.seconds for run in runs)
+        losses = [run.loss for run in runs]
+        spread = f" ± {statistics.stdev(losses):.4f}" if len(losses) > 1 else ""
+        cells = [
+            name,
+            f"{sum(run.pairs for run in runs) / seconds:.2f}",
+            f"{sum(run.tokens for run in runs) / seconds:.0f}",
+            f"{sum(run.seconds for run in plain) / seconds:.2f}",
+            f"{sum(run.cpu_seconds for run in plain) / sum(run.cpu_seconds for run in runs):.2f}",
+            f"{runs[0].padding:.0%}",
+            _known(max((run.memory or 0) for run in runs), lambda size: f"{size / 1e9:.2f} GB"),
+            _known(runs[-1].utilization, lambda share: f"{share:.1%}"),
+            f"{statistics.fmean(losses):.4f}{spread}",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _known(value: Any, shown: Any) -> str:  # noqa: ANN401 - a number or None, and how it is written
+    return shown(value) if value else "–"
+
+
+def _tokenizer(arm: Split) -> transformers.PreTrainedTokenizerFast:
+    texts = chain.from_iterable(
+        [prompt(sample, "causal"), *sample.references] for sample in arm.samples
+    )
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=_MERGED,
+        special_tokens=[_END, _PAD],
+        initial_alphabet=ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD
+    )
+
+
+def small_models(folder: Path, arm: Split) -> list[str]:
+    """Save a causal and a seq2seq model of random weights; return their folders.
+
+    They are small, but have vocabularies of the usual size; one of a pretrained model makes about
+    as many tokens of a text as theirs does.
+    """
+    tokenizer = _tokenizer(arm)
+    special = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        models = {
+            "small-causal": transformers.LlamaForCausalLM(
+                transformers.LlamaConfig(
+                    vocab_size=49_152,
+                    hidden_size=512,
+                    intermediate_size=1536,
+                    num_hidden_layers=8,
+                    num_attention_heads=8,
+                    tie_word_embeddings=True,
+                    bos_token_id=None,
+                    **special,
+                )
+            ),
+            "small-seq2seq": transformers.T5ForConditionalGeneration(
+                transformers.T5Config(
+                    vocab_size=32_128,
+                    d_model=512,
+                    d_ff=2048,
+                    num_layers=6,
+                    num_heads=8,
+                    decoder_start_token_id=tokenizer.pad_token_id,
+                    **special,
+                )
+            ),
+        }
+    for name, model in models.items():
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return [str(folder / name) for name in models]
