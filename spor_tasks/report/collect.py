@@ -68,6 +68,7 @@ def read(paths: Iterable[Path]) -> Material:
         *found.problems,
         *conflicts,
         *faults,
+        *_cut(found.results),
         *_without_samples(found.results, files),
         *_without_results(given),
     )
@@ -86,6 +87,16 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem,
             what = f"{error.what}: no interval or test from these samples"
             problems.append(Problem("samples", error.where or str(file.path), what))
     return logged, tuple(problems)
+
+
+def _cut(found: Iterable[TaskResult]) -> Iterator[Problem]:
+    for result in found:
+        if result.prompts_cut:
+            what = (
+                f"{result.prompts_cut:,} prompts of {result.task} were longer than the model takes "
+                "and cut: these samples were not asked about in full"
+            )
+            yield Problem("cut", str(result.file), what, lost=False)
 
 
 def _without_samples(found: Sequence[TaskResult], files: Iterable[SampleFile]) -> Iterator[Problem]:

@@ -5,13 +5,17 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spor_tasks import report
 from spor_tasks.errors import ResultError
+from spor_tasks.metrics import significance
 from spor_tasks.report.evidence import Interval
+from spor_tasks.report.published import paper_facts
 from spor_tasks.report.tables import Cell, Comparison, metrics_of
 from spor_tasks.samples import ARMS
+from tests.report_runs import write_runs
 from tests.result_files import write_result, write_run
 
 
@@ -93,6 +97,24 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     assert ends(row.difference.interval, "samples") == pytest.approx((-5, -5))
     assert row.difference.p == pytest.approx(1 / 10_001)
     assert row.difference.mark == "‡"
+
+
+def test_intervals_and_tests_are_those_of_the_statistics_of_the_metrics(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    values = {arm: rng.uniform(0, 100, (2, 50)) for arm in ARMS["systematicity"]}
+    for arm, runs in values.items():
+        for seed, numbers in enumerate(runs):
+            write_run(tmp_path, f"{arm}{seed}", list(numbers), arm=arm, seed=seed)
+    write_run(tmp_path, "base", list(values["atom"][0]), arm=None)
+    (row,) = rows_of(tmp_path)
+    order = np.argsort([str(number) for number in range(50)])  # ids are in the order of texts
+    one, other = (values[arm][:, order] for arm in ARMS["systematicity"])
+    single = significance.bootstrap_interval(significance.mean_of(one[0]), 50, seed=0)
+    assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
+    means = significance.bootstrap_interval(significance.mean_of(one.mean(axis=0)), 50, seed=0)
+    assert ends(row.arms[0].interval, "samples") == pytest.approx(means, abs=1e-6)
+    assert row.difference
+    assert row.difference.p == pytest.approx(significance.arms_over_seeds(one, other, seed=0))
 
 
 @pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
@@ -311,6 +333,19 @@ def test_an_adapter_that_names_an_arm_and_no_seed_is_named(tmp_path: Path) -> No
         report.collect([tmp_path])
 
 
+def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
+    for number, cut in enumerate([0, 3]):
+        file = write_run(tmp_path, str(number), [1.0, 2.0], seed=number)
+        content = json.loads(file.read_text())
+        content["config"]["prompts_cut"] = {"spor_systematicity_mini": cut}
+        file.write_text(json.dumps(content))
+    found = report.collect([tmp_path])
+    (problem,) = found.problems
+    assert (problem.kind, problem.lost, found.whole) == ("cut", False, True)
+    assert problem.where.endswith("results_1.json")
+    assert problem.what.startswith("3 prompts of spor_systematicity_mini were longer")
+
+
 def test_samples_without_a_result_are_named(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json", arm="atom")
     (tmp_path / "samples_spor_systematicity_mini_2.jsonl").touch()
@@ -373,6 +408,46 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) 
     assert [cell.mean for cell in gpt.arms] == [63.98, 64.93]
     assert gpt.difference
     assert (gpt.difference.mark, gpt.n) == ("‡", 2360)
+
+
+def test_the_papers_numbers_are_whole_and_can_be_true() -> None:
+    facts = paper_facts()
+    models = set(facts["systematicity"])
+    assert len(models) == 6
+    for aspect in ARMS:
+        assert set(facts[aspect]) == models
+    for model in models:
+        for corpus in ("webnlg", "e2e"):
+            cases = facts["rule_learnability"][model][corpus]
+            assert sum(cases.values()) == pytest.approx(100, abs=0.03)
+            for arm in ARMS["order_invariance"]:
+                scores = facts["order_invariance"][model][arm][corpus]
+                assert scores["fidelity_pbh"] + scores["fidelity_poh"] <= 100
+                assert scores["ordering_pbh"] + scores["ordering_poh"] <= 100
+                assert -1 <= scores["cwio"] <= 1
+            for part in ("n3", "n4", "n5"):
+                row = facts["productivity"][model][corpus][part]
+                assert row["invisible"] < row["visible"] < 100
+            row = facts["systematicity"][model][corpus]
+            assert row["atom"] < row["combination"] < 100
+            assert row["mark"] in {"", "†", "‡"}
+
+
+def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: Path) -> None:
+    write_runs(tmp_path, corpus="e2e")
+    found = [row for table in report.collect([tmp_path]).tables for row in table.rows]
+    paper = [row for row in found if row.published]
+    corrected = ("parent_full_table", "faithful", "cwio_located", "copy_rule_whole_word")
+    assert {(row.aspect, row.part, row.metric) for row in paper} == {
+        (row.aspect, row.part, row.metric) for row in found if not row.metric.startswith(corrected)
+    }
+    t5 = {(row.part, row.metric): row for row in paper if row.model == "T5-large"}
+    assert [cell.mean for cell in t5["cwio", "cwio"].arms] == [0.51, 0.95]
+    assert t5[None, "copy_rule"].arms[0].mean == 95.93
+    assert t5["n4", "parent"].n == 1002
+    difference = t5["n4", "parent"].difference
+    assert difference
+    assert (difference.mark, difference.p) == ("‡", None)
 
 
 # --- Files ----------------------------------------------------------------------------------------
