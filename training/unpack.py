@@ -133,7 +133,8 @@ def run(
 ) -> int:
     """Run the experiment for at most so long; return its exit status.
 
-    It is interrupted as from the keyboard, so that it keeps what it needs to go on.
+    It is interrupted as from the keyboard, so that it keeps what it needs to go on, and killed if
+    that does not end it.
 
     Raises:
         UnpackError: the pack is not complete.
@@ -141,6 +142,8 @@ def run(
     content = work / _CONTENT
     if not content.is_dir():
         raise UnpackError(f"{work}: not all pieces are here; `add` says which are missing")
+    # What runs in the background ignores interrupts, and would hand that on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, "-m", "training", "run", listing["experiment"], *arguments]
     process = subprocess.Popen(  # noqa: S603 - our own command
         command,
@@ -150,14 +153,12 @@ def run(
     )
     try:
         return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        print(f"{seconds:.0f} seconds are over", flush=True)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
+        print(f"interrupted: {reason}", flush=True)
         process.send_signal(signal.SIGINT)
-        return process.wait(_GRACE)
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        _end(process)
+    return process.returncode
 
 
 def collect(work: Path, out: Path, limit: int, *, weights: bool) -> list[Piece]:
@@ -173,6 +174,16 @@ def collect(work: Path, out: Path, limit: int, *, weights: bool) -> list[Piece]:
         and (weights or path.suffix not in _WEIGHTS)
     )
     return write_archive(out, "results.tar.gz", limit, files)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was told to end, and kill it with all its own if it does not."""
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        print(f"{_GRACE:.0f} seconds later: killed", flush=True)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _unpack(pieces: Sequence[Path], work: Path) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -159,6 +160,29 @@ def test_when_its_time_is_over_a_slice_is_interrupted_and_brings_back_what_there
     assert time.monotonic() - started < 20
     assert done.returncode == 130
     assert results(out) == ["runs/done/interrupted", "runs/done/results.json"]
+
+
+def test_what_an_interrupt_does_not_end_is_killed(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = tmp_path / "work" / "content" / "project" / "training" / "__main__.py"
+    main.parent.mkdir(parents=True)
+    main.with_name("__init__.py").touch()
+    main.write_text("import signal, time\nsignal.signal(2, signal.SIG_IGN)\ntime.sleep(30)")
+    monkeypatch.setattr(unpack, "_GRACE", 0.5)
+    listing = unpack.read_listing(packed / unpack.LISTING)
+    assert unpack.run(listing, tmp_path / "work", 1, []) == -signal.SIGKILL
+
+
+def test_a_slice_in_the_background_is_interrupted_too(packed: Path, tmp_path: Path) -> None:
+    work, out = tmp_path / "work", tmp_path / "out"
+    call(packed, "add", *pieces(packed), "--to", work)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = call(packed, "run", "--to", work, "--out", out, "--seconds", "1")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.returncode == 130
 
 
 def test_what_a_package_needs_there_is_found_from_what_is_installed_here() -> None:
