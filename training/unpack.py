@@ -26,7 +26,8 @@ LISTING = "pieces.json"
 PROJECT, WHEELS, DATA = "project", "wheels", "data"
 """What a pack holds: the checkout with the models, what it needs, and the corpora."""
 
-_CONTENT, _SITE = "content", "site"
+_CONTENT = "content"
+_SITE = "site-packages"  # by this name dill, which datasets hash with, knows what is installed
 _MB = 10**6
 _GRACE = 60.0  # seconds to end in, after an interrupt
 _WEIGHTS = (".safetensors", ".pt", ".bin")  # what results leave behind
