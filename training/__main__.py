@@ -93,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
         "experiment", type=Path, metavar="FILE", help="such as configs/experiments/mini.yaml"
     )
     run.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="settings that go before the file's, such as seeds=[0] or evaluation.limit=50, and "
+        "those of every training, such as model.path=FOLDER",
+    )
+    run.add_argument(
         "--only",
         nargs="+",
         default=[],
@@ -162,7 +169,7 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.workers < 1:
         raise ConfigError("must be at least 1", where="--workers")
-    asked = experiment.load(options.experiment)
+    asked = experiment.load(options.experiment, options.overrides)
     if options.dry_run:
         print(run.plan(asked, options.only))
         return 0

@@ -198,7 +198,7 @@ def _arguments(experiment: Experiment, cell: Cell) -> dict[str, Any]:
 
 def _metadata(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     shown = experiment.in_context
-    if cell.seed is None and cell.arm is not None and shown and shown.prompt_style:
+    if cell.seed is None and cell.arm is not None and shown.prompt_style:
         return {"prompt_style": shown.prompt_style}
     return {}
 
@@ -206,7 +206,7 @@ def _metadata(experiment: Experiment, cell: Cell) -> dict[str, Any]:
 def _options(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     """Return what the cell asks of lm-eval's ``simple_evaluate``."""
     limit = {"limit": experiment.evaluation.limit}
-    if cell.seed is not None or cell.arm is None or experiment.in_context is None:
+    if cell.seed is not None or cell.arm is None:
         return limit
     shown = experiment.in_context
     return {**limit, "num_fewshot": shown.shots, "apply_chat_template": shown.chat_template}

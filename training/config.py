@@ -14,8 +14,6 @@ from typing import Any, Literal
 from spor_tasks.errors import ConfigError
 from training import typed
 
-_COMMAND_LINE = "command line"
-
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
@@ -174,26 +172,7 @@ def load(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
 
 def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") -> TrainingConfig:
     """Do what :func:`load` does with the text of a file; ``where`` is what errors call it."""
-    document = typed.read_yaml(text, where)
-    if not isinstance(document, dict):
-        raise ConfigError(f"must hold keys and values, not {typed.show(document)}", where=where)
-    settings = {
-        key: typed.checked(TrainingConfig, key, value, where)
-        for key, value in typed.flatten(TrainingConfig, document, where)
-    }
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals:
-            raise ConfigError(
-                f"{override!r} is no setting", where=_COMMAND_LINE, remedy="Write key=value."
-            )
-        settings[key] = typed.checked(
-            TrainingConfig, key, typed.read_yaml(value, f"{_COMMAND_LINE}: {key}"), _COMMAND_LINE
-        )
-    try:
-        return typed.assemble(TrainingConfig, settings)
-    except ConfigError as error:
-        raise ConfigError(error.what, where=where, remedy=error.remedy) from error
+    return typed.read(TrainingConfig, typed.read_yaml(text, where), where, overrides=overrides)
 
 
 def to_dict(config: TrainingConfig) -> dict[str, Any]:

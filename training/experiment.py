@@ -9,7 +9,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -98,7 +98,7 @@ class InContextConfig:
     ``chat_template`` writes prompts as chats, for instruct models.
     """
 
-    models: tuple[str | ShownModel, ...]
+    models: tuple[str | ShownModel, ...] = ()
     sets: tuple[SetsEntry, ...] = ()
     shots: int | None = None
     prompt_style: PromptStyle | None = None
@@ -123,7 +123,7 @@ class Experiment:
     overrides: tuple[str, ...] = ()
     untuned: bool = True
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    in_context: InContextConfig | None = None
+    in_context: InContextConfig = field(default_factory=InContextConfig)
     processes: int = 1
     output: Path | None = None
     slurm: Mapping[str, str | int | float | bool] = field(default_factory=dict)
@@ -131,8 +131,8 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.processes < 1:
             raise ConfigError("processes must be at least 1")
-        if not self.models and self.in_context is None:
-            raise ConfigError("names neither models nor in_context: there is nothing to do")
+        if not (self.models or self.in_context.models):
+            raise ConfigError("names no models, nor in_context.models: there is nothing to do")
 
     @property
     def folder(self) -> Path:
@@ -152,7 +152,7 @@ class Experiment:
         """The models that are shown demonstrations; a bare path's last part is its name."""
         return tuple(
             ShownModel(Path(model).name, model) if isinstance(model, str) else model
-            for model in (self.in_context.models if self.in_context else ())
+            for model in self.in_context.models
         )
 
 
@@ -183,17 +183,30 @@ class Cell:
         return f"{self.model}/{'-'.join(filter(None, self.sets))}/{last}"
 
 
-def load(path: Path) -> Experiment:
+def load(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     """Read an experiment file, and check that all that it names exists but for the weights.
+
+    ``overrides`` go before the file: ``key=value`` with a key of the experiment, such as
+    ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.rank=4``.
 
     Raises:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
             value, or names sets or arms that there are not.
     """
     document = typed.read_yaml(typed.read_text(path), str(path))
-    found = typed.read(Experiment, document, str(path))
+    own_keys = {entry.name for entry in fields(Experiment)}
+    own: list[str] = []
+    others: list[str] = []
+    for override in overrides:
+        section = override.partition("=")[0].partition(".")[0]
+        (own if section in own_keys else others).append(override)
+    found = typed.read(Experiment, document, str(path), overrides=own)
     models = tuple(
-        entry if entry.config is None else replace(entry, config=path.parent / entry.config)
+        replace(
+            entry,
+            config=entry.config and path.parent / entry.config,
+            overrides=(*entry.overrides, *others),
+        )
         for entry in found.entries
     )
     found = replace(found, models=models)
@@ -209,7 +222,7 @@ def load(path: Path) -> Experiment:
 
 
 def expand(experiment: Experiment) -> tuple[Cell, ...]:
-    """Return the cells, model by model, each one's untuned cells before those of its arms.
+    """Return the cells in the order of work: model by model, all sets with one seed first.
 
     Raises:
         ConfigError: there are no such sets or arms, or two models have one name.
@@ -220,12 +233,14 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
     )
     beams = experiment.evaluation.decoding == "beam5"
     wanted = _tasks_by_arm(experiment.sets, beams=beams)
-    cells: list[Cell] = []
-    for entry in experiment.entries:
-        for sets, arms in wanted.items():
-            for arm, names in arms.items():
-                seeds = experiment.seeds if arm else (None,) * experiment.untuned
-                cells += [Cell(entry.name, sets, arm, seed, tuple(names)) for seed in seeds]
+    cells = [
+        Cell(entry.name, sets, arm, seed, tuple(names))
+        for entry in experiment.entries
+        for seed in (*experiment.seeds, *((None,) if experiment.untuned else ()))
+        for sets, arms in wanted.items()
+        for arm, names in arms.items()
+        if (arm is None) == (seed is None)
+    ]
     return tuple(dict.fromkeys([*cells, *_shown_cells(experiment)]))
 
 
@@ -356,8 +371,6 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     Raises:
         ConfigError: sets that are asked for have no such tasks.
     """
-    if experiment.in_context is None:
-        return
     for model in experiment.shown_models:
         for entry in experiment.in_context.sets or experiment.sets:
             for split in _splits(entry):

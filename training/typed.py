@@ -8,9 +8,10 @@ import difflib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, asdict, fields, is_dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -66,8 +67,11 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"cannot be read: {error}", where=path) from error
 
 
+@lru_cache  # the cells of an experiment share a model's file
 def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return what the text holds, by the plain spellings of YAML 1.2's core schema.
+
+    Equal texts give the same object, which nobody may change.
 
     Raises:
         ConfigError: it is not valid YAML, or has a key twice.
@@ -89,14 +93,22 @@ def to_dict(config: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
     return plain
 
 
+COMMAND_LINE = "command line"
+"""What errors call the place of an override."""
+
 # --- Typed settings -------------------------------------------------------------------------------
 
 _Config = TypeVar("_Config")
 
 
+@cache  # every key of every cell of an experiment asks
+def _hints(section: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+    return get_type_hints(section)
+
+
 def leaves(section: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield each dotted key of a section with its annotation."""
-    for name, hint in get_type_hints(section).items():
+    for name, hint in _hints(section).items():
         if is_dataclass(hint):
             yield from leaves(hint, f"{prefix}{name}.")  # type: ignore[arg-type]
         else:
@@ -111,7 +123,7 @@ def flatten(
     Raises:
         ConfigError: a value stands where keys and values belong.
     """
-    hints = get_type_hints(section)
+    hints = _hints(section)
     for name, value in mapping.items():
         key = f"{prefix}{name}"
         hint = hints.get(name)
@@ -224,7 +236,7 @@ def assemble(section: type[_Config], settings: Mapping[str, Any], prefix: str = 
     Raises:
         ConfigError: a key without a default is missing, or a value is out of range.
     """
-    hints = get_type_hints(section)
+    hints = _hints(section)  # type: ignore[arg-type]
     values = {}
     for entry in fields(section):  # type: ignore[arg-type]
         key = prefix + entry.name
@@ -237,8 +249,16 @@ def assemble(section: type[_Config], settings: Mapping[str, Any], prefix: str = 
     return section(**values)
 
 
-def read(section: type[_Config], document: object, where: str, prefix: str = "") -> _Config:
+def read(
+    section: type[_Config],
+    document: object,
+    where: str,
+    prefix: str = "",
+    overrides: Iterable[str] = (),
+) -> _Config:
     """Build a section, with those in it and in its lists, out of what a file holds.
+
+    ``overrides`` are ``key=value`` settings with dotted keys that go before the file's.
 
     Raises:
         ConfigError: a key is unknown or missing, or a value has the wrong type or is out of range;
@@ -250,6 +270,14 @@ def read(section: type[_Config], document: object, where: str, prefix: str = "")
         key: checked(section, key, value, where, prefix)
         for key, value in flatten(section, document, where, prefix)
     }
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals:
+            raise ConfigError(
+                f"{override!r} is no setting", where=COMMAND_LINE, remedy="Write key=value."
+            )
+        given = read_yaml(value, f"{COMMAND_LINE}: {key}")
+        settings[key] = checked(section, key, given, COMMAND_LINE)
     try:
         return assemble(section, settings, prefix)
     except ConfigError as error:

@@ -1,11 +1,17 @@
 """Experiment files and the cells they expand to; nothing here trains."""
 
+import json
+import re
+import shlex
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import tasks
@@ -13,6 +19,7 @@ from spor_tasks.errors import ConfigError
 from spor_tasks.samples import ARMS
 from spor_tasks.splits import registry
 from tests.conftest import REPOSITORY
+from training.__main__ import _parser
 from training.experiment import (
     Cell,
     EvaluationConfig,
@@ -56,8 +63,7 @@ EXPERIMENTS = st.builds(
     seeds=st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True).map(tuple),
     untuned=st.booleans(),
     evaluation=st.builds(EvaluationConfig, decoding=st.sampled_from(["greedy", "beam5"])),
-    in_context=st.none()
-    | st.builds(
+    in_context=st.builds(
         InContextConfig,
         models=st.lists(NAMES, max_size=2, unique=True).map(
             lambda names: tuple(ShownModel(f"s{name}", name) for name in names)
@@ -95,6 +101,7 @@ def test_every_set_arm_and_seed_of_every_model_has_its_cell(experiment: Experime
                         )
 
 
+@settings(max_examples=30)
 @given(EXPERIMENTS)
 def test_each_training_is_of_its_own_sets_into_its_own_folder(experiment: Experiment) -> None:
     experiment = replace(experiment, overrides=("model.path=some/base",))
@@ -228,14 +235,29 @@ def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_pat
     assert config.output == Path("runs/some") / cell.name / "adapter"
 
 
+def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> None:
+    overrides = ["seeds=[3]", "evaluation.limit=5", "lora.rank=2", "model.path=other", "untuned=no"]
+    with pytest.raises(ConfigError, match="untuned must be true or false, not 'no'") as caught:
+        load(write(tmp_path, LEAST), overrides)
+    assert caught.value.where == "command line"
+    found = load(write(tmp_path, LEAST), [*overrides[:4], "untuned=false"])
+    cells = expand(found)
+    assert found.evaluation.limit == 5
+    assert [(cell.arm, cell.seed) for cell in cells] == [("atom", 3), ("combination", 3)]
+    config = training_config(found, cells[0])
+    assert (config.lora.rank, config.model.path) == (2, "other")
+    with pytest.raises(ConfigError, match=r"unknown key 'evaluation\.limits'"):
+        load(write(tmp_path, LEAST), ["evaluation.limits=5"])
+
+
 def test_patterns_choose_cells_by_parts_of_their_names() -> None:
     cells = expand(Experiment("x", (SetsEntry("systematicity", ("mini", "e2e")),), ("m",)))
     assert choose(cells, []) == cells
     assert {cell.arm for cell in choose(cells, ["atom"])} == {"atom"}
     names = [cell.name for cell in choose(cells, ["e2e*comb", "mini-strict/untuned"])]
     assert names == [
-        "m/systematicity-mini-strict/untuned",
         "m/systematicity-e2e-published/combination-0",
+        "m/systematicity-mini-strict/untuned",
     ]
     with pytest.raises(ConfigError, match="no cell is called 'atomic'"):
         choose(cells, ["atom", "atomic"])
@@ -251,8 +273,15 @@ def counts(cells: tuple[Cell, ...]) -> dict[str, int]:
     return {**kinds, "tasks": sum(len(cell.tasks) for cell in cells)}
 
 
+MODELS_OF_THE_PAPER = (
+    *("t5-large", "bart-large", "gpt2-large"),
+    *("flan-t5-xxl", "mistral-7b", "llama-2-13b"),
+)
 EXPECTED = {
+    "icl": {"shown": 120, "tasks": 120},
     "mini": {"untuned": 1, "trained": 4, "tasks": 5},
+    "paper": {"trained": 360, "tasks": 540},
+    "smollm2": {"trained": 72, "untuned": 12, "shown": 30, "tasks": 150},
 }
 
 
@@ -260,6 +289,59 @@ def test_every_file_is_known_here() -> None:
     assert sorted(EXPECTED) == sorted(file.stem for file in FOLDER.glob("*.yaml"))
 
 
+def cells_of_the_paper(content: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield arm and task of every number that the paper's tables have of a model."""
+    for corpus, scores in content["systematicity"][name].items():
+        yield from ((arm, f"systematicity_{corpus}") for arm in scores if arm != "mark")
+    for corpus, parts in content["productivity"][name].items():
+        for part, scores in parts.items():
+            yield from ((arm, f"productivity_{corpus}_{part}") for arm in scores if arm != "mark")
+    for arm, corpora in content["order_invariance"][name].items():
+        for corpus, part in product(corpora, ("main", "cwio", "performance")):
+            yield arm, f"order_invariance_{corpus}_{part}"
+    for corpus in content["rule_learnability"][name]:
+        yield "original", f"rule_learnability_{corpus}"
+
+
+def test_every_number_of_the_papers_tables_has_its_cell_and_no_other_is_there() -> None:
+    content = json.loads((REPOSITORY / "spor_tasks/report/paper_results.json").read_bytes())
+    expected = {
+        (model, arm, f"spor_{task}_beam5")
+        for name, model in zip(content["systematicity"], MODELS_OF_THE_PAPER, strict=True)
+        for arm, task in cells_of_the_paper(content, name)
+    }
+    cells = expand(load(FOLDER / "paper.yaml"))
+    assert {(cell.model, cell.arm, task) for cell in cells for task in cell.tasks} == expected
+    assert {cell.seed for cell in cells} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_commands_of_a_header_are_valid(name: str) -> None:
+    header = (FOLDER / f"{name}.yaml").read_text().partition(f"\nname: {name}")[0]
+    command = f"-m training run configs/experiments/{name}.yaml"
+    commands = [
+        line.partition(command)[2]
+        for line in header.replace("\\\n#", "").splitlines()
+        if command in line
+    ]
+    assert commands
+    for line in commands:
+        options = _parser().parse_args(["run", str(FOLDER / f"{name}.yaml"), *shlex.split(line)])
+        choose(expand(load(options.experiment, options.overrides)), options.only)
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_file_expands_to_so_many_cells(name: str) -> None:
     assert counts(expand(load(FOLDER / f"{name}.yaml"))) == EXPECTED[name]
+
+
+def test_the_page_has_a_valid_file_and_the_numbers_of_those_that_are_shipped(
+    tmp_path: Path,
+) -> None:
+    page = (REPOSITORY / "docs" / "experiments.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    models = REPOSITORY / "configs" / "models"
+    assert expand(load(write(tmp_path, example.replace("../models", str(models)))))
+    for name, numbers in EXPECTED.items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}.yaml` |")]
+        assert row.endswith(f"| {numbers.get('trained', 0)} | {numbers['tasks']} |")

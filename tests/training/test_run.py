@@ -38,7 +38,7 @@ sets:
   - {{aspect: systematicity, corpora: [mini], arms: [atom]}}
 evaluation: {{limit: 2, batch_size: 2, device: cpu, dtype: float32}}
 """
-NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("untuned", "atom-0", "atom-1")]
+NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("atom-0", "atom-1", "untuned")]
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_an_experiment_ends_with_its_report(
     assert statuses(experiment) == ["missing"] * 3
     assert run(experiment, progress=False)
     assert done == [
-        *("evaluate untuned", "train atom-0", "evaluate atom-0", "train atom-1", "evaluate atom-1")
+        *("train atom-0", "evaluate atom-0", "train atom-1", "evaluate atom-1", "evaluate untuned")
     ]
     assert statuses(experiment) == ["done"] * 3
     assert "Systematicity: mini, strict sets" in capsys.readouterr().out
@@ -122,23 +122,23 @@ def copy(finished: Path, experiment: Experiment) -> Experiment:
 
 def test_a_result_counts_by_what_stands_in_it(copy: Experiment, done: list[str]) -> None:
     assert statuses(copy) == ["done"] * 3
-    untuned, first, second = (copy.folder / name / "results" for name in NAMES)
+    first, second, untuned = (copy.folder / name / "results" for name in NAMES)
     (file,) = untuned.rglob("results_*.json")
     file.write_bytes(file.read_bytes()[:200])  # cut short
     (file,) = first.rglob("results_*.json")
     file.write_text(file.read_text().replace('"limit": 2', '"limit": 3'))
     (file,) = second.rglob("results_*.json")
     file.write_text(file.read_text().replace('"torch": "', '"torch": "9'))
-    assert statuses(copy) == ["missing", "partly", "partly"]
+    assert statuses(copy) == ["partly", "partly", "missing"]
     assert run(copy, progress=False)
-    assert done == ["evaluate untuned", "evaluate atom-0", "evaluate atom-1"]
+    assert done == ["evaluate atom-0", "evaluate atom-1", "evaluate untuned"]
 
 
 def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]) -> None:
-    adapter = copy.folder / NAMES[1] / "adapter"
+    adapter = copy.folder / NAMES[0] / "adapter"
     shutil.rmtree(adapter)
-    shutil.copytree(copy.folder / NAMES[2] / "adapter", adapter)
-    (cell,) = (cell for cell in expand(copy) if cell.name == NAMES[1])
+    shutil.copytree(copy.folder / NAMES[1] / "adapter", adapter)
+    (cell, *_) = expand(copy)
     state = look(copy, cell)
     assert state.status == "other"
     assert state.detail == (
@@ -151,18 +151,18 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     copy: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = replace(copy, overrides=(*copy.overrides, "lora.rank=4"))
-    before = read_manifest(copy.folder / NAMES[1] / "adapter")
+    before = read_manifest(copy.folder / NAMES[0] / "adapter")
     assert not run(other, progress=False)
     assert done == []
-    assert statuses(other) == ["done", "other", "other"]
-    assert read_manifest(copy.folder / NAMES[1] / "adapter") == before
+    assert statuses(other) == ["other", "other", "done"]
+    assert read_manifest(copy.folder / NAMES[0] / "adapter") == before
     assert "lora.rank is 8 there and 4 here" in plan(other)
     assert "1 done, 2 other" in capsys.readouterr().out.replace(
         "2 other, 1 done", "1 done, 2 other"
     )
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
-    assert statuses(other) == ["done", "done", "other"]
+    assert statuses(other) == ["done", "other", "done"]
 
 
 def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
@@ -175,18 +175,18 @@ def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
 def test_a_dry_run_lists_every_cell_and_changes_nothing(
     copy: Experiment, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.rmtree(copy.folder / NAMES[2])
-    (copy.folder / NAMES[0] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
-    shutil.rmtree(copy.folder / NAMES[0] / "results")
+    shutil.rmtree(copy.folder / NAMES[1])
+    (copy.folder / NAMES[2] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
+    shutil.rmtree(copy.folder / NAMES[2] / "results")
     files = set(copy.folder.rglob("*"))
     assert main(["run", str(file), "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines() == [
-        "m/systematicity-mini-strict/untuned  failed   OSError: it was too bad",
         "m/systematicity-mini-strict/atom-0   done",
         "m/systematicity-mini-strict/atom-1   missing",
+        "m/systematicity-mini-strict/untuned  failed   OSError: it was too bad",
         "",
-        "3 cells: 2 trainings and 3 evaluations; 1 failed, 1 done, 1 missing",
+        "3 cells: 2 trainings and 3 evaluations; 1 done, 1 missing, 1 failed",
     ]
     assert set(copy.folder.rglob("*")) == files
     assert main(["run", str(file), "--dry-run", "--only", "atom-1", "untuned"]) == 0
@@ -206,13 +206,13 @@ def test_a_cell_that_fails_is_told_and_the_others_are_done(
     with monkeypatch.context() as patch:
         patch.setattr(lora, "train", failing)
         assert main(["run", str(file)]) == 1
-    assert statuses(experiment) == ["done", "failed", "done"]
-    error = (experiment.folder / NAMES[1] / "error.txt").read_text()
+    assert statuses(experiment) == ["failed", "done", "done"]
+    error = (experiment.folder / NAMES[0] / "error.txt").read_text()
     assert error.startswith("RuntimeError: out of memory\n\nTraceback")
     assert "RuntimeError: out of memory" in plan(experiment)
     assert main(["run", str(file)]) == 0  # another run tries again
     assert statuses(experiment) == ["done"] * 3
-    assert not (experiment.folder / NAMES[1] / "error.txt").exists()
+    assert not (experiment.folder / NAMES[0] / "error.txt").exists()
 
 
 def test_workers_of_one_run_try_a_failing_cell_once(
@@ -226,7 +226,7 @@ def test_workers_of_one_run_try_a_failing_cell_once(
         raise RuntimeError
 
     monkeypatch.setattr(cells, "_evaluate", failing)
-    (cell, *_) = expand(experiment)
+    (*_, cell) = expand(experiment)
     for _ in range(2):
         assert not cells.complete(experiment, cell, Evaluator("hf"), since=since)
     assert len(tried) == 1
@@ -241,11 +241,11 @@ def test_an_interrupt_ends_the_run_and_the_next_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(lora, "train", interrupt)
         assert main(["run", str(file)]) == 130
-    assert statuses(experiment) == ["done", "missing", "missing"]
-    assert not (experiment.folder / NAMES[1] / "working.json").exists()
+    assert statuses(experiment) == ["missing"] * 3
+    assert not (experiment.folder / NAMES[0] / "working.json").exists()
     done.clear()
-    assert main(["run", str(file)]) == 0
-    assert done == ["train atom-0", "evaluate atom-0", "train atom-1", "evaluate atom-1"]
+    assert main(["run", str(file), "--only", "atom-0"]) == 0
+    assert done == ["train atom-0", "evaluate atom-0"]
 
 
 def start(file: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -278,7 +278,7 @@ def test_a_cell_that_another_has_is_left_to_it(
     experiment: Experiment, monkeypatch: pytest.MonkeyPatch, done: list[str]
 ) -> None:
     monkeypatch.setattr(cells, "_PATIENCE", 0.1)
-    (cell, *_) = expand(experiment)
+    (*_, cell) = expand(experiment)
     (experiment.folder / cell.name).mkdir(parents=True)
     with FileLock(experiment.folder / cell.name / ".lock"):
         assert look(experiment, cell).status == "running"
@@ -292,7 +292,7 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(
 ) -> None:
     endless = file.with_name("endless.yaml")
     endless.write_text(file.read_text().replace("max_steps=1", "max_steps=1000000"))
-    (_, cell, _) = expand(experiment)
+    (cell, *_) = expand(experiment)
     process = start(endless, "--only", "atom-0")
     note = experiment.folder / cell.name / "working.json"
     try:
