@@ -114,7 +114,7 @@ def test_other_settings_and_further_seeds_are_trained(done: list[str]) -> None:
 @pytest.mark.usefixtures("again")
 def test_another_base_takes_everything_with_it(done: list[str]) -> None:
     assert demonstrate(replace(SHORT, base=replace(SHORT.base, seed=1)), progress=False)
-    assert done == ["build", "evaluate", *["train", "evaluate"] * 2]
+    assert done == ["build", *["train", "evaluate"] * 2, "evaluate"]
 
 
 @pytest.mark.usefixtures("again")
