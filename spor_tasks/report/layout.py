@@ -180,7 +180,8 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
 
 
 def _order_invariance(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    ordered = sorted(rows, key=lambda row: _PARTS.index(row.part or "main"))
+    order = {part: number for number, part in enumerate(_PARTS)}
+    ordered = sorted(rows, key=lambda row: (order.get(row.part or "", len(order)), row.part or ""))
     published = [row for row in ordered if row.metric not in _CORRECTED]
     corrected = [row for row in ordered if row.metric in _CORRECTED]
     yield from _by_metric(title, published)
@@ -195,27 +196,27 @@ def _by_metric(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     if not rows:
         return
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
-    models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
+    models: dict[tuple[bool, str, str | None], dict[_Key, Comparison]] = defaultdict(dict)
     for row in rows:
-        models[row.published, _name(row)][row.part, row.metric] = row
+        models[row.published, row.model, row.apart][row.part, row.metric] = row
     notes = _Notes()
     runs: list[Line] = []
     paper: list[Line] = []
-    for (published, name), found in models.items():
-        (paper if published else runs).extend(_model_lines(name, found, columns, notes))
+    for (published, *_), found in models.items():
+        (paper if published else runs).extend(_model_lines(found, columns, notes))
     headers = (_header(part, metric) for part, metric in columns)
     header = ("model", "arm", *headers, "seeds")
     yield Grid(title, _counts(rows), header, tuple(runs), tuple(paper), notes.texts)
 
 
 def _model_lines(
-    name: str, found: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
+    found: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 
     def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
         cells = (number(found[key]) if key in found else _missing(reason, notes) for key in columns)
-        return name, label, *cells, seeds
+        return _name(rows[0]), label, *cells, seeds
 
     rows = tuple(found.values())
     reason = "not in the paper" if rows[0].published else "no result of this task"

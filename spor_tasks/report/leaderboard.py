@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import read
 from spor_tasks.report.evidence import Evidence, Pair
-from spor_tasks.report.tables import Cell, Comparison
+from spor_tasks.report.tables import Cell, Comparison, told_apart
 from spor_tasks.results import Problem
 from spor_tasks.samples import ARMS
 
@@ -153,7 +153,7 @@ def _board(
 ) -> Board:
     example = rows[0]
     test = _test_of(example)
-    apart = ", ".join(f"{key} {test[key]}" for key in _differing(tests)) or None
+    apart = told_apart(test, _differing(tests))
     entries = [entry for row in rows for entry in _entries(row)]
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
     return Board(

@@ -42,18 +42,23 @@ def beside(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
     return tuple(
         found
         for row in tasks.values()
-        if row.protocol == _SETS and row.variant in _VARIANTS and row.corpus in _corpora(row.aspect)
+        if row.protocol == _SETS and row.variant in _VARIANTS and (n := _samples(row)) is not None
         for model in paper_facts()[row.aspect]
-        for found in _rows(row, model)
+        for found in _rows(row, model, n)
     )
 
 
-def _corpora(aspect: str) -> Iterable[str]:
-    return paper_facts()["n"][aspect].keys()  # type: ignore[no-any-return]
+def _samples(row: Comparison) -> int | None:
+    """Return the number of test samples that the paper's row is of, None where it has none."""
+    n = paper_facts()["n"][row.aspect].get(row.corpus)
+    if isinstance(n, dict):
+        n = n.get(row.part)
+    elif row.part is not None:
+        n = None
+    return None if n is None else int(n)
 
 
-def _rows(like: Comparison, model: str) -> Iterator[Comparison]:
-    n = paper_facts()["n"][like.aspect][like.corpus]
+def _rows(like: Comparison, model: str, n: int) -> Iterator[Comparison]:
     for metric in metrics_of(like.aspect, like.part):
         told = [_value(like, model, arm, metric) for arm in ARMS[like.aspect]]
         values = [value for value in told if value is not None]
@@ -67,7 +72,7 @@ def _rows(like: Comparison, model: str) -> Iterator[Comparison]:
                 task=like.task,
                 model=model,
                 metric=metric,
-                n=n[like.part] if like.part else n,
+                n=n,
                 arms=tuple(Cell(values=(value,), seeds=(None,)) for value in values),
                 as_is=Cell(reason=_NO_VALUE),
                 difference=_difference(like, model, values),

@@ -35,6 +35,7 @@ _PARENT = ("parent", "parent_full_table")
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance; each stands where p is below its number."""
 
+_MOST_WORDS = 32
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NO_SAMPLES = "no test without the same samples of both arms"
 
@@ -187,8 +188,7 @@ class _Builder:
         for other in examples[1:]:
             self._note_apart(examples[0], other)
         for same in alike.values():
-            keys = differing(examples)
-            apart = ", ".join(f"{key} {same[0].signature[key]}" for key in keys) or None
+            apart = told_apart(same[0].signature, differing(examples))
             places = self._places(same)
             for metric in metrics_of(same[0].aspect, same[0].part):
                 yield self._draft(places, metric, same[0], apart)
@@ -213,21 +213,17 @@ class _Builder:
                 self.problems.append(Problem("unknown", f"{result.file}: {result.task}", what))
         for arm, seed in sorted(same, key=lambda place: (place[0] or "", place[1] or 0)):
             first, *others = same[arm, seed]
-            if all(other.scores == first.scores for other in others):
+            copies = all(other.scores == first.scores for other in others)
+            if copies:
                 places[arm].used.append(first)
             else:
                 places[arm].left_out.append(f"files differ on seed {seed}")
+            verdict = "the same scores, used once" if copies else "not the same, none is used"
             for other in others:
-                self._note_duplicate(first, other)
+                what = f"holds the same cell as {first.file}: {verdict}"
+                where = f"{other.file}: {other.task}"
+                self.problems.append(Problem("duplicate", where, what, lost=not copies))
         return places
-
-    def _note_duplicate(self, first: TaskResult, other: TaskResult) -> None:
-        copy = other.scores == first.scores
-        verdict = "the same scores, used once" if copy else "different scores, neither is used"
-        what = f"holds the same cell as {first.file}: {verdict}"
-        self.problems.append(
-            Problem("duplicate", f"{other.file}: {other.task}", what, lost=not copy)
-        )
 
     def _draft(
         self, places: _Places, metric: str, example: TaskResult, apart: str | None
@@ -302,6 +298,13 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
     """Return the keys of the signature that the results do not agree in."""
     first, *others = (result.signature for result in results)
     return tuple(key for key in first if any(other[key] != first[key] for other in others))
+
+
+def told_apart(facts: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    """Return these facts in a few words, digests cut short; None where there are no keys."""
+    told = (f"{key} {facts[key]}" for key in keys)
+    words = [text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…" for text in told]
+    return ", ".join(words) or None
 
 
 def variant_of(result: TaskResult) -> str:

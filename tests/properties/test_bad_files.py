@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.report import browser, leaderboard_text, render
 from spor_tasks.report.hub import model_index_yaml
+from spor_tasks.report.tables import metrics_of
+from spor_tasks.samples import ARMS
 from tests.result_files import SAMPLE, result_content, sample_row, write_run
 
 TASK = "spor_systematicity_mini"
@@ -69,18 +71,38 @@ def reported(result: bytes, samples: bytes) -> report.Report:
     return found
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(list(places(RESULT))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) -> None:
     bad = changed(RESULT, path, value)
     reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
 
 
+@settings(max_examples=50)
+@given(
+    st.sampled_from(list(ARMS)),
+    st.sampled_from(["main", "cwio", "n3", "n9", "", None]),
+    st.sampled_from(["webnlg", "e2e", "mini", "mine"]),
+    st.sampled_from(["published", "strict"]),
+)
+def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, protocol: str) -> None:
+    scores = dict.fromkeys((*metrics_of(aspect, part), "parent"), 0.5)
+    task = "_".join(filter(None, ["spor", aspect, corpus, part]))
+    bad = result_content(aspect=aspect, arm=None, n=1, scores=scores, task=task)
+    metadata = {"corpus": corpus, "protocol": protocol}
+    bad["configs"][task]["metadata"] |= metadata if part is None else metadata | {"part": part}
+    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    assert {problem.kind for problem in found.problems} <= {"scores-only", "samples"}
+
+
+@settings(max_examples=50)
 @given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
     bad = changed(ROW, path, value)
     reported(json.dumps(RESULT).encode(), json.dumps(bad).encode())
 
 
+@settings(max_examples=50)
 @given(st.integers(0, len(json.dumps(RESULT))), st.binary(max_size=4))
 def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
     found = reported(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
@@ -88,6 +110,7 @@ def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
         assert {problem.kind for problem in found.problems} >= {"unreadable"}
 
 
+@settings(max_examples=50)
 @given(st.integers(0, len(json.dumps(ROW))), st.binary(max_size=4))
 def test_samples_that_end_anywhere(end: int, rest: bytes) -> None:
     reported(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)
