@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +37,8 @@ class TaskResult:
     that demonstrations were of, None where there were none. ``comparison`` is the task without
     the arm that the tasks of a comparison differ in, and with the number of demonstrations where
     there are any. ``prompts_cut`` counts prompts that were
-    longer than the model takes; None where nobody looked.
+    longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
+    errors of the scores, over samples, where it has them.
     """
 
     file: Path
@@ -54,6 +55,7 @@ class TaskResult:
     n: int
     prompts_cut: int | None
     signature: Mapping[str, str]
+    stderrs: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def arm(self) -> str | None:
@@ -240,6 +242,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
             "n": str(n),
         },
+        stderrs=_stderrs(content["results"][task]),
     )
 
 
@@ -260,11 +263,19 @@ def _model_name(run: Mapping[str, Any], adapter: Mapping[str, Any] | None) -> st
 
 
 def _scores(values: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in _numbers(values) if "_stderr" not in name}
+
+
+def _stderrs(values: Mapping[str, Any]) -> dict[str, float]:
+    ending = "_stderr"  # an aggregation of ours may have one that has one itself
     return {
-        key.removesuffix(_FILTER): float(value)
-        for key, value in values.items()
-        if key.endswith(_FILTER)
-        and "_stderr" not in key
-        and isinstance(value, int | float)
-        and math.isfinite(value)
+        name.removesuffix(ending): value
+        for name, value in _numbers(values)
+        if name.endswith(ending) and name.count(ending) == 1 and value >= 0
     }
+
+
+def _numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for key, value in values.items():
+        if key.endswith(_FILTER) and isinstance(value, int | float) and math.isfinite(value):
+            yield key.removesuffix(_FILTER), float(value)

@@ -8,6 +8,7 @@ same way.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from spor_tasks.errors import ConfigError
 from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
@@ -52,6 +53,7 @@ def write(paths: Sequence[Path], out: Path | None = None) -> Report:
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
+        ConfigError: ``out`` cannot be written.
     """
     report = collect(paths)
     if out is not None:
@@ -71,6 +73,7 @@ def write_leaderboard(paths: Sequence[Path], out: Path | None = None) -> Leaderb
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
+        ConfigError: ``out`` cannot be written.
     """
     board = rank(paths)
     if out is not None:
@@ -84,6 +87,7 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
 
     Raises:
         ResultError: a path is missing, holds nothing of SPOR, or no task can be compared.
+        ConfigError: ``out`` cannot be written.
     """
     found = diff(before, after)
     if out is not None:
@@ -96,5 +100,8 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with atomic_write(path) as file:
-        file.write(content)
+    try:
+        with atomic_write(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error}", where=path) from error

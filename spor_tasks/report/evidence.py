@@ -30,6 +30,7 @@ def scale_of(metric: str) -> tuple[int, int]:
     return (-1, 1) if metric in CORRELATIONS else (0, 100)
 
 
+_NORMAL = 1.959964  # of a normal distribution, 95 % is within so many standard errors
 _DIGITS = 6
 _CLOSE = 1e-6  # between a logged score and the mean of its samples, which a file rounds nowhere
 
@@ -38,8 +39,10 @@ _CLOSE = 1e-6  # between a logged score and the mean of its samples, which a fil
 class Interval:
     """A 95 % interval and what it speaks of.
 
-    ``source`` is ``samples`` (bootstrap: these runs on other samples) or ``seeds`` (Student's t:
-    other runs on these samples). The ends are rounded, so that no machine's sums tell.
+    ``source`` is ``samples`` (bootstrap: these runs on other samples), ``seeds`` (Student's t:
+    other runs on these samples) or ``stderr`` (lm-eval's standard error: this run on other
+    samples, if means are normally distributed). The ends are rounded, so that no machine's sums
+    tell.
     """
 
     low: float
@@ -131,14 +134,20 @@ class Evidence:
             scores = significance.resampled_scores(columns, seed=SEED)
             self._resampled.update(zip(keys, scores.T, strict=True))
 
-    def interval(
-        self, runs: Sequence[Run], values: Sequence[float], metric: str
-    ) -> Interval | None:
-        """Return the interval of the runs' mean: over samples, else over seeds if several."""
-        scores = self._resampled_mean(runs, metric)
+    def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
+        """Return the interval of the results' mean.
+
+        It is over samples; else over seeds, if there are several; else lm-eval's standard error.
+        """
+        scores = self._resampled_mean([run_of(result) for result in results], metric)
         if scores is not None:
             return Interval.of(*significance.percentile_interval(scores), "samples")
-        return _over_seeds(metric, values)
+        if len(results) > 1:
+            return _over_seeds(metric, [result.scores[metric] for result in results])
+        (result,) = results
+        if (error := result.stderrs.get(metric)) is None:
+            return None
+        return _within_scale(metric, result.scores[metric], _NORMAL * error, "stderr")
 
     def interval_of_difference(
         self, pair: Pair, one: Sequence[float], other: Sequence[float]
@@ -205,7 +214,7 @@ class Evidence:
 def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
     """Return Student's interval of a mean over seeds, or Welch's of the difference of two.
 
-    What no score can be is cut off: of two seeds the intervals are many times their difference.
+    Of two seeds the intervals are many times their difference.
     """
     if any(len(values) < 2 for values in arms):  # noqa: PLR2004 - one has no spread
         return None
@@ -218,7 +227,14 @@ def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
         share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
+    return _within_scale(metric, center, reach, "seeds", difference=len(arms) > 1)
+
+
+def _within_scale(
+    metric: str, center: float, reach: float, source: str, *, difference: bool = False
+) -> Interval:
+    """Return the interval without what no score, or no difference of two, can be."""
     low, high = scale_of(metric)
-    if len(arms) > 1:
+    if difference:
         low, high = low - high, high - low
-    return Interval.of(max(low, center - reach), min(high, center + reach), "seeds")
+    return Interval.of(max(low, center - reach), min(high, center + reach), source)

@@ -77,6 +77,10 @@ _CORRECTED = (
     "cwio_located_share",
 )
 _CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
+_SOURCES = {
+    "seeds": "interval over seeds, by Student's t",
+    "stderr": "interval from lm-eval's standard error",
+}
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
 
 
@@ -281,7 +285,7 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
     return Number(
         f"{cell.mean:+.2f}" if metric in CORRELATIONS else f"{cell.mean:.2f}",
         interval_text(cell.interval, metric),
-        notes=notes.numbers(cell.reason, _source(cell.interval)),
+        notes=notes.numbers(cell.reason, source_text(cell.interval)),
     )
 
 
@@ -289,7 +293,7 @@ def _difference(row: Comparison, notes: _Notes) -> Number:
     difference = row.difference
     if difference is None:
         return _missing("no difference without both arms", notes)
-    reasons = () if row.published else (difference.reason, _source(difference.interval))
+    reasons = () if row.published else (difference.reason, source_text(difference.interval))
     return Number(
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.metric),
@@ -307,9 +311,9 @@ def interval_text(interval: Interval | None, metric: str) -> str:
     return f"{interval.low:.1f}, {interval.high:.1f}"
 
 
-def _source(interval: Interval | None) -> str | None:
-    over_seeds = interval is not None and interval.source == "seeds"
-    return "interval over seeds, by Student's t" if over_seeds else None
+def source_text(interval: Interval | None) -> str | None:
+    """Return the note on an interval that is not over samples; None needs no note."""
+    return None if interval is None else _SOURCES.get(interval.source)
 
 
 def _seeds(cells: Iterable[Cell]) -> str:

@@ -7,14 +7,22 @@ from typing import Any
 
 from spor_tasks.report.escape import csv_field, markdown_text
 from spor_tasks.report.hub import model_index
-from spor_tasks.report.layout import LABELS, Grid, Line, Number, full_title, interval_text
+from spor_tasks.report.layout import (
+    LABELS,
+    Grid,
+    Line,
+    Number,
+    full_title,
+    interval_text,
+    source_text,
+)
 from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
 from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_lines
 
 LEGEND = (
     "Systems are ranked by what they score after the arm that lacks what a test asks for, or as "
-    "they are. [low, high] is a 95 % interval, a bootstrap over samples unless a note says that it "
-    "is over seeds. The rank is one more than the number of systems that are better beyond chance; "
+    "they are. [low, high] is a 95 % interval, a bootstrap over samples unless a note says "
+    "otherwise. The rank is one more than the number of systems that are better beyond chance; "
     f"systems that share a letter cannot be told apart (p ≥ {LEVEL}: approximate randomization "
     "over the same samples, two-sided, after Holm's adjustment for all pairs of the board)."
 )
@@ -26,9 +34,7 @@ def _grid(board: Board) -> Grid:
     notes: dict[str, int] = {}
 
     def line(entry: Entry) -> Line:
-        reasons = [entry.reason, entry.cell.reason]
-        if entry.cell.interval and entry.cell.interval.source == "seeds":
-            reasons.append("interval over seeds, by Student's t")
+        reasons = [entry.reason, entry.cell.reason, source_text(entry.cell.interval)]
         numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons if text))
         seeds = ", ".join(str(seed) for seed in entry.cell.seeds if seed is not None)
         score = Number(

@@ -23,7 +23,7 @@ RUNS, PAPER = "Runs", "As published"
 
 LEGEND = (
     "Scores are means over seeds. [low, high] is a 95 % interval: a bootstrap over samples, unless "
-    "a note says that it is over seeds. † p < 0.05, ‡ p < 0.01 of no difference between the arms: "
+    "a note says otherwise. † p < 0.05, ‡ p < 0.01 of no difference between the arms: "
     "approximate randomization over the same samples, two-sided, each for one comparison; the "
     "paper's marks are its own. Rows as published are the paper's: means of three seeds, five "
     "beams, and the best of ten epochs."

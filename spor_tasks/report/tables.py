@@ -260,12 +260,11 @@ class _Builder:
             no_score = f"no {metric} in {place.used[0].file.name}" if place.used else None
             return Cell(reason="; ".join(place.left_out) or no_score or f"no result of {name}")
         values = tuple(result.scores[metric] for result in scored)
-        runs = tuple(map(run_of, scored))
         return Cell(
             values=values,
             seeds=tuple(result.seed for result in scored),
-            runs=runs,
-            interval=self.evidence.interval(runs, values, metric),
+            runs=tuple(map(run_of, scored)),
+            interval=self.evidence.interval(scored, metric),
             reason="; ".join(place.left_out) or None,
         )
 

@@ -76,6 +76,16 @@ def test_without_samples_the_interval_is_over_seeds_and_there_is_no_test(tmp_pat
     assert kinds(tmp_path) == ["scores-only"] * 6
 
 
+def test_of_one_run_without_samples_there_is_the_standard_error(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json", arm="atom", parent=40.0)
+    write_result(tmp_path / "results_2.json", arm="combination", parent=99.5)
+    (row,) = rows_of(tmp_path)  # of both it is 0.5
+    assert ends(row.arms[0].interval, "stderr") == pytest.approx((39.02, 40.98), abs=1e-4)
+    assert ends(row.arms[1].interval, "stderr") == pytest.approx((98.52, 100), abs=1e-4)
+    assert row.difference
+    assert row.difference.interval is None
+
+
 def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: Path) -> None:
     rng = random.Random(1)
     values = [rng.uniform(0, 100) for _ in range(60)]
@@ -355,9 +365,7 @@ def test_samples_without_a_result_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
-def test_samples_that_are_not_those_of_the_result_give_no_interval(
-    tmp_path: Path, damage: str
-) -> None:
+def test_samples_that_are_not_those_of_the_result_are_not_used(tmp_path: Path, damage: str) -> None:
     write_run(tmp_path, "a", [10.0, 20.0, 30.0])
     (file,) = tmp_path.glob("samples_*")
     lines = file.read_bytes().splitlines(keepends=True)
@@ -371,7 +379,7 @@ def test_samples_that_are_not_those_of_the_result_give_no_interval(
     )
     (row,) = rows_of(tmp_path)
     assert row.arms[0].values == (20.0,)
-    assert row.arms[0].interval is None
+    assert ends(row.arms[0].interval, "stderr")
     (problem,) = report.collect([tmp_path]).problems
     assert problem.kind == "samples"
     assert str(file) in problem.where

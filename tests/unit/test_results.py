@@ -22,6 +22,7 @@ def test_a_result_file_becomes_a_typed_result(tmp_path: Path) -> None:
     assert result.model == "base"
     assert result.adapter == results.Adapter(arm="atom", seed=3, sha256="a" * 64)
     assert result.scores == {"parent": 41.25}
+    assert result.stderrs == {"parent": 0.5}
     assert result.n == 200
 
 
