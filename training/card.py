@@ -6,12 +6,24 @@ from typing import Any
 
 import yaml
 
+from spor_tasks.results import TaskResult
+from spor_tasks.store import atomic_write, read_manifest
 from training.selection import METRIC
 
 CARD = "README.md"
 
 
-def render(manifest: Mapping[str, Any]) -> str:
+def write(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
+    """Write the card of a finished adapter, with results of it, in place of the one it has.
+
+    Raises:
+        ResultError: the folder is no finished adapter.
+    """
+    with atomic_write(adapter / CARD) as file:
+        file.write(render(read_manifest(adapter), results).encode())
+
+
+def render(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
     """Return the card of the adapter that the manifest is of."""
     base = manifest["base_model"]
     front = {
@@ -29,6 +41,11 @@ def render(manifest: Mapping[str, Any]) -> str:
             f"# {_title(manifest)}",
             "",
             *_paragraphs(manifest),
+            *_results(list(results)),
+            "## Use",
+            "",
+            *_use(manifest),
+            "",
         ]
     )
 
@@ -41,7 +58,6 @@ def _title(manifest: Mapping[str, Any]) -> str:
 def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
     base, selection = manifest["base_model"], manifest["selection"]
     beams = manifest["config"]["selection"]["beams"]
-    task = f"spor_{manifest['aspect']}_{manifest['corpus']}"
     part = f", part {manifest['part']}" if manifest["part"] else ""
     yield (
         f"A LoRA adapter for `{base['path']}`. It writes a text that tells given "
@@ -71,9 +87,30 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"PARENT is over {selection['samples']} samples; selection.beams is {beams}.",
         )
     yield from ("", "All settings stand in `training.yaml`, all that was measured in `spor.json`.")
-    yield from ("", "## Use", "", "```python")
+    yield ""
+
+
+def _results(results: list[TaskResult]) -> Iterator[str]:
+    if not results:
+        return
+    yield from ("## Results", "")
+    yield from _table(
+        ("task", "metric", "score", "samples"),
+        [
+            (result.task, name, f"{score:.2f}", result.n)
+            for result in sorted(results, key=lambda result: result.task)
+            for name, score in result.scores.items()
+        ],
+    )
+    yield ""
+
+
+def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
+    base = manifest["base_model"]
+    task = f"spor_{manifest['aspect']}_{manifest['corpus']}"
     kind = "Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM"
     yield from (
+        "```python",
         "from peft import PeftModel",
         f"from transformers import AutoModelFor{kind}",
         "",
@@ -85,7 +122,6 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
         f"spor eval --model spor-hf --model_args pretrained={base['path']},peft=THIS_FOLDER \\",
         f"  --tasks {task} --batch_size 32 --log_samples --output_path results",
         "```",
-        "",
     )
 
 

@@ -299,8 +299,19 @@ def _do(
             if task not in state.results:
                 _note(folder, f"evaluating {task}")
                 _evaluate(experiment, cell, evaluator, task)
+        if cell.seed is not None:
+            _tell_results(experiment, cell)
     finally:
         (folder / _WORKING).unlink(missing_ok=True)
+
+
+def _tell_results(experiment: Experiment, cell: Cell) -> None:
+    """Put the results of the cell's adapter on its model card."""
+    from training import card  # noqa: PLC0415 - torch, which takes seconds
+
+    files = _finished(experiment, cell).results.values()
+    found = [result for file in files for result in results.read(file)]
+    card.write(training_config(experiment, cell).output, found)
 
 
 def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:

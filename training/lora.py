@@ -229,12 +229,12 @@ def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.Pe
     if settings.gradient_checkpointing:
         _recompute_activations(base.model)
     model = add_lora(base.model, config.lora, base.style)
-    forget_peak(device)
     with _enough_memory(
         "when the model was put on the device",
         "Set model.dtype=bfloat16, or model.quantization=nf4.",
     ):
         model = model if config.model.quantization else model.to(device)
+    forget_peak(device)
     if settings.compile:
         for blocks in (part for part in model.modules() if isinstance(part, torch.nn.ModuleList)):
             for block in blocks:

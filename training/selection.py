@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import peft
+import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
@@ -148,7 +149,9 @@ class Judge:
         own = self._docs[processes.process_index :: processes.num_processes]
         self._model.eval()
         try:
-            outputs = self._generate(own)
+            # Blocks that were compiled to be trained are not compiled for every length besides.
+            with torch.compiler.set_stance("force_eager"):
+                outputs = self._generate(own)
         finally:
             self._model.train()
         shares = gather_object(

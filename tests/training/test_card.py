@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spor_tasks.store import read_manifest
+from spor_tasks.results import TaskResult
+from spor_tasks.store import digest_weights, read_manifest
 from training import card
 from training.config import TrainingConfig
 from training.lora import train
@@ -55,3 +56,37 @@ def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapte
     assert "attributes and values" in text
     assert "on e2e, part n3 |" in text
     assert "PARENT" not in text
+
+
+def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Path) -> None:
+    before = read_manifest(adapter)
+    scores = {"parent": 61.234, "parent_full_table": 55.0}
+    file = Path("results.json")
+    results = [result_of(file, task, scores) for task in ("spor_b", "spor_a")]
+    card.write(adapter, results)
+    text = (adapter / "README.md").read_text()
+    first, last = (f"| {task} | parent | 61.23 | 7 |" for task in ("spor_a", "spor_b"))
+    assert text.index("## Results") < text.index(first) < text.index(last) < text.index("## Use")
+    assert read_manifest(adapter) == before
+    assert digest_weights(adapter) == before["adapter_sha256"]
+    card.write(adapter)
+    assert "## Results" not in (adapter / "README.md").read_text()
+
+
+def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
+    return TaskResult(
+        file=file,
+        task=task,
+        comparison=task,
+        aspect="systematicity",
+        part=None,
+        corpus="mini",
+        protocol="strict",
+        model="base",
+        adapter=None,
+        shown_arm=None,
+        scores=scores,
+        n=7,
+        prompts_cut=0,
+        signature={},
+    )

@@ -123,6 +123,18 @@ def test_what_changes_only_how_a_step_is_computed_changes_no_loss(
     assert train(other, invented, progress=False).losses == pytest.approx(plain.losses, rel=1e-6)
 
 
+def test_the_blocks_of_a_model_are_compiled_where_asked_for(
+    configure: Configure, invented: SplitPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler takes minutes; that it is asked is all that is shown here."""
+    compiled: list[str] = []
+    monkeypatch.setattr(
+        torch.nn.Module, "compile", lambda self, **_: compiled.append(type(self).__name__)
+    )
+    train(configure("optimization.compile=true"), invented, progress=False)
+    assert compiled == ["LlamaDecoderLayer"] * 2
+
+
 @pytest.mark.parametrize(("setting", "key"), [("dora", "use_dora"), ("rslora", "use_rslora")])
 def test_variants_of_lora_are_peft_s_and_learn_otherwise(
     configure: Configure, invented: SplitPair, setting: str, key: str
