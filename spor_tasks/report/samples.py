@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,10 @@ class SampleFile:
 
 def find(result: TaskResult) -> SampleFile | None:
     """Return the samples that lm-eval logged beside a result, None where it did not."""
-    stamp = result.file.stem.rpartition("_")[2]
-    path = result.file.with_name(f"samples_{result.task}_{stamp}.jsonl")
+    name = f"samples_{result.task}_{_stamp(result.file)}.jsonl"
+    if Path(name).name != name:  # no file that lm-eval could have written
+        return None
+    path = result.file.with_name(name)
     return SampleFile(path, result) if path.is_file() else None
 
 
@@ -126,8 +129,13 @@ def orphans(folder: Path) -> tuple[Path, ...]:
     return tuple(
         path
         for path in sorted(folder.rglob("samples_*.jsonl"))
-        if not any(path.parent.glob(f"*_{path.stem.rpartition('_')[2]}.json"))
+        if not any(path.parent.glob(f"*_{escape(_stamp(path))}.json"))
     )
+
+
+def _stamp(file: Path) -> str:
+    """Return the time that lm-eval gives all files of a run."""
+    return file.stem.rpartition("_")[2]
 
 
 def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:

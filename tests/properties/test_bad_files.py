@@ -96,6 +96,14 @@ def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, prot
 
 
 @settings(max_examples=50)
+@given(st.text(st.characters(), max_size=9) | st.sampled_from(["/", "..", "../x", "", "a/../b"]))
+def test_any_name_of_a_task(name: str) -> None:
+    bad = json.loads(json.dumps(RESULT).replace(json.dumps(TASK), json.dumps(name)))
+    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    assert len(found.tables[0].rows) == 4
+
+
+@settings(max_examples=50)
 @given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
     bad = changed(ROW, path, value)
