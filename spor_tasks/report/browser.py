@@ -214,8 +214,7 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _sample_row(sample: Sample, inputs: Sequence[str]) -> list[Any]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -114,17 +115,18 @@ def mark(sample: Sample, output: str) -> Marked:
         for span in _stretches(sorted(set(placement)), spans)
     ]
     missing = tuple(number for number, placements in enumerate(traces) if not placements)
-    found = {
-        Fault.EMPTY: not spans,
-        Fault.LEAK: copies.leaks,
-        Fault.PHRASE: copies.missing,
-        Fault.UNIT: missing,
-        Fault.DOUBT: any(label.kind == "doubtful unit" for _, _, label in located),
-        Fault.ORDER: isinstance(sample, OrderSample) and not missing and _is_odd(sample, traces),
-        Fault.REPETITION: _repeats(words),
-        Fault.UNFINISHED: spans and not _ends(text) and _is_ended(sample.references),
-        Fault.LINES: rest.strip(),
-    }
+    is_odd = isinstance(sample, OrderSample) and not missing and _is_odd(sample, traces)
+    found = (
+        (Fault.EMPTY, not spans),
+        (Fault.LEAK, copies.leaks),
+        (Fault.PHRASE, copies.missing),
+        (Fault.UNIT, missing),
+        (Fault.DOUBT, any(label.kind == "doubtful unit" for _, _, label in located)),
+        (Fault.ORDER, is_odd),
+        (Fault.REPETITION, _repeats(words)),
+        (Fault.UNFINISHED, spans and not _ends(text) and _is_ended(sample.references)),
+        (Fault.LINES, rest.strip()),
+    )
     return Marked(
         output=output,
         scored=len(text),
@@ -132,7 +134,7 @@ def mark(sample: Sample, output: str) -> Marked:
         units=missing,
         phrases=copies.missing,
         leaks=copies.leaks,
-        faults=tuple(fault for fault in Fault if found.get(fault)),
+        faults=tuple(fault for fault, is_there in found if is_there),
     )
 
 
@@ -143,6 +145,8 @@ def mark_all(sample: Sample, outputs: Sequence[str]) -> tuple[Marked, ...]:
 
 def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     """Return what is wrong with any of a sample's outputs, or with both together."""
+    if len(outputs) == 1:
+        return outputs[0].faults
     found = {fault for output in outputs for fault in output.faults}
     if len({not output.units for output in outputs}) > 1:
         found.add(Fault.UNEQUAL)
@@ -154,6 +158,7 @@ def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
 
 _Stretch = tuple[int, int, Label]
 
+_KNOWN_UNITS = 16384  # more than a few test sets have
 _INFLECTED = 4  # letters of a token that may be a word with one letter more, less or changed
 
 
@@ -174,11 +179,14 @@ def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:
     """Tell a unit that stands in an output by all its words from one that may not be meant."""
     told = any(
         len(words) == len(tokens) and all(map(_is_same, tokens, words))
-        for end in unit
-        for wording in align.wordings(end)
-        for tokens in [wording.split()]
+        for tokens in _wordings(unit)
     )
     return "unit" if told else "doubtful unit"
+
+
+@lru_cache(maxsize=_KNOWN_UNITS)
+def _wordings(unit: DataUnit) -> tuple[list[str], ...]:
+    return tuple(wording.split() for end in unit for wording in align.wordings(end))
 
 
 def _is_same(token: str, word: str) -> bool:
@@ -268,22 +276,22 @@ def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
 # --- The run of a text ---------------------------------------------------------------------------
 
 
-_SHORTEST = 6  # words that nobody says again at once on purpose
-_LONGEST = 50  # words between which a repetition is looked for
+_RUN = 6  # words that nobody says again at once on purpose
 _CLOSING = "\"'”’»)]*"
 _STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
 def _repeats(tokens: Sequence[str]) -> bool:
     """Tell whether some words come again at once, six of them or more in all."""
-    if len(tokens) - len(set(tokens)) < _SHORTEST:  # so many must have come before
-        return False
-    for period in range(1, min(len(tokens) // 2, _LONGEST) + 1):
-        run = 0
-        for one, next_one in zip(tokens, tokens[period:], strict=False):
-            run = run + 1 if one == next_one else 0
-            if run >= max(period, _SHORTEST):
-                return True
+    last: dict[tuple[str, ...], int] = {}
+    period = streak = 0
+    for place, run in enumerate(zip(*(tokens[start:] for start in range(_RUN)), strict=False)):
+        distance = place - last.get(run, place)  # 0 where it is new
+        last[run] = place
+        streak = streak + 1 if distance == period else 1
+        period = distance
+        if 0 < distance < streak + _RUN:
+            return True
     return False
 
 

@@ -43,6 +43,7 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
 _FARTHEST = 2  # edits by which a token of a text may differ from one of an entity
 _LONG = 10  # with so many matched tokens their positions must strictly increase
 
+_EXACT = (2, 4, 8)  # numbers by which doubles divide sums of positions without rounding
 _KNOWN_SAMPLES = 4096  # more than a test set has
 
 
@@ -245,7 +246,9 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:
         return [(position,) for options in choices for position in options]
     vertices = list(_hull(choices))
     tied = _all_least(vertices, map(_spread, vertices))
-    return _all_least(tied, np.var(tied, axis=1)) if len(tied) > 1 else tied
+    if len(tied) <= 1 or len(choices) in _EXACT:
+        return tied
+    return _all_least(tied, np.var(tied, axis=1))
 
 
 def _all_least(placements: Sequence[Placement], measured: Iterable[float | int]) -> list[Placement]:
