@@ -217,17 +217,17 @@ function isOfKind(faults, kind) {
 }
 
 const COMPARED = {
-  higher: { name: 'scores higher than it', holds: (row, other) => rows.score[row] > rows.score[other] },
-  lower: { name: 'scores lower than it', holds: (row, other) => rows.score[row] < rows.score[other] },
-  faults: { name: 'has other errors', holds: (row, other) => rows.faults[row] !== rows.faults[other] },
+  higher: { name: 'higher here', holds: (row, other) => rows.score[row] > rows.score[other] },
+  lower: { name: 'lower here', holds: (row, other) => rows.score[row] < rows.score[other] },
+  faults: { name: 'other errors', holds: (row, other) => rows.faults[row] !== rows.faults[other] },
 };
 
 const ORDERS = {
-  '': { name: 'as in the files' },
-  low: { name: 'lowest score first', key: (row) => rows.score[row] },
-  high: { name: 'highest score first', key: (row) => -rows.score[row] },
-  gap: { name: 'largest difference first', key: (row) => { const other = beside(row); return other < 0 ? NaN : -Math.abs(rows.score[row] - rows.score[other]); } },
-  long: { name: 'most units first', key: (row) => -rows.units[row] },
+  '': { name: 'as in files' },
+  low: { name: 'lowest score', key: (row) => rows.score[row] },
+  high: { name: 'highest score', key: (row) => -rows.score[row] },
+  gap: { name: 'largest gap', key: (row) => { const other = beside(row); return other < 0 ? NaN : -Math.abs(rows.score[row] - rows.score[other]); } },
+  long: { name: 'most units', key: (row) => -rows.units[row] },
 };
 
 /** Find the rows that the filters leave, and how many of each kind of error they leave. */
@@ -365,7 +365,7 @@ function rowElement(position) {
   const text = el('p', { class: 'text' });
   const made = el('div', { class: 'row waiting', role: 'option', id: `row-${row}`, 'aria-selected': String(row === chosen), 'aria-setsize': view.length, 'aria-posinset': position + 1 },
     el('div', { class: 'line' }, el('span', { title }, title), el('span', { class: 'value', title: test.metric }, format(rows.score[row]))),
-    el('div', { class: 'line' }, faults[0], faults.length > 1 ? `+${faults.length - 1}` : '', `${rows.units[row]} unit${rows.units[row] === 1 ? '' : 's'}`),
+    el('div', { class: 'line' }, faults[0], faults.length > 1 ? el('span', {}, `+${faults.length - 1}`) : null, el('span', {}, `${rows.units[row]} unit${rows.units[row] === 1 ? '' : 's'}`)),
     text);
   made.style.transform = `translateY(${position * ROW}px)`;
   made.dataset.row = row;
@@ -510,6 +510,8 @@ function outputCard(row, record, outputs, orders) {
 
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));
 
+const told = (kind, sign, word) => el('td', { class: `told ${kind}` }, `${sign} `, el('span', { class: 'word' }, word));
+
 /** Return the table of units, with a column for each output that says which ones it tells. */
 function unitTable(record, columnsOf) {
   const [, units, , more] = record;
@@ -520,8 +522,8 @@ function unitTable(record, columnsOf) {
     el('th', { scope: 'row' }, badge(number)),
     ...unit.map((part) => el('td', { dir: 'auto' }, ...visible(part.replaceAll('_', ' ')))),
     ...columnsOf.map(({ missing, doubtful }) => {
-      if (missing.includes(number)) return el('td', { class: 'told no' }, '✗ missing');
-      return doubtful.includes(number) ? el('td', { class: 'told no' }, '? in doubt') : el('td', { class: 'told yes' }, '✓ told');
+      if (missing.includes(number)) return told('no', '✗', 'missing');
+      return doubtful.includes(number) ? told('no', '?', 'in doubt') : told('yes', '✓', 'told');
     })));
   const name = more.name ? [el('caption', { class: 'visually-hidden' }, ...visible(more.name))] : [];
   return el('div', { class: 'scroll-x' }, el('table', { class: 'units' }, ...name, el('thead', {}, head), el('tbody', {}, ...body)));
@@ -533,8 +535,8 @@ function hiddenTable(record, sides) {
   const head = el('tr', {}, ...['shown phrase', 'hides'].map((name) => el('th', { scope: 'col' }, name)),
     ...sides.map(({ name, title }) => el('th', { scope: 'col', class: 'told', title }, name)));
   const body = hidden.map(([what, phrase], number) => el('tr', {}, el('th', { scope: 'row' }, ...visible(phrase)), el('td', {}, ...visible(what)),
-    ...sides.map(({ uncopied }) => (uncopied.includes(number) ? el('td', { class: 'told no' }, '✗ missing') : el('td', { class: 'told yes' }, '✓ copied')))));
-  return [el('section', { class: 'card' }, el('header', {}, el('h4', {}, 'Hidden phrases')), el('table', { class: 'units' }, el('thead', {}, head), el('tbody', {}, ...body)))];
+    ...sides.map(({ uncopied }) => (uncopied.includes(number) ? told('no', '✗', 'missing') : told('yes', '✓', 'copied')))));
+  return [el('section', { class: 'card' }, el('header', {}, el('h4', {}, 'Hidden phrases')), el('div', { class: 'scroll-x' }, el('table', { class: 'units' }, el('thead', {}, head), el('tbody', {}, ...body))))];
 }
 
 let shows = 0;
@@ -550,7 +552,7 @@ async function showSample(row, focus) {
   const [id, , references, more] = record;
   const pairs = others ? [[row, outputs], [other, others]] : [[row, outputs]];
   const sides = pairs.flatMap(([each, [written]], side) => written.map((output, number) => ({
-    name: (pairs.length > 1 ? runName(index.runs[rows.run[each]]) : 'told') + (written.length > 1 ? ` (${number + 1})` : ''),
+    name: (pairs.length > 1 ? runName(index.runs[rows.run[each]]) : 'here') + (written.length > 1 ? ` (${number + 1})` : ''),
     title: `${side ? 'The output beside' : 'This output'}${written.length > 1 ? `, input order ${number + 1}` : ''}`,
     missing: output[3],
     doubtful: output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd').map((label) => Number(label.slice(1)))),
@@ -617,7 +619,7 @@ function buildFilters() {
   parts.push(select('units', 'Units', [['', 'any number'], ...sizes.map((size) => [String(size), String(size)])]));
   const runs = index.runs.map((run, number) => [`run ${number}`, `${testOf(run).aspect.replaceAll('_', ' ')} ${testOf(run).part ?? ''}: ${run.model} · ${runName(run)}`]);
   parts.push(select('beside', 'Beside', [...Object.entries(BESIDE), ...runs]));
-  parts.push(select('compared', 'Compared with it', [['', 'all'], ...Object.entries(COMPARED).map(([value, { name }]) => [value, name])]));
+  parts.push(select('compared', 'Compared', [['', 'all'], ...Object.entries(COMPARED).map(([value, { name }]) => [value, name])]));
   parts.push(select('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...parts);
   const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'], ...index.faults.map(([name, meaning], bit) => [String(bit), name, meaning])];

@@ -21,7 +21,7 @@ from spor_tasks.report.plots import INK, MISSING, PAPER, SOFT, Plot, available
 from spor_tasks.report.render import LEGEND
 from spor_tasks.report.render import PAPER as PUBLISHED
 from spor_tasks.report.svg import inline
-from spor_tasks.report.tables import Comparison, metrics_of
+from spor_tasks.report.tables import Comparison, Difference, metrics_of
 from spor_tasks.results import Problem
 
 _CARDS = 8  # of differences, before the tables
@@ -99,10 +99,10 @@ def _text(text: str) -> str:
 def _summary(report: Report, browser: Browser) -> str:
     rows = [row for table in report.tables for row in table.rows if not row.published]
     facts = [
-        (f"{len({row.model for row in rows}):,}", "models"),
-        (f"{len({row.task for row in rows}):,}", "tasks"),
-        (f"{len(browser.outcomes):,}", "runs with samples"),
-        (f"{sum(len(each.samples) for each in browser.outcomes):,}", "outputs to browse"),
+        (len({row.model for row in rows}), "model", "models"),
+        (len({row.task for row in rows}), "task", "tasks"),
+        (len(browser.outcomes), "run with samples", "runs with samples"),
+        (sum(len(each.samples) for each in browser.outcomes), "sample", "samples to browse"),
     ]
     cards = [card for row in rows if (card := _card(row))]
     more = len(cards) - _CARDS
@@ -112,7 +112,10 @@ def _summary(report: Report, browser: Browser) -> str:
             "<h1>Compositional generalization</h1>",
             f'<p class="lead">{_LEAD}</p>',
             '<dl class="facts">',
-            *(f"<div><dt>{name}</dt><dd>{count}</dd></div>" for count, name in facts),
+            *(
+                f"<div><dt>{one if count == 1 else many}</dt><dd>{count:,}</dd></div>"
+                for count, one, many in facts
+            ),
             "</dl>",
             *(['<ul class="cards">', *cards[:_CARDS], "</ul>"] if cards else []),
             *([f"<p>{more} more differences are in the tables.</p>"] if more > 0 else []),
@@ -133,15 +136,18 @@ def _card(row: Comparison) -> str | None:
     value = _minus(f"{found.value:+.2f}")
     place = " · ".join(filter(None, [row.corpus, row.part, row.variant]))
     return (
-        f'<li><p class="big {_sign(found.value)}">{value}<span>{found.mark}</span></p>'
+        f'<li><p class="big{_sign(found)}">{value}<span>{found.mark}</span></p>'
         f"<p><b>{TITLES[row.aspect]}</b>, {_text(place)}<br>{LABELS[row.metric]} {first} against "
         f"{second}<br>{_minus(reach)}</p>"
         f'<p class="model">{_text(row.model)}</p></li>'
     )
 
 
-def _sign(value: float) -> str:
-    return "minus" if value < 0 else "plus"
+def _sign(found: Difference) -> str:
+    """Return a class for a difference that chance does not explain."""
+    if not found.mark:
+        return ""
+    return " minus" if found.value < 0 else " plus"
 
 
 def _minus(text: str) -> str:

@@ -50,6 +50,7 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
 
 
 def count(page: Page) -> int:
+    expect(page.locator("#count")).to_have_text(re.compile(r"^\d"))
     (number,) = re.findall(r"^[\d,]+", page.locator("#count").inner_text())
     return int(number.replace(",", ""))
 
@@ -196,16 +197,16 @@ def test_two_outputs_stand_side_by_side_with_their_marks(open_page: Opener) -> N
 def test_samples_are_compared_with_those_beside(open_page: Opener) -> None:
     page = open_page(address="#arm=atom&model=base")
     counts = []
-    for label in ("scores higher than it", "scores lower than it"):
+    for label in ("higher here", "lower here"):
         choose(page, "compared", label)
         counts.append(count(page))
         own, other = page.locator(".outputs .values b").evaluate_all(
             "found => [found[0], found[found.length / 2]].map((each) => Number(each.textContent))"
         )
-        assert (own > other) is (label == "scores higher than it")
+        assert (own > other) is (label == "higher here")
     assert 0 < sum(counts) <= 24
     choose(page, "compared", "all")
-    choose(page, "order", "lowest score first")
+    choose(page, "order", "lowest score")
     scores = [float(text) for text in page.locator(".row .value").all_inner_texts()]
     assert scores == sorted(scores)
 
@@ -329,7 +330,12 @@ def test_the_theme_is_the_system_s_until_one_is_chosen(open_page: Opener) -> Non
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_nothing_is_wider_than_the_screen(open_page: Opener, size: tuple[int, int]) -> None:
     page = open_page(size)
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    for address in ("part=main", "aspect=rule+learnability"):
+        page.goto(f"{page.url.partition('#')[0]}#{address}")
+        page.reload()
+        page.evaluate("started")
+        expect(page.locator("#sample .output").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
 def test_on_a_phone_a_sample_opens_below_the_list_and_leads_back(open_page: Opener) -> None:
