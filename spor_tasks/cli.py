@@ -557,3 +557,7 @@ def _report(options: argparse.Namespace) -> int:
         if not plots.available():
             print(plots.MISSING, file=sys.stderr)
     return 0 if found.whole else _VIOLATED
+
+
+if __name__ == "__main__":  # for `accelerate launch -m`
+    sys.exit(main())

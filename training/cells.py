@@ -26,8 +26,9 @@ from spor_tasks.evaluator import Evaluator
 from spor_tasks.splits import registry
 from spor_tasks.store import digest, read_manifest, write_json
 from training import typed
-from training.config import TrainingConfig
+from training.config import TrainingConfig, dump
 from training.experiment import Cell, Experiment, training_config
+from training.launch import launch
 
 Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "other"]
 """``other``: there is an adapter, of other settings; it is neither used nor replaced."""
@@ -293,7 +294,7 @@ def _do(
         if cell.seed is not None and state.status in {"missing", "other"}:
             _note(folder, "training")
             config = replace(training_config(experiment, cell), overwrite=overwrite)
-            _train(config, evaluator, progress=progress)
+            _train(experiment, config, evaluator, progress=progress)
             state = _finished(experiment, cell)  # results of these very weights may be there
         for task in cell.tasks:
             if task not in state.results:
@@ -314,12 +315,21 @@ def _tell_results(experiment: Experiment, cell: Cell) -> None:
     card.write(training_config(experiment, cell).output, found)
 
 
-def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
+def _train(
+    experiment: Experiment, config: TrainingConfig, evaluator: Evaluator, *, progress: bool
+) -> None:
     from training.lora import train  # noqa: PLC0415 - torch, which takes seconds
 
     evaluator.release()  # there may be no room for two models
-    train(config, progress=progress)
-    evaluator.release()  # what training left is let go of as well
+    if experiment.processes == 1:
+        train(config, progress=progress)
+        evaluator.release()  # what training left is let go of as well
+        return
+    folder = config.output.parent
+    settings = folder / "training.yaml"
+    settings.write_text(dump(config), encoding="utf-8")
+    log = folder / "training.log"
+    launch("training", ["train", settings], processes=experiment.processes, log=log)
 
 
 def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
@@ -333,13 +343,28 @@ def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: st
     if cell.seed is not None:
         adapter = str(read_manifest(Path(arguments["peft"]))["adapter_sha256"])
     place = _place(experiment, cell, adapter or checkpoints.base_sha256(arguments))
-    evaluator.evaluate(
-        arguments,
-        [task],
-        place,
-        metadata=_metadata(experiment, cell),
-        **_options(experiment, cell),
-    )
+    metadata, options = _metadata(experiment, cell), _options(experiment, cell)
+    if experiment.processes == 1:
+        evaluator.evaluate(arguments, [task], place, metadata=metadata, **options)
+    else:
+        own = experiment.evaluation
+        settings = {
+            "tasks": [task],
+            "model": own.model,
+            "model_args": arguments,
+            "metadata": metadata,
+            "batch_size": own.batch_size,
+            "device": own.device,
+            "output_path": str(place),
+            "log_samples": True,
+            **options,
+        }
+        file = experiment.folder / cell.name / "evaluation.yaml"
+        write_json(file, settings)
+        log = file.with_suffix(".log")
+        launch(
+            "spor_tasks.cli", ["eval", "--config", file], processes=experiment.processes, log=log
+        )
     if place.name == _UNKNOWN_WEIGHTS and (weights := checkpoints.base_sha256(arguments)):
         place = place.rename(_place(experiment, cell, weights))  # they were downloaded meanwhile
     if task not in _results(experiment, cell, arguments, adapter):

@@ -14,7 +14,7 @@ from spor_tasks import results
 from spor_tasks.evaluator import Evaluator
 
 TASK = "spor_systematicity_mini"
-SHORT: dict[str, Any] = {"limit": 4, "gen_kwargs": {"max_gen_toks": 16}}
+SHORT: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
 
 
 @pytest.fixture
@@ -119,6 +119,6 @@ def test_another_base_takes_the_place_of_the_first(
     for folder in folders:
         found = shared.evaluate({"pretrained": folder}, [TASK], **SHORT)
         assert found is not None
-        assert found["results"][TASK]["sample_len"] == 4
+        assert found["results"][TASK]["sample_len"] == 3
     assert [arguments["pretrained"] for arguments in loads] == folders
     assert list(tmp_path.iterdir()) == []

@@ -9,19 +9,25 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import lm_eval.tasks
 import pytest
 from filelock import FileLock
 
-from spor_tasks.errors import ConfigError
+from spor_tasks import cli, evaluate, results
+from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.evaluator import Evaluator
 from spor_tasks.store import read_manifest
 from tests.conftest import REPOSITORY
 from training import cells, lora
 from training.__main__ import main
 from training.cells import look
-from training.experiment import Cell, Experiment, expand, load
+from training.config import TrainingConfig
+from training.experiment import Cell, Experiment, InContextConfig, ShownModel, expand, load
+from training.launch import launch
 from training.run import plan, run
 
 TEXT = """
@@ -69,9 +75,9 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     noted: list[str] = []
     train, evaluate = cells._train, cells._evaluate
 
-    def training(config, *args, **kwargs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202
+    def training(experiment: Experiment, config: TrainingConfig, *args: Any, **more: Any) -> None:  # noqa: ANN401
         noted.append(f"train {config.output.parent.name}")
-        train(config, *args, **kwargs)
+        train(experiment, config, *args, **more)
 
     def evaluating(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
         noted.append(f"evaluate {cell.name.rpartition('/')[2]}")
@@ -198,7 +204,7 @@ def test_a_cell_that_fails_is_told_and_the_others_are_done(
 ) -> None:
     train = lora.train
 
-    def failing(config, *args, **kwargs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202
+    def failing(config: TrainingConfig, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         if config.optimization.seed == 0:
             raise RuntimeError("out of\nmemory")
         return train(config, *args, **kwargs)
@@ -310,6 +316,55 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(
     assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
     assert run(experiment, ["atom-0"], progress=False)
     assert look(experiment, cell).status == "done"
+
+
+def test_several_processes_share_a_cell(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they are started with gives, in this one, a cell that is done."""
+    launched = []
+
+    def in_this_process(module: str, arguments: list[Any], *, processes: int, log: Path) -> None:
+        launched.append((module, processes, log.name))
+        command = {"training": main, "spor_tasks.cli": cli.main}[module]
+        assert command([str(argument) for argument in arguments]) == 0
+
+    monkeypatch.setattr(cells, "launch", in_this_process)
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    shared = replace(experiment, processes=2)
+    assert run(shared, ["atom-0"], progress=False)
+    assert launched == [("training", 2, "training.log"), ("spor_tasks.cli", 2, "evaluation.log")]
+    assert look(shared, expand(shared)[0]).status == "done"
+
+
+def test_processes_that_fail_are_told_with_their_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    log = tmp_path / "log"
+    with pytest.raises(ResultError, match=r"2 processes ended with status 1: error: nowhere\.yaml"):
+        launch("training", ["train", "nowhere.yaml"], processes=2, log=log)
+    assert "nowhere.yaml: cannot be read" in log.read_text()
+
+
+def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
+    experiment: Experiment, base: Callable[..., Path], done: list[str]
+) -> None:
+    shown = InContextConfig(
+        models=(ShownModel("shown", str(base("llama"))),), shots=3, prompt_style="instruction"
+    )
+    asked = replace(experiment, models=(), in_context=shown)
+    assert run(asked, progress=False)
+    assert done == ["evaluate shown-atom"]
+    (cell,) = expand(asked)
+    ((task, file),) = look(asked, cell).results.items()
+    (result,) = results.read(file)
+    assert task == "spor_systematicity_mini_icl_atom"
+    assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
+    more = replace(asked, in_context=replace(shown, shots=4))
+    assert look(more, cell).status == "missing"  # other prompts, so another result
 
 
 def test_settings_that_submitit_does_not_know_are_an_error(experiment: Experiment) -> None:
