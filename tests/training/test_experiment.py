@@ -281,6 +281,7 @@ EXPECTED = {
     "icl": {"shown": 120, "tasks": 120},
     "mini": {"untuned": 1, "trained": 4, "tasks": 5},
     "paper": {"trained": 360, "tasks": 540},
+    "smollm2-slice": {"trained": 24, "shown": 4, "tasks": 38},
     "smollm2": {"trained": 72, "untuned": 12, "shown": 30, "tasks": 150},
 }
 
