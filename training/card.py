@@ -57,13 +57,14 @@ def _title(manifest: Mapping[str, Any]) -> str:
 
 def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
     base, selection = manifest["base_model"], manifest["selection"]
-    beams = manifest["config"]["selection"]["beams"]
+    config = manifest["config"]
+    beams = config["selection"]["beams"]
     part = f", part {manifest['part']}" if manifest["part"] else ""
     yield (
         f"A LoRA adapter for `{base['path']}`. It writes a text that tells given "
         f"{'triples' if manifest['corpus'] != 'e2e' else 'attributes and values'}, and is made to "
         "measure compositional generalization by SPOR (Xu and Wang, ACL 2024), not for other use. "
-        "Its licence is that of its base, if the data allow it."
+        "Base and data have licences of their own, which bind it."
     )
     yield from ("", "## Training", "")
     yield from _table(
@@ -73,6 +74,9 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
             ("protocol", manifest["protocol"]),
             ("requirements that the sets break", len(manifest["violations"])),
             ("training pairs", manifest["pairs"]),
+            ("LoRA", ", ".join(f"{key} {value}" for key, value in config["lora"].items())),
+            ("learning rate", config["optimization"]["learning_rate"]),
+            ("sequences a step", _step_size(config["optimization"])),
             ("steps", manifest["steps"]),
             ("seed", manifest["seed"]),
             ("device", manifest["device"]),
@@ -107,7 +111,6 @@ def _results(results: list[TaskResult]) -> Iterator[str]:
 
 def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
     base = manifest["base_model"]
-    task = f"spor_{manifest['aspect']}_{manifest['corpus']}"
     kind = "Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM"
     yield from (
         "```python",
@@ -120,9 +123,25 @@ def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
         "",
         "```sh",
         f"spor eval --model spor-hf --model_args pretrained={base['path']},peft=THIS_FOLDER \\",
-        f"  --tasks {task} --batch_size 32 --log_samples --output_path results",
+        f"  --tasks {task_of(manifest)} --batch_size 32 --log_samples --output_path results",
         "```",
     )
+
+
+def task_of(manifest: Mapping[str, Any]) -> str:
+    """Return the task, or the group of tasks, that tests what the adapter was trained for."""
+    aspect, corpus = manifest["aspect"], manifest["corpus"]
+    name = f"spor_{aspect}_{corpus}"
+    if aspect == "order_invariance":  # whose parts test one adapter, and protocols share arms
+        return name
+    part = f"_{manifest['part']}" if manifest["part"] else ""
+    # The embedded corpus has strict sets alone.
+    strict = "_strict" if manifest["protocol"] == "strict" and corpus != "mini" else ""
+    return f"{name}{part}{strict}"
+
+
+def _step_size(optimization: Mapping[str, int]) -> int:
+    return optimization["batch_size"] * optimization["gradient_accumulation"]
 
 
 def _epochs(losses: Iterable[float], scores: list[Mapping[str, float]]) -> Iterator[str]:

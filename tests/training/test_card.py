@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from spor_tasks import tasks
 from spor_tasks.results import TaskResult
+from spor_tasks.splits import registry
 from spor_tasks.store import digest_weights, read_manifest
 from training import card
 from training.config import TrainingConfig
@@ -71,6 +73,13 @@ def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Pat
     assert digest_weights(adapter) == before["adapter_sha256"]
     card.write(adapter)
     assert "## Results" not in (adapter / "README.md").read_text()
+
+
+@pytest.mark.parametrize("split", registry.available(), ids=str)
+def test_the_task_that_a_card_names_exists(split: registry.SplitName) -> None:
+    name = card.task_of(split._asdict())
+    (_, *rest) = tasks.expand([name])
+    assert bool(rest) == (split.aspect == "order_invariance")
 
 
 def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
