@@ -244,6 +244,8 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:
     """
     if len(choices) <= 1:  # one position does not vary
         return [(position,) for options in choices for position in options]
+    if len(choices) < _LONG and all(len(options) == 1 for options in choices):  # as most often
+        return [tuple(options[0] for options in choices)]
     vertices = list(_hull(choices))
     tied = _all_least(vertices, map(_spread, vertices))
     if len(tied) <= 1 or len(choices) in _EXACT:
