@@ -29,11 +29,13 @@ LEGEND = (
     "beams, and the best of ten epochs."
 )
 
+_SHORT_LEGEND = "[low, high]: 95 % interval. Between the arms: † p < 0.05, ‡ p < 0.01."
+
 
 def terminal(report: Report) -> str:
     """Return the report as aligned columns."""
     blocks = [plain_grid(grid) for table in report.tables for grid in grids(table)]
-    return "\n\n".join([*blocks, *problem_lines(report.problems)])
+    return "\n\n".join([*blocks, _SHORT_LEGEND, *problem_lines(report.problems)])
 
 
 def plain_grid(grid: Grid) -> str:
@@ -60,9 +62,10 @@ def _plain_cell(content: Content) -> str:
 
 
 def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield the block that names what is wrong, if anything is."""
+    """Yield the block that names what is wrong, if anything is, what is lost before the rest."""
     if problems:
-        lines = [f"  {visible(str(problem))}" for problem in problems]
+        ordered = sorted(problems, key=lambda problem: not problem.lost)
+        lines = [f"  {visible(str(problem))}" for problem in ordered]
         yield "\n".join(["What is wrong, or missing:", *lines])
 
 
