@@ -267,11 +267,10 @@ def _scores(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _stderrs(values: Mapping[str, Any]) -> dict[str, float]:
-    ending = "_stderr"  # an aggregation of ours may have one that has one itself
     return {
-        name.removesuffix(ending): value
+        name.removesuffix("_stderr"): value
         for name, value in _numbers(values)
-        if name.endswith(ending) and name.count(ending) == 1 and value >= 0
+        if name.endswith("_stderr") and value >= 0
     }
 
 

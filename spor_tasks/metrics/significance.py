@@ -215,7 +215,7 @@ def randomization_p_values(
     differences = np.stack([_shares_of_difference(*pair) for pair in pairs], axis=1)
     n, count = differences.shape
     scored = ~np.isnan(differences)
-    differences = np.where(scored, differences, 0.0) / np.maximum(scored.sum(axis=0), 1)
+    differences = np.where(scored, differences, 0.0) / n  # on the scale that rounding is known of
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING
     rng = np.random.default_rng(seed)
     extreme = np.zeros(count)

@@ -12,7 +12,9 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from spor_tasks import report
 from spor_tasks.report import leaderboard_text
+from spor_tasks.report.hub import model_index
 from spor_tasks.report.leaderboard import Board, _letter, _letters
+from tests.report_runs import write_runs
 from tests.result_files import write_result, write_run
 
 VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
@@ -102,6 +104,17 @@ def test_versions_that_differ_after_the_point_are_the_same_test(tmp_path: Path) 
     assert [entry.groups for entry in board.entries] == ["a", "a"]
 
 
+def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
+    better = [51.0] * 15 + [49.0] * 5  # of twenty fair coins, 15 heads or more have p = 0.04
+    write_run(tmp_path, "1", better, model="better")
+    write_run(tmp_path, "2", [50.0] * 20, model="even")
+    (board,) = boards(tmp_path)
+    assert [entry.groups for entry in board.entries] == ["a", "b"]
+    write_run(tmp_path, "3", [51.0, 49.0] * 10, model="also even")
+    (board,) = boards(tmp_path)
+    assert [entry.groups for entry in board.entries] == ["a", "a", "a"]
+
+
 def test_groups_may_overlap() -> None:
     alike = {0: {1}, 1: {0, 2}, 2: {1}, 3: set[int]()}
     assert _letters(alike) == {0: "a", 1: "ab", 2: "b", 3: "c"}
@@ -145,3 +158,11 @@ def test_the_hub_reads_the_model_index(tmp_path: Path) -> None:
     assert (result.metric_type, result.metric_name) == ("parent", "PARENT")
     assert result.metric_value == pytest.approx(sum(near(0)) / 40, abs=1e-4)
     assert json.loads((tmp_path / "leaderboard.json").read_text())["model_index"] == index
+
+
+def test_the_paper_has_no_model_index(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    rows = [row for table in report.collect([tmp_path]).tables for row in table.rows]
+    assert any(row.published for row in rows)
+    names = {item["name"].partition(",")[0] for item in model_index(rows)}
+    assert names == {"large", "small"}

@@ -212,6 +212,33 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
     assert [cell.seeds for cell in shown.arms] == [(None,), (None,)]
 
 
+@pytest.mark.parametrize(
+    ("task", "variant"),
+    [
+        ("spor_systematicity_mini", ""),
+        ("spor_systematicity_mini_strict", ""),
+        ("spor_systematicity_mini_strict_beam5", "beam5"),
+        ("spor_productivity_mini_n3_beam5", "beam5"),
+        ("mine", "mine"),
+    ],
+)
+def test_a_variant_is_what_else_the_name_of_a_task_says(
+    tmp_path: Path, task: str, variant: str
+) -> None:
+    productivity = {"aspect": "productivity", "part": "n3"} if "productivity" in task else {}
+    write_result(tmp_path / "results_1.json", task=task, arm=None, **productivity)
+    assert {row.variant for row in rows_of(tmp_path)} == {variant}
+
+
+def test_samples_of_which_one_stands_there_twice_are_not_used(tmp_path: Path) -> None:
+    write_run(tmp_path, "a", [20.0, 20.0, 20.0])
+    (file,) = tmp_path.glob("samples_*")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[1:], lines[1]]))
+    (problem,) = report.collect([tmp_path]).problems
+    assert problem.what.startswith("holds 3 samples, 2 different ones, and the result is of 3")
+
+
 def test_models_stand_in_rows_of_their_own(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json", model="small")
     write_result(tmp_path / "results_2.json", model="large")
@@ -287,7 +314,8 @@ def change(file: Path, task: str, metadata: Mapping[str, object]) -> None:
     content = json.loads(file.read_text())
     for part in ("results", "configs", "n-samples"):
         content[part][task] = json.loads(json.dumps(content[part]["spor_systematicity_mini"]))
-    content["configs"][task]["metadata"] |= metadata
+    changed = content["configs"][task]["metadata"] | metadata
+    content["configs"][task]["metadata"] = {k: v for k, v in changed.items() if v is not ...}
     file.write_text(json.dumps(content))
 
 
@@ -297,6 +325,7 @@ def change(file: Path, task: str, metadata: Mapping[str, object]) -> None:
         ({"aspect": "telepathy"}, "aspect is 'telepathy', not one of"),
         ({"test_sha256": "12"}, "test_sha256 is '12', which"),
         ({"spor": None}, "spor is None, not object"),
+        ({"spor": ...}, "lacks 'spor'"),
         ({"spor": {}}, "lacks 'spor_tasks'"),
     ],
 )
@@ -439,6 +468,15 @@ def test_the_papers_numbers_are_whole_and_can_be_true() -> None:
             row = facts["systematicity"][model][corpus]
             assert row["atom"] < row["combination"] < 100
             assert row["mark"] in {"", "†", "‡"}
+
+
+def test_the_paper_has_no_rows_of_models_in_context(tmp_path: Path) -> None:
+    task = "spor_systematicity_webnlg_icl_atom"
+    file = write_result(tmp_path / "results_1.json", task=task, shown="atom")
+    content = json.loads(file.read_text())
+    content["configs"][task]["metadata"] |= {"corpus": "webnlg", "protocol": "published"}
+    file.write_text(json.dumps(content))
+    assert [row.published for row in rows_of(tmp_path)] == [False]
 
 
 def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: Path) -> None:
