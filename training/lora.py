@@ -128,10 +128,11 @@ def train(
             if kept := unfinished.load(discard_others=config.overwrite):
                 run.restore(kept)
                 _log.info("going on after step %d of %d", len(run.losses), len(steps))
-            else:
-                run.threads = optimization.threads or choose_threads(
-                    model, encoded.rows, base.pad_id, optimization
-                )
+            run.threads = (
+                optimization.threads
+                or run.threads
+                or choose_threads(model, encoded.rows, base.pad_id, optimization)
+            )
             resumed_from = len(run.losses)
             tracker = Tracker(config, team)
             with cpu_threads(run.threads), _bar(steps, resumed_from, progress, team) as bar:
@@ -283,13 +284,14 @@ class Run:
     """All that changes while an adapter is fitted.
 
     ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one.
+    ``threads`` are those of the CPU, None before they are chosen.
     """
 
     model: peft.PeftModel
     settings: OptimizationConfig
     optimizer: torch.optim.Optimizer = field(init=False)
     scaler: torch.amp.GradScaler = field(init=False)
-    threads: int = 1
+    threads: int | None = None
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """What a run that was cut off goes on from, to the same losses as one that was not."""
 
 import io
+import logging
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from accelerate.utils import gather_object
 from spor_tasks.errors import ConfigError
 from spor_tasks.store import atomic_write
 from training.config import TrainingConfig, to_dict
+
+_log = logging.getLogger(__name__)
 
 State = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
@@ -63,6 +66,7 @@ class Unfinished:
             ) from error
         if differences := sorted(_differences(facts, self._facts)):
             if discard_others:
+                _log.warning("%s is of another run, and is replaced", self.path)
                 return None
             raise ConfigError(
                 f"is of a run with other {', '.join(differences)}",

@@ -154,11 +154,13 @@ def test_where_memory_ends_the_settings_that_need_less_go_on_from_what_is_done(
         "optimization.batch_size=2",
         "optimization.gradient_accumulation=2",
         "optimization.gradient_checkpointing=true",
+        "optimization.threads=2",
     )
     result = train(configure(*settings, *less), invented, progress=False)
     assert result.losses[:6] == expected.losses[:6]
     assert result.losses == pytest.approx(expected.losses, rel=1e-5)
-    assert read_manifest(result.adapter)["resumed_from"] == 6
+    manifest = read_manifest(result.adapter)
+    assert (manifest["resumed_from"], manifest["threads"]) == (6, 2)
 
 
 def test_another_fault_is_not_taken_for_a_lack_of_memory(

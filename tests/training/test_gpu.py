@@ -1,0 +1,65 @@
+"""What only a GPU can do, where there is one."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from spor_tasks.store import read_manifest
+from training import lora, processes
+from training.config import TrainingConfig
+from training.lora import train
+
+Configure = Callable[..., TrainingConfig]
+SETTINGS = (
+    "data.corpus=mini",
+    "data.limit=12",
+    "lora.dropout=0",
+    "optimization.epochs=2",
+    "optimization.learning_rate=1e-2",
+)
+ON_CPU = SimpleNamespace(
+    device=torch.device("cpu"),
+    num_processes=1,
+    process_index=0,
+    is_main_process=True,
+    wait_for_everyone=lambda: None,
+)
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_a_gpu_learns_what_a_cpu_does(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, precision: str
+) -> None:
+    judged = ("selection.policy=dev-best", "selection.samples=2")
+    config = configure(*SETTINGS, *judged, f"optimization.precision={precision}")
+    found = train(config, progress=False)
+    manifest = read_manifest(found.adapter)
+    assert manifest["device"] == torch.cuda.get_device_name()
+    assert manifest["peak_memory_bytes"] > 0
+    assert len(manifest["selection"]["scores"]) == 2
+
+    cpu = configure(*SETTINGS, f"output={found.adapter}-cpu")
+    monkeypatch.setattr(processes, "join", lambda: ON_CPU)
+    expected = train(cpu, progress=False)
+    tolerance = 1e-3 if precision == "float32" else 2e-2
+    assert found.losses == pytest.approx(expected.losses, rel=tolerance)
+
+
+def test_a_run_on_a_gpu_goes_on_where_it_was(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = configure(*SETTINGS, "lora.dropout=0.1")
+    cut = configure(*SETTINGS, "lora.dropout=0.1", f"output={whole.output}-cut")
+    expected = train(whole, progress=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "_save", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train(cut, progress=False)
+    assert train(cut, progress=False).losses == pytest.approx(expected.losses, rel=1e-4)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
