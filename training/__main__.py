@@ -58,6 +58,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="key=value",
         help="settings that go before the file's, such as data.arm=combination lora.rank=16",
     )
+    train.add_argument(
+        "--push-to-hub", metavar="REPOSITORY", help="put the adapter on the Hub, privately"
+    )
     train.set_defaults(run=_train)
 
     pack = commands.add_parser(
@@ -114,6 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--overwrite", action="store_true", help="replace adapters that have other settings"
     )
+    run.add_argument(
+        "--push-to-hub", metavar="NAMESPACE", help="put finished adapters on the Hub, privately"
+    )
     run.set_defaults(run=_run)
 
     bench = commands.add_parser(
@@ -147,6 +153,10 @@ def _train(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if _first():
         print(f"{result.adapter}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+    if options.push_to_hub and _first():
+        from training import hub  # noqa: PLC0415
+
+        print(hub.push(result.adapter, options.push_to_hub))
 
 
 def _pack(options: argparse.Namespace) -> None:
@@ -179,6 +189,7 @@ def _run(options: argparse.Namespace) -> int:
         executor=options.executor,
         workers=options.workers,
         overwrite=options.overwrite,
+        push_to=options.push_to_hub,
     )
     return 0 if done else _NOT_DONE
 

@@ -46,7 +46,7 @@ class SetsEntry:
     """Sets of one aspect on some corpora.
 
     What is left out is: of protocols the default one, of parts every one, where the sets have any,
-    of arms both.
+    of arms both. ``tasks`` may name others to evaluate than the sets' own, as ``--tasks`` does.
     """
 
     aspect: str
@@ -54,6 +54,7 @@ class SetsEntry:
     protocols: tuple[Literal["published", "strict"], ...] = ()
     parts: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,11 +308,21 @@ def _tasks_by_arm(entries: Iterable[SetsEntry], *, beams: bool) -> _TasksByArm:
     """Return the tasks for each arm of the sets that are trained on, and for None, the base."""
     found: _TasksByArm = defaultdict(lambda: defaultdict(dict))
     for entry in entries:
+        named = _named_tasks(entry)
         for split in _splits(entry):
             arms = found[_trained_on(split)]
             for arm in (None, *_arms(entry)):
-                arms[arm][task_name(split, beams=beams)] = None
+                arms[arm] |= dict.fromkeys(named or (task_name(split, beams=beams),))
     return found
+
+
+def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
+    for name in entry.tasks:
+        if not tasks.expand([name]):
+            raise ConfigError(
+                f"there is no task {name!r}", remedy="`spor tasks list` names those there are."
+            )
+    return tuple(file.name for file in tasks.expand(entry.tasks)) if entry.tasks else ()
 
 
 def _trained_on(split: SplitName) -> SplitName:

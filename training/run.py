@@ -29,6 +29,7 @@ from training.experiment import Cell, Experiment, choose, expand
 KIND = "experiment"
 _MANIFEST = "experiment.json"
 _SECONDS = 2.0  # between two looks at what the workers did
+_GRACE = 15.0
 _YEAR = 365 * 24 * 60
 _log = logging.getLogger(__name__)
 
@@ -62,11 +63,13 @@ def run(
     executor: ExecutorName = "local",
     workers: int = 1,
     overwrite: bool = False,
+    push_to: str | None = None,
     progress: bool = True,
 ) -> bool:
     """Do what is not done, report what is, and say whether nothing is left to do.
 
-    One local worker is this process. ``overwrite`` replaces adapters of other settings.
+    One local worker is this process. ``overwrite`` replaces adapters of other settings. With
+    ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
 
     Raises:
         ConfigError: a pattern fits no cell, the folder is another experiment's, or submitit does
@@ -83,7 +86,8 @@ def run(
         _send_out(experiment, chosen, since, executor, workers, overwrite=overwrite)
     states = _look(experiment, chosen)
     _tell(experiment, states)
-    return all(state.status == "done" for state in states.values())
+    pushed = push_to is None or _push(experiment, states, push_to)
+    return pushed and all(state.status == "done" for state in states.values())
 
 
 def work(
@@ -140,10 +144,18 @@ def _send_out(
     except BaseException:
         for job in jobs:
             job.cancel()
+        _wait(jobs)
         raise
     for job in jobs:
         if job.state not in {"FINISHED", "COMPLETED"} or job.exception():
             _log.error("worker %s: %s, see %s", job.job_id, job.state, job.paths.stderr)
+
+
+def _wait(jobs: Sequence[submitit.Job[None]]) -> None:
+    """Give workers that were told to end the time to do so."""
+    deadline = time.monotonic() + _GRACE
+    while time.monotonic() < deadline and not all(job.done() for job in jobs):
+        time.sleep(0.1)
 
 
 def _executor(
@@ -239,6 +251,22 @@ def _tell(experiment: Experiment, states: States) -> None:
     print(_counted(states))
     if files:
         print(experiment.folder / report.PAGE)
+
+
+def _push(experiment: Experiment, states: States, namespace: str) -> bool:
+    """Push the finished adapters; say whether all went well."""
+    from training import hub  # noqa: PLC0415 - torch, which takes seconds
+
+    failed = False
+    for cell, state in states.items():
+        if cell.seed is not None and state.status == "done":
+            repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
+            try:
+                print(hub.push(experiment.folder / cell.name / "adapter", repository))
+            except ConfigError as error:
+                _log.error("%s", error)  # the others may fare better
+                failed = True
+    return not failed
 
 
 @contextmanager

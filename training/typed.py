@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -67,7 +67,7 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"cannot be read: {error}", where=path) from error
 
 
-@lru_cache  # the cells of an experiment share a model's file
+@cache  # the cells of an experiment share most of their settings
 def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return what the text holds, by the plain spellings of YAML 1.2's core schema.
 

@@ -168,6 +168,14 @@ def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
     assert found[1].tasks == ("spor_systematicity_mini_icl_combination",)
 
 
+def test_other_tasks_may_take_the_place_of_the_sets_own() -> None:
+    entry = SetsEntry("systematicity", ("mini",), tasks=("spor_order_invariance_mini",))
+    for cell in expand(Experiment("x", (entry,), ("m",))):
+        assert cell.tasks == tuple(
+            f"spor_order_invariance_mini_{part}" for part in ("main", "cwio", "performance")
+        )
+
+
 def write(folder: Path, text: str) -> Path:
     file = folder / "some.yaml"
     file.write_text(text)
@@ -191,6 +199,7 @@ LEAST = (
         ("[mini]", "[mini], parts: [n3]", "there are no sets 'systematicity mini strict n3'"),
         ("[mini]", "[mini], arms: [atoms]", "'atoms' is no arm of systematicity\n  Its arms are"),
         ("[mini]", "[mini], protocols: [lax]", "sets[0].protocols must be a list, not ['lax']"),
+        ("[mini]", "[mini], tasks: [spor_min]", "there is no task 'spor_min'"),
         ("name: m", "name: a/b", "'a/b' would be no folder's"),
         ("model.path=base", "lora.rnak=3", "unknown key 'lora.rnak'\n  Did you mean lora.rank?"),
         ("name: some", "name: some, processes: 0", "processes must be at least 1"),

@@ -22,7 +22,7 @@ from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.evaluator import Evaluator
 from spor_tasks.store import read_manifest
 from tests.conftest import REPOSITORY
-from training import cells, lora
+from training import cells, hub, lora
 from training.__main__ import main
 from training.cells import look
 from training.config import TrainingConfig
@@ -169,6 +169,25 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
     assert statuses(other) == ["done", "other", "done"]
+
+
+def test_finished_adapters_are_pushed(
+    copy: Experiment, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed = []
+
+    def push(adapter: Path, repository: str) -> str:
+        pushed.append((adapter, repository))
+        if len(pushed) == 1:
+            raise ConfigError("cannot be pushed")
+        return f"https://hub/{repository}"
+
+    monkeypatch.setattr(hub, "push", push)
+    assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
+    assert pushed == [
+        (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
+    ]
+    assert main(["run", str(file), "--push-to-hub", "me"]) == 0
 
 
 def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
