@@ -2,7 +2,6 @@
 
 import json
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from spor_tasks.samples import ARMS, Sample, Triple
 from tests.result_files import result_content, sample_row
 
 FILES, SAMPLES = 50, 2_000
+TARGET = 20
 TASK = "spor_systematicity_mini"
 REFERENCES = tuple(f"Greyport, by the Cold Sound, has a harbour. It is {i}." * 4 for i in range(3))
 TOLD = Sample("", "mini", (Triple("Greyport", "sea", "Cold_Sound"),) * 4, REFERENCES)
@@ -41,17 +41,36 @@ def write_run(folder: Path, number: int) -> int:
     return file.stat().st_size
 
 
+SCRIPTS = {
+    "tables": "found = report.collect([Path(sys.argv[1])])",
+    "all files, the page among them": (
+        "found = report.write([Path(sys.argv[1])], Path(sys.argv[1]) / 'out')"
+    ),
+    "leaderboard": "found = report.rank([Path(sys.argv[1])])",
+}
+
+
 @pytest.mark.benchmark
 def test_fifty_files_with_a_hundred_thousand_samples(tmp_path: Path) -> None:
     size = sum(write_run(tmp_path, number) for number in range(FILES))
-    script = (
-        "import sys; from pathlib import Path; from spor_tasks import report;"
-        "found = report.write([Path(sys.argv[1])], Path(sys.argv[2]));"
-        "assert found.whole and len(found.samples) == 50"
-    )
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", script, str(tmp_path), str(tmp_path / "out")], check=True)
-    seconds = time.perf_counter() - start
-    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"\n{FILES} files, {FILES * SAMPLES:,} samples, {size / 1e6:.0f} MB")
-    print(f"{seconds:.1f} s of 20 ({20 / seconds:.1f}x), {megabytes:.0f} MB of 1,000")
+    for name, work in SCRIPTS.items():
+        script = (
+            "import resource, sys; from pathlib import Path; from spor_tasks import report\n"
+            f"{work}\nassert found.whole\n"
+            "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+            "print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
+        )
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        wall = time.perf_counter() - start
+        processor, kilobytes = map(float, done.stdout.split())
+        print(
+            f"{name}: {wall:.1f} s of {TARGET} ({processor:.1f} of processor), "
+            f"{kilobytes / 1024:.0f} MB of 1,000"
+        )
