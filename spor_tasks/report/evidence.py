@@ -128,7 +128,8 @@ class Evidence:
         self._resampled: dict[tuple[Run, str], Numbers] = {}
         alike: dict[tuple[str, ...], list[tuple[Run, str]]] = defaultdict(list)
         for run, found in logged.items():
-            alike[found.ids].extend((run, metric) for metric in found.columns)
+            for metric in found.columns:
+                alike[found.ids].append((run, metric))
         for keys in alike.values():
             columns = [logged[run].columns[metric] for run, metric in keys]
             scores = significance.resampled_scores(columns, seed=SEED)

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from spor_tasks.report.published import paper_facts
 from spor_tasks.report.tables import Cell, Comparison, metrics_of
 from spor_tasks.samples import ARMS
 from tests.report_runs import write_runs
-from tests.result_files import write_result, write_run
+from tests.result_files import SAMPLE, sample_row, write_result, write_run, write_samples
 
 
 def rows_of(folder: Path) -> list[Comparison]:
@@ -149,6 +150,17 @@ def test_a_result_without_the_metric_leaves_an_empty_cell_with_its_reason(tmp_pa
     write_result(tmp_path / "results_1.json", arm="atom", scores={"bypass": 999.0})
     (row,) = rows_of(tmp_path)
     assert row.arms[0] == Cell(reason="no parent in results_1.json")
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
+    file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
+    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
+    task = "spor_systematicity_mini"
+    write_samples(file, task, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
+    found = report.collect([tmp_path])
+    assert found.problems == ()
+    assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
 
 
 @pytest.mark.parametrize(
