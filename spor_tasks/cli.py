@@ -550,7 +550,7 @@ def _report(options: argparse.Namespace) -> int:
         board = report.write_leaderboard(options.results, options.out)
         print(leaderboard_text.terminal(board))
         return 0 if board.whole else _VIOLATED
-    found = report.write(options.results, options.out)
+    found = report.write(options.results, options.out, jobs=os.cpu_count() or 1)
     print(render.terminal(found))
     if options.out:
         print(f"\n{options.out / report.PAGE}")

@@ -14,6 +14,7 @@ from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.hub import model_index_yaml
 from spor_tasks.report.leaderboard import Leaderboard, rank
+from spor_tasks.report.samples import SampleFile
 from spor_tasks.store import atomic_write
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "write_diff",
     "write_leaderboard",
 ]
+
+_MANY_BYTES = 30_000_000
 
 PAGE = "page.html"
 """The file of a report that shows all of it."""
@@ -48,8 +51,10 @@ _LEADERBOARD: tuple[tuple[str, Callable[[Leaderboard], str]], ...] = (
 )
 
 
-def write(paths: Sequence[Path], out: Path | None = None) -> Report:
+def write(paths: Sequence[Path], out: Path | None = None, *, jobs: int = 1) -> Report:
     """Report the results that lie in files and folders; with ``out`` as files there, too.
+
+    Many samples are read in ``jobs`` processes.
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
@@ -59,7 +64,7 @@ def write(paths: Sequence[Path], out: Path | None = None) -> Report:
     if out is not None:
         for name, text in _REPORT:
             _write_text(out / name, text(report))
-        browsed = browser.browse(report.samples)
+        browsed = browser.browse(report.samples, jobs=_useful(jobs, report.samples))
         drawn = plots.draw(report, browsed.outcomes)
         for plot in drawn:
             _write_text(out / "plots" / f"{plot.name}.svg", plot.svg)
@@ -93,6 +98,11 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
     if out is not None:
         _write_text(out / "diff.json", diff_text.as_json(found))
     return found
+
+
+def _useful(jobs: int, files: Sequence[SampleFile]) -> int:
+    """Return how many processes are worth their start, which takes as long as some megabytes."""
+    return jobs if sum(file.path.stat().st_size for file in files) > _MANY_BYTES else 1
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -9,15 +9,17 @@ import base64
 import gzip
 import json
 import math
+import multiprocessing
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from spor_tasks.errors import ResultError
 from spor_tasks.metrics.base import Value
 from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
-from spor_tasks.report.samples import Record, SampleFile
+from spor_tasks.report.samples import SampleFile
 from spor_tasks.results import Problem, TaskResult
 from spor_tasks.samples import ARMS, CopySample, OrderSample, Sample
 
@@ -77,18 +79,20 @@ class Browser:
     problems: tuple[Problem, ...]
 
 
-def browse(files: Iterable[SampleFile]) -> Browser:
+def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
     """Read, mark and pack the samples of runs; those of a damaged file up to the damage.
 
-    Runs come in the order of the paper's aspects, then by corpus, sets, model, arm and seed.
+    Runs come in the order of the paper's aspects, then by corpus, sets, model, arm and seed. With
+    several ``jobs`` files are read in as many processes, with the same result.
     """
     by_test: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=_place):
         run = file.run
         by_test.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
+    runs = _read_all([file for group in by_test.values() for file in group], jobs)
     packing = _Packing()
     for group in by_test.values():
-        packing.add(group)
+        packing.add([file.run for file in group], runs)
     return packing.finished()
 
 
@@ -107,8 +111,69 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
     )
 
 
+# --- One run, by itself: what takes time, and can be done for several runs at once ----------------
+
+
+class _Asked(NamedTuple):
+    """A sample as a run was asked about it; ``row`` is what the page keeps of it, as JSON."""
+
+    id: str
+    size: int
+    category: str | None
+    inputs: tuple[str, ...]
+    row: str
+
+
 @dataclass(slots=True)
-class _Asked:
+class _Run:
+    """The samples of a run, and what it made of them.
+
+    All but ``problem`` run in parallel; ``told`` are outputs and scores as JSON, without brackets.
+    """
+
+    asked: list[_Asked] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    scores: "array[float]" = field(default_factory=lambda: array("d"))
+    faults: list[tuple[Fault, ...]] = field(default_factory=list)
+    problem: Problem | None = None
+
+
+def _read(file: SampleFile) -> _Run:
+    run, metric = _Run(), headline(file.run)
+    try:
+        for record in file.records():
+            sample = record.sample
+            marked = mark_all(sample, record.outputs)
+            row = _json(_sample_row(sample, record.inputs))
+            size = len(sample.units)
+            run.asked.append(_Asked(sample.id, size, sample.category, record.inputs, row))
+            run.told.append(
+                f"{_json(list(map(_output_row, marked)))},{_scores_json(record.scores)}"
+            )
+            run.scores.append(_number(record.scores.get(metric)))
+            run.faults.append(faults_of(marked))
+    except ResultError as error:
+        what = f"{error.what}: the samples from here on are left out"
+        run.problem = Problem("samples", error.where or str(file.path), what)
+    return run
+
+
+def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
+    """Yield what each file has, in order; one job reads here, several in processes."""
+    if min(jobs, len(files)) <= 1:
+        yield from map(_read, files)
+        return
+    # Spawned, not forked: threads of the caller may hold locks that a fork would never release.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(files)), context) as pool:
+        yield from pool.map(_read, files)
+
+
+# --- All runs together ---------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Test:
     """The samples of one test set, gathered from its runs."""
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -117,14 +182,13 @@ class _Asked:
     categories: list[str | None] = field(default_factory=list)
     inputs: list[tuple[str, ...]] = field(default_factory=list)
 
-    def number(self, record: Record) -> int:
-        sample = record.sample
-        number = self.numbers.setdefault(sample.id, len(self.rows))
+    def number(self, asked: _Asked) -> int:
+        number = self.numbers.setdefault(asked.id, len(self.rows))
         if number == len(self.rows):
-            self.rows.append(_json(_sample_row(sample, record.inputs)))
-            self.sizes.append(len(sample.units))
-            self.categories.append(sample.category)
-            self.inputs.append(record.inputs)
+            self.rows.append(asked.row)
+            self.sizes.append(asked.size)
+            self.categories.append(asked.category)
+            self.inputs.append(asked.inputs)
         return number
 
 
@@ -136,58 +200,46 @@ class _Packing:
     outcomes: list[Outcomes] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, files: Sequence[SampleFile]) -> None:
+    def add(self, results: Sequence[TaskResult], runs: Iterator[_Run]) -> None:
         """Pack the runs of one test set, then its samples."""
-        asked = _Asked()
-        test = TestSet(files[0].run, asked.sizes, asked.categories)
-        for file in files:
-            self._add_run(file, test, asked)
-        run = test.task
+        test, task = _Test(), results[0]
+        asked = TestSet(task, test.sizes, test.categories)
+        for result in results:
+            self._add_run(result, next(runs), asked, test)
         self.tests.append(
             {
-                "task": run.comparison,
-                "aspect": run.aspect,
-                "corpus": run.corpus,
-                "part": run.part,
-                "sets": run.protocol,
-                "metric": headline(run),
-                "sizes": asked.sizes.tolist(),
-                "chunk": self._pack(asked.rows),
+                "task": task.comparison,
+                "aspect": task.aspect,
+                "corpus": task.corpus,
+                "part": task.part,
+                "sets": task.protocol,
+                "metric": headline(task),
+                "sizes": test.sizes.tolist(),
+                "chunk": self._pack(test.rows),
             }
         )
 
-    def _add_run(self, file: SampleFile, test: TestSet, asked: _Asked) -> None:
-        run, rows, metric = file.run, [], headline(file.run)
-        samples, scores = array("I"), array("d")
-        faults: list[tuple[Fault, ...]] = []
-        for record in self._records(file):
-            number = asked.number(record)
-            marked = mark_all(record.sample, record.outputs)
-            samples.append(number)
-            scores.append(_number(record.scores.get(metric)))
-            faults.append(faults_of(marked))
-            inputs = None if record.inputs == asked.inputs[number] else record.inputs
-            rows.append(_json(_output_row(marked, record.scores, inputs)))
-        self.outcomes.append(Outcomes(run, test, samples, scores, faults))
+    def _add_run(self, result: TaskResult, run: _Run, asked: TestSet, test: _Test) -> None:
+        samples = list(map(test.number, run.asked))
+        if run.problem:
+            self.problems.append(run.problem)
+        self.outcomes.append(Outcomes(result, asked, samples, run.scores, run.faults))
+        rows = [
+            f"[{told},{_json(each.inputs if each.inputs != test.inputs[number] else None)}]"
+            for each, told, number in zip(run.asked, run.told, samples, strict=True)
+        ]
         self.runs.append(
             {
                 "test": len(self.tests),
-                "model": run.model,
-                "arm": run.arm,
-                "seed": run.seed,
-                "samples": None if list(samples) == list(range(len(samples))) else list(samples),
-                "scores": [_rounded(score) for score in scores],
-                "faults": [sum(_BITS[fault] for fault in found) for found in faults],
+                "model": result.model,
+                "arm": result.arm,
+                "seed": result.seed,
+                "samples": None if samples == list(range(len(samples))) else samples,
+                "scores": [_rounded(score) for score in run.scores],
+                "faults": [sum(_BITS[fault] for fault in found) for found in run.faults],
                 "chunk": self._pack(rows),
             }
         )
-
-    def _records(self, file: SampleFile) -> Iterator[Record]:
-        try:
-            yield from file.records()
-        except ResultError as error:
-            what = f"{error.what}: the samples from here on are left out"
-            self.problems.append(Problem("samples", error.where or str(file.path), what))
 
     def _pack(self, rows: Sequence[str]) -> int:
         """Pack rows of JSON; return the number of the first chunk of them."""
@@ -230,27 +282,22 @@ def _sample_row(sample: Sample, inputs: Sequence[str]) -> list[Any]:
     return [sample.id, sample.units, sample.references, more]
 
 
-def _output_row(
-    outputs: Sequence[Marked], scores: Mapping[str, Value], inputs: Sequence[str] | None
-) -> list[Any]:
+def _output_row(output: Marked) -> list[Any]:
     return [
+        output.output,
+        output.scored,
         [
-            [
-                output.output,
-                output.scored,
-                [
-                    [start, end, [f"{_KINDS[kind]}{number}" for kind, number in labels]]
-                    for start, end, labels in output.marks
-                ],
-                output.units,
-                output.phrases,
-                output.leaks,
-            ]
-            for output in outputs
+            [start, end, [f"{_KINDS[kind]}{number}" for kind, number in labels]]
+            for start, end, labels in output.marks
         ],
-        {name: _rounded(_number(value)) for name, value in scores.items()},
-        inputs,
+        output.units,
+        output.phrases,
+        output.leaks,
     ]
+
+
+def _scores_json(scores: Mapping[str, Value]) -> str:
+    return _json({name: _rounded(_number(value)) for name, value in scores.items()})
 
 
 def _number(value: Value) -> float:

@@ -146,6 +146,11 @@ def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> N
         assert [values[metric] for _, values, _ in rows] == run["scores"]
 
 
+def test_several_processes_pack_what_one_does(runs: Path) -> None:
+    files = report.collect([runs]).samples
+    assert browse(files, jobs=2) == browse(files)
+
+
 def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "SIZE", 10)
     found = report.collect([invented_runs.write(tmp_path, count=24, models=["base"])])
