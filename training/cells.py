@@ -236,6 +236,11 @@ def _results(
     return found
 
 
+@cache
+def _task_metadata() -> Mapping[str, Any]:
+    return {file.name: file.content["metadata"] for file in tasks.files()}
+
+
 def _is_of(file: Path, task: str, experiment: Experiment, cell: Cell) -> bool:
     """Say whether a file has the result of a task, reached with the experiment's settings."""
     try:
@@ -248,7 +253,7 @@ def _is_of(file: Path, task: str, experiment: Experiment, cell: Cell) -> bool:
     run, config = content["config"], content["configs"][task]
     options = _options(experiment, cell)
     arguments = _arguments(experiment, cell)
-    metadata = tasks.expand([task])[0].content["metadata"]
+    metadata = _task_metadata()[task]
     here = {
         "spor_tasks": __version__,
         "version": str(metadata["version"]),
