@@ -17,6 +17,8 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # which after the end of a row would be its argument, as would a star
+    "*": "{*}",
     '"': r"\textquotedbl{}",
     "−": "$-$",
     "†": r"$^\dagger$",

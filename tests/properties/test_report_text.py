@@ -47,6 +47,7 @@ def test_in_latex_nothing_is_a_command_of_its_own(text: str) -> None:
     bare = re.sub(r"\\[{}$&#%_]", "", bare)
     assert bare.count("{") == bare.count("}")
     assert not set("#%&_~<>|") & set(bare)
+    assert not bare.startswith(("[", "*"))
 
 
 @given(TEXTS)
