@@ -401,6 +401,7 @@ function repaint() {
   shown.forEach((element) => element.remove());
   shown.clear();
   $('strip').style.height = `${view.length * ROW}px`;
+  $('list').style.setProperty('--rows', `${view.length * ROW + 2}px`);
   paint();
 }
 
@@ -623,6 +624,7 @@ function buildFilters() {
   parts.push(select('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...parts);
   const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'], ...index.faults.map(([name, meaning], bit) => [String(bit), name, meaning])];
+  if (!kinds.some(([value]) => value === state.kind)) state.kind = '';
   $('kinds').replaceChildren(...kinds.map(([value, name, meaning]) => {
     const button = el('button', { type: 'button', title: meaning, 'data-kind': value }, name, el('span', { class: 'n' }));
     button.onclick = () => { state.kind = value; refresh(); };

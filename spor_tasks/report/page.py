@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape as _html
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
@@ -37,33 +38,42 @@ def page(report: Report, browser: Browser, drawn: Sequence[Plot]) -> str:
     """Return the page; the same report is the same text."""
     style, script = _source("page.css"), _source("page.js")
     problems = [*report.problems, *browser.problems]
-    sections = [
-        ("tables", "Tables", list(_tables(report))),
-        ("plots", "Plots", list(_plots(drawn))),
-        ("problems", "Problems", list(_problems(problems))),
-    ]
-    there = [(name, title) for name, title, content in sections if content]
-    nav = [*there[:2], ("samples", "Samples"), *there[2:]]
+    before = _sections([("tables", "Tables", _tables(report)), ("plots", "Plots", _plots(drawn))])
+    after = _sections([("problems", "Problems", _problems(problems))])
+    nav = [*before, _Section("samples", "Samples", ""), *after]
     return Template(_source("page.html")).substitute(
         title="SPOR report",
         version=_html(__version__),
         policy=_html(_policy(style, script)),
         style=style,
         script=script,
-        nav="\n    ".join(f'<a href="#{name}">{title}</a>' for name, title in nav),
+        nav="\n    ".join(f'<a href="#{each.name}">{each.title}</a>' for each in nav),
         summary=_summary(report, browser),
-        sections="\n".join(
-            f'<section id="{name}" aria-labelledby="{name}-title">\n'
-            f'<h2 id="{name}-title">{title}</h2>\n' + "\n".join(content) + "\n</section>"
-            for name, title, content in sections
-            if content
-        ),
+        before="\n".join(each.html for each in before),
+        after="\n".join(each.html for each in after),
         footer=f"<p>{_html(LEGEND)}</p><p>spor-tasks {_html(__version__)}</p>",
         data="\n".join(
             f'<script type="application/gzip" id="chunk-{number}">{chunk}</script>'
             for number, chunk in enumerate(browser.chunks)
         ),
     )
+
+
+class _Section(NamedTuple):
+    name: str
+    title: str
+    html: str
+
+
+def _sections(named: Iterable[tuple[str, str, Iterator[str]]]) -> list[_Section]:
+    """Return the sections that there is something in."""
+    made = []
+    for name, title, content in named:
+        if text := "\n".join(content):
+            head = f'<section id="{name}" aria-labelledby="{name}-title">\n'
+            html = f'{head}<h2 id="{name}-title">{title}</h2>\n{text}\n</section>'
+            made.append(_Section(name, title, html))
+    return made
 
 
 def _source(name: str) -> str:

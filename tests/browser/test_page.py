@@ -310,6 +310,8 @@ def test_the_address_keeps_filters_and_sample(open_page: Opener) -> None:
 def test_an_address_that_makes_no_sense_does_no_harm(open_page: Opener, address: str) -> None:
     page = open_page(address=address)
     expect(page.locator("#samples-app")).to_be_visible()
+    assert count(page) > 0
+    expect(page.locator('#kinds [aria-pressed="true"]')).to_have_count(1)
 
 
 def test_the_theme_is_the_system_s_until_one_is_chosen(open_page: Opener) -> None:
