@@ -8,7 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.documents import any_sample_of, first_line
+from spor_tasks.documents import any_sample_of
 from spor_tasks.errors import ResultError
 from spor_tasks.metrics.base import Value
 from spor_tasks.results import TaskResult
@@ -38,34 +38,6 @@ class Record:
     outputs: tuple[str, ...]
     scores: Mapping[str, Value]
     prompt_sha256: str
-
-    @property
-    def scored(self) -> tuple[str, ...]:
-        """What was scored of the outputs."""
-        return tuple(map(first_line, self.outputs))
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """The kinds of error that the scores tell of, in the order of :data:`ERRORS`."""
-        scores = self.scores
-        found = {
-            "empty": not all(output.strip() for output in self.scored),
-            "fidelity": scores.get("fidelity_pbh") == 0 or scores.get("cwio_located_share") == 0,
-            "ordering": scores.get("ordering_pbh") == 0,
-            "omission": bool(scores.get("copy_rule_00") or scores.get("copy_rule_01")),
-            "hallucination": bool(scores.get("copy_rule_01") or scores.get("copy_rule_11")),
-        }
-        return tuple(kind for kind in ERRORS if found[kind])
-
-
-ERRORS: Mapping[str, str] = {
-    "empty": "an output is empty",
-    "fidelity": "a unit is not located in an output",
-    "ordering": "an output has an order that no reference has",
-    "omission": "a hidden phrase is not copied",
-    "hallucination": "what is hidden appears",
-}
-"""The kinds of error that scores tell of, with what they mean; PARENT tells of none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,6 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
     assert record.inputs == record.contexts
     assert record.inputs[0].endswith("<tail> Cold Sound Output:")
     assert record.outputs == (output,)
-    assert record.scored == ("Greyport: Cold Sound.",)
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64
     assert list(file.scores()) == [("told", record.scores)]
@@ -89,31 +88,6 @@ def test_values_may_stand_with_a_group_or_have_no_verdict(tmp_path: Path) -> Non
     scores = {"cwio": [2, 1.0], "cwio_stderr": [2, 1.0], "cwio_3": None, "cwio_located_share": 0.0}
     (record,) = logged(tmp_path, sample_row(ORDERED, ["x", "y"], scores)).records()
     assert record.scores == {"cwio": (2, 1.0), "cwio_3": None, "cwio_located_share": 0.0}
-
-
-@pytest.mark.parametrize(
-    ("sample", "outputs", "scores", "errors"),
-    [
-        (TOLD, ["all is told"], PARENT, ()),
-        (TOLD, [" \nlate"], PARENT, ("empty",)),
-        (ORDERED, ["a", "b"], {"fidelity_pbh": 0.0, "ordering_pbh": 100.0}, ("fidelity",)),
-        (ORDERED, ["a", ""], {"fidelity_pbh": 100.0, "ordering_pbh": 0.0}, ("empty", "ordering")),
-        (TOLD, ["x"], {"cwio": [2, 1.0], "cwio_located_share": 0.0}, ("fidelity",)),
-        (HIDDEN, ["x"], {"copy_rule": 100.0, "copy_rule_00": 0.0}, ()),
-        (HIDDEN, ["x"], {"copy_rule_00": 100.0}, ("omission",)),
-        (HIDDEN, ["x"], {"copy_rule_01": 100.0}, ("omission", "hallucination")),
-        (HIDDEN, ["x"], {"copy_rule_11": 100.0}, ("hallucination",)),
-    ],
-)
-def test_scores_tell_the_kind_of_error(
-    tmp_path: Path,
-    sample: Sample,
-    outputs: list[str],
-    scores: dict[str, Any],
-    errors: tuple[str, ...],
-) -> None:
-    (record,) = logged(tmp_path, sample_row(sample, outputs, scores)).records()
-    assert record.errors == errors
 
 
 def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path) -> None:
