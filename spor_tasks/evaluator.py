@@ -11,6 +11,7 @@ import lm_eval.models  # noqa: F401 - lm-eval registers its own models only if i
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import tasks
@@ -36,7 +37,8 @@ class Evaluator:
     def __init__(self, model: str, **settings: str | int | None) -> None:
         register_model()
         self._kind = model
-        self._settings = settings
+        # As lm-eval's command line: its models' own default fails where there is no GPU.
+        self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}
         self._loaded: tuple[Arguments, LM] | None = None
 
     def evaluate(

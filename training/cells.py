@@ -359,10 +359,10 @@ def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: st
             "model_args": arguments,
             "metadata": metadata,
             "batch_size": own.batch_size,
-            "device": own.device,
             "output_path": str(place),
             "log_samples": True,
             **options,
+            **({} if own.device is None else {"device": own.device}),
         }
         file = experiment.folder / cell.name / "evaluation.yaml"
         write_json(file, settings)

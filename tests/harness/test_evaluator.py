@@ -113,7 +113,7 @@ def test_what_swapping_would_change_is_loaded_anew(
 def test_another_base_takes_the_place_of_the_first(
     checkpoint: Callable[..., Path], tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
-    shared = Evaluator("hf", batch_size=2, device="cpu")
+    shared = Evaluator("hf", batch_size=2)  # on whatever device there is
     folders = [str(checkpoint("llama", seed)) for seed in (0, 1)]
     for folder in folders:
         found = shared.evaluate({"pretrained": folder}, [TASK], **SHORT)
