@@ -14,7 +14,7 @@ from spor_tasks.schema import faults, result_schema
 _FILTER = ",none"
 
 # What lm-eval says of chats beside the tasks.
-_CHAT = ("chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
+_CHAT = ("chat_template_sha", "system_instruction_sha")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +239,10 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
             **{key: str(content.get(key)) for key in _CHAT},
+            # Without a chat it is true or null depending on how lm-eval was called, to no effect.
+            "fewshot_as_multiturn": str(
+                content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
+            ),
             "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
             "n": str(n),
         },

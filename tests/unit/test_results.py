@@ -138,3 +138,17 @@ def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
         results.collect([tmp_path])
     with pytest.raises(ResultError, match="does not exist"):
         results.collect([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(("chat", "alike"), [(None, True), ("d" * 64, False)])
+def test_turns_are_told_apart_in_chats_alone(
+    chat: str | None, *, alike: bool, tmp_path: Path
+) -> None:
+    signatures = []
+    for number, multiturn in enumerate((True, None)):
+        file = tmp_path / f"results_{number}.json"
+        chats = {"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}
+        file.write_text(json.dumps(result_content() | chats))
+        (result,) = results.read(file)
+        signatures.append(result.signature)
+    assert (signatures[0] == signatures[1]) is alike
