@@ -182,11 +182,21 @@ def _executor(
 
 
 def _gpus(number: int, each: int) -> list[int]:
-    """Return the GPUs of a local worker: its own while there are any, then shared ones."""
+    """Return the GPUs of a local worker: its own while there are any, then shared ones.
+
+    Raises:
+        ConfigError: the GPUs that may be seen go by other names than numbers.
+    """
     import torch  # noqa: PLC0415 - seconds
 
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    here = [int(name) for name in named.split(",")] if named else range(torch.cuda.device_count())
+    if named and not all(name.isdecimal() for name in named.split(",")):
+        raise ConfigError(
+            f"{named!r} are no numbers",
+            where="CUDA_VISIBLE_DEVICES",
+            remedy="Name the GPUs by number, or start workers one by one, each with its own.",
+        )
+    here = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
     return [here[(number * each + i) % len(here)] for i in range(min(each, len(here)))]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import lm_eval.tasks
 import pytest
+import torch
 from filelock import FileLock
 
 from spor_tasks import cli, evaluate, results
@@ -30,6 +31,7 @@ from training.cells import look
 from training.config import TrainingConfig
 from training.experiment import Cell, Experiment, InContextConfig, ShownModel, expand, load
 from training.launch import launch
+from training.run import _gpus as gpus_of
 from training.run import plan, run
 
 TEXT = """
@@ -385,6 +387,57 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
     more = replace(asked, in_context=replace(shown, shots=4))
     assert look(more, cell).status == "missing"  # other prompts, so another result
+
+
+@pytest.mark.parametrize(
+    ("named", "each", "expected"),
+    [
+        (None, 1, [[0], [1], [2], [0]]),
+        ("4,6", 1, [[4], [6], [4], [6]]),
+        (None, 2, [[0, 1], [2, 0], [1, 2], [0, 1]]),
+        ("7", 2, [[7]] * 4),
+    ],
+)
+def test_workers_get_gpus_of_their_own_while_there_are_any(
+    named: str | None, each: int, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if named:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    assert [gpus_of(number, each) for number in range(4)] == expected
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1234")
+    with pytest.raises(ConfigError, match="'MIG-1234' are no numbers"):
+        gpus_of(0, each)
+
+
+def test_slurm_is_asked_for_what_the_file_says(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands stand for Slurm's: one keeps what is submitted, the other has it all done."""
+    commands = {
+        "srun": "exit 1",
+        "sbatch": f'cat "$1" >> {tmp_path}/submitted; echo "Submitted batch job $$"',
+        "sacct": "shift 4; echo 'JobID|State|NodeList';"
+        ' for job; do [ $job = -j ] || echo "$job|FAILED|here"; done',
+    }
+    for name, script in commands.items():
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    settings: dict[str, str | int | float | bool] = {
+        "timeout_min": 30,
+        "gpus_per_node": 2,
+        "slurm_partition": "short",
+    }
+    assert not run(replace(experiment, slurm=settings), executor="slurm", workers=2)
+    submitted = (tmp_path / "submitted").read_text()
+    assert submitted.count("#!/bin/bash") == 2
+    for line in ("time=30", "gpus-per-node=2", "partition=short", "job-name=tiny"):
+        assert submitted.count(f"#SBATCH --{line}\n") == 2
+    assert "submitit.core._submit" in submitted
+    assert statuses(experiment) == ["missing"] * 3
 
 
 def test_settings_that_submitit_does_not_know_are_an_error(experiment: Experiment) -> None:
