@@ -106,6 +106,7 @@ function chunk(number) {
 const ROW = 98; // pixels, as in page.css
 const AS_IS = 'as is';
 const FINE = 'fine';
+const UNITS = { unit: true, doubtful: true };
 const KIND = { u: 'unit', d: 'doubtful', p: 'phrase', l: 'leak', i: 'inner' };
 
 let index; // tests, runs and faults; see report/page.py
@@ -115,8 +116,14 @@ let chosen = -1; // the row that is shown
 let matching = null; // of a search: 1 for each row that has the words
 const haystacks = new Map(); // texts in lower case by chunk, once something was sought
 
-const state = { aspect: '', corpus: '', part: '', sets: '', model: '', arm: '', seed: '', units: '', kind: '', query: '', beside: 'arm', compared: '', order: '', sample: '' };
+const state = {
+  aspect: '', corpus: '', part: '', sets: '', model: '', arm: '', seed: '', units: '',
+  kind: '', query: '', beside: 'arm', compared: '', order: '', sample: '',
+};
 
+const spaced = (name) => name.replaceAll('_', ' ');
+const plural = (count, name) => `${count} ${name}${count === 1 ? '' : 's'}`;
+const joined = (parts) => parts.filter(Boolean).join(' · ');
 const testOf = (run) => index.tests[run.test];
 const sampleOf = (row) => {
   const run = index.runs[rows.run[row]];
@@ -146,7 +153,7 @@ function columns() {
 
 // A run tells of itself in the words that filters use.
 const FACETS = {
-  aspect: { name: 'Aspect', of: (run) => testOf(run).aspect.replaceAll('_', ' ') },
+  aspect: { name: 'Aspect', of: (run) => spaced(testOf(run).aspect) },
   corpus: { name: 'Corpus', of: (run) => testOf(run).corpus },
   part: { name: 'Part', of: (run) => testOf(run).part ?? '' },
   sets: { name: 'Sets', of: (run) => testOf(run).sets },
@@ -162,15 +169,16 @@ const BESIDE = {
   none: 'nothing',
 };
 
-const runName = (run) => [run.arm ?? AS_IS, run.seed === null ? null : `seed ${run.seed}`].filter(Boolean).join(', ');
+const runName = ({ arm, seed }) => (arm ?? AS_IS) + (seed === null ? '' : `, seed ${seed}`);
 
 /** Return the number of the run that a run is compared with, -1 for none. */
 function besideOf(run, mode = state.beside) {
   const number = /^run (\d+)$/.exec(mode);
-  const peers = (wanted) => index.runs.findIndex((other) => other !== run && other.test === run.test && wanted(other));
+  const isPeer = (other) => other !== run && other.test === run.test;
+  const peers = (wanted) => index.runs.findIndex((other) => isPeer(other) && wanted(other));
   if (number) {
     const other = index.runs[Number(number[1])];
-    return other && other !== run && other.test === run.test ? Number(number[1]) : -1;
+    return other && isPeer(other) ? Number(number[1]) : -1;
   }
   const same = (other) => other.model === run.model;
   if (mode === 'arm') {
@@ -197,7 +205,8 @@ function besideRows() {
   const placesOf = (number) => {
     if (!places.has(number)) {
       const { samples, faults } = index.runs[number];
-      places.set(number, new Map(Array.from(faults, (_, place) => [samples ? samples[place] : place, place])));
+      const pairs = Array.from(faults, (_, place) => [samples ? samples[place] : place, place]);
+      places.set(number, new Map(pairs));
     }
     return places.get(number);
   };
@@ -222,24 +231,32 @@ const COMPARED = {
   faults: { name: 'other errors', holds: (row, other) => rows.faults[row] !== rows.faults[other] },
 };
 
+/** Return how far a sample's score is from that of the output beside, NaN without one. */
+function gap(row) {
+  const other = beside(row);
+  return other < 0 ? NaN : Math.abs(rows.score[row] - rows.score[other]);
+}
+
 const ORDERS = {
   '': { name: 'as in files' },
   low: { name: 'lowest score', key: (row) => rows.score[row] },
   high: { name: 'highest score', key: (row) => -rows.score[row] },
-  gap: { name: 'largest gap', key: (row) => { const other = beside(row); return other < 0 ? NaN : -Math.abs(rows.score[row] - rows.score[other]); } },
+  gap: { name: 'largest gap', key: (row) => -gap(row) },
   long: { name: 'most units', key: (row) => -rows.units[row] },
 };
 
 /** Find the rows that the filters leave, and how many of each kind of error they leave. */
 function find() {
   beside = besideRows();
-  const allowed = index.runs.map((run) => Object.keys(FACETS).every((facet) => !state[facet] || FACETS[facet].of(run) === state[facet]));
+  const wanted = Object.keys(FACETS).filter((facet) => state[facet]);
+  const allowed = index.runs.map((run) => wanted.every((facet) => FACETS[facet].of(run) === state[facet]));
   const units = state.units === '' ? -1 : Number(state.units);
   const compared = COMPARED[state.compared];
   const counts = new Map([['', 0], [FINE, 0], ...index.faults.map((_, bit) => [String(bit), 0])]);
   const found = [];
   for (let row = 0; row < rows.run.length; row += 1) {
-    if (!allowed[rows.run[row]] || (units >= 0 && rows.units[row] !== units) || (matching && !matching[row])) continue;
+    if (!allowed[rows.run[row]] || (matching && !matching[row])) continue;
+    if (units >= 0 && rows.units[row] !== units) continue;
     if (compared) {
       const other = beside(row);
       if (other < 0 || !compared.holds(row, other)) continue;
@@ -270,7 +287,10 @@ async function haystack(number, textsOf) {
   return haystacks.get(number);
 }
 
-const sampleTexts = ([id, units, references, more]) => [id, more.name ?? '', ...units.map((unit) => unit.join(' ').replaceAll('_', ' ')), ...references];
+function sampleTexts([id, units, references, more]) {
+  return [id, more.name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references];
+}
+
 const outputTexts = ([outputs]) => outputs.map(([text]) => text);
 
 async function gather(first, length, textsOf) {
@@ -321,7 +341,8 @@ function highlight() {
   const walker = document.createTreeWalker($('sample'), NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const text = node.data.toLowerCase();
-    if (text.length !== node.data.length || !node.parentElement.closest('.output, .references, .units tbody')) continue;
+    const searched = node.parentElement.closest('.output, .references, .units tbody');
+    if (!searched || text.length !== node.data.length) continue;
     for (const word of words) {
       for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
         const range = new Range();
@@ -348,7 +369,10 @@ async function sampleRecord(row) {
   return (await chunk(first + Math.floor(number / index.size)))[number % index.size];
 }
 
-const format = (score) => (Number.isNaN(score) ? '–' : Number.isInteger(score) ? String(score) : score.toFixed(Math.abs(score) <= 1 ? 2 : 1));
+function format(score) {
+  if (Number.isNaN(score)) return '–';
+  return Number.isInteger(score) ? String(score) : score.toFixed(Math.abs(score) <= 1 ? 2 : 1);
+}
 
 function badges(faults) {
   const found = index.faults.filter((_, bit) => (faults >> bit) & 1);
@@ -360,13 +384,25 @@ function rowElement(position) {
   const row = view[position];
   const run = index.runs[rows.run[row]];
   const test = testOf(run);
-  const faults = badges(rows.faults[row]);
-  const title = [test.aspect.replaceAll('_', ' '), test.corpus, test.part, runName(run)].filter(Boolean).join(' · ');
+  const [first, ...others] = badges(rows.faults[row]);
+  const title = joined([spaced(test.aspect), test.corpus, test.part, runName(run)]);
   const text = el('p', { class: 'text' });
-  const made = el('div', { class: 'row waiting', role: 'option', id: `row-${row}`, 'aria-selected': String(row === chosen), 'aria-setsize': view.length, 'aria-posinset': position + 1 },
-    el('div', { class: 'line' }, el('span', { title }, title), el('span', { class: 'value', title: test.metric }, format(rows.score[row]))),
-    el('div', { class: 'line' }, faults[0], faults.length > 1 ? el('span', {}, `+${faults.length - 1}`) : null, el('span', {}, `${rows.units[row]} unit${rows.units[row] === 1 ? '' : 's'}`)),
-    text);
+  const made = el('div', {
+    class: 'row waiting',
+    role: 'option',
+    id: `row-${row}`,
+    'aria-selected': String(row === chosen),
+    'aria-setsize': view.length,
+    'aria-posinset': position + 1,
+  },
+  el('div', { class: 'line' },
+    el('span', { title }, title),
+    el('span', { class: 'value', title: test.metric }, format(rows.score[row]))),
+  el('div', { class: 'line' },
+    first,
+    others.length ? el('span', {}, `+${others.length}`) : null,
+    el('span', {}, plural(rows.units[row], 'unit'))),
+  text);
   made.style.transform = `translateY(${position * ROW}px)`;
   made.dataset.row = row;
   outputsOf(row).then(([outputs]) => {
@@ -418,7 +454,9 @@ function reveal(position) {
 function choose(row, { focus = false } = {}) {
   chosen = row;
   state.sample = row < 0 ? '' : `${rows.run[row]}.${rows.place[row]}`;
-  shown.forEach((element) => element.setAttribute('aria-selected', String(Number(element.dataset.row) === row)));
+  for (const element of shown.values()) {
+    element.setAttribute('aria-selected', String(Number(element.dataset.row) === row));
+  }
   if (row < 0) {
     $('list').removeAttribute('aria-activedescendant');
     $('sample').replaceChildren();
@@ -440,104 +478,167 @@ function step(by) {
 
 // --- The sample chosen ---------------------------------------------------------------------------
 
-const SIGNS = { unit: String, doubtful: (number) => `${number}?`, phrase: () => '=', leak: () => '!', inner: () => '(!)' };
+const SIGNS = {
+  unit: String, doubtful: (number) => `${number}?`, phrase: () => '=', leak: () => '!', inner: () => '(!)',
+};
 
 /** Return an output's text as nodes, with its marks. Indices count code points, as Python's do. */
 function marked([text, scored, marks, , , leaks], hidden) {
+  const meanings = {
+    unit: (number) => `unit ${number}`,
+    doubtful: (number) => `unit ${number}, in doubt: these are not its own words, or not all`,
+    phrase: (number) => `copies ${hidden[number][1]}`,
+    leak: (number) => `leaks ${leaks[number]}`,
+    inner: (number) => `has ${leaks[number]} inside a word, which counts as published`,
+  };
   const points = Array.from(text);
+  const piece = (start, end) => points.slice(start, end).join('');
   const nodes = [];
   let at = 0;
-  const plain = (to) => {
-    if (to > at) nodes.push(...visible(points.slice(at, to).join('')));
-    at = Math.max(at, to);
-  };
-  for (const [start, end, labels] of marks) {
-    plain(start);
+  marks.forEach(([start, end, labels], place) => {
+    nodes.push(...visible(piece(at, start)));
+    at = end;
     const named = labels.map((label) => [KIND[label[0]], Number(label.slice(1))]);
-    const units = named.filter(([kind]) => kind === 'unit' || kind === 'doubtful').map(([, number]) => number);
-    const meaning = named.map(([kind, number]) => {
-      if (kind === 'unit') return `unit ${number}`;
-      if (kind === 'doubtful') return `unit ${number}, in doubt: these are not its own words, or not all`;
-      if (kind === 'phrase') return `copies ${hidden[number][1]}`;
-      return kind === 'leak' ? `leaks ${leaks[number]}` : `has ${leaks[number]} inside a word, which counts as published`;
-    }).join('; ');
+    const units = named.filter(([kind]) => kind in UNITS).map(([, number]) => number);
+    const hues = units.slice(0, 1).map((number) => `hue${number % 8}`);
+    const meaning = named.map(([kind, number]) => meanings[kind](number)).join('; ');
     const mark = el('mark', {
-      class: [...new Set(named.map(([kind]) => kind)), ...units.slice(0, 1).map((number) => `hue${number % 8}`)].join(' '),
+      class: [...new Set(named.map(([kind]) => kind)), ...hues].join(' '),
       title: meaning,
       'data-units': units.join(' '),
-    }, ...visible(points.slice(start, end).join('')));
-    const next = marks.find(([other, , others]) => other >= end && points.slice(end, other).join('').trim() === '' && String(others) === String(labels));
-    const signs = named.map(([kind, number]) => SIGNS[kind](number)).join(' ');
-    if (!next) mark.append(el('sup', { 'aria-label': ` (${meaning})` }, signs));
+    }, ...visible(piece(start, end)));
+    const [next, , others] = marks[place + 1] ?? [];
+    const goesOn = String(others) === String(labels) && !piece(end, next).trim();
+    if (!goesOn) {
+      const signs = named.map(([kind, number]) => SIGNS[kind](number)).join(' ');
+      mark.append(el('sup', { 'aria-label': ` (${meaning})` }, signs));
+    }
     nodes.push(mark);
-    at = end;
-  }
-  plain(Math.min(scored, points.length));
-  if (points.length > scored && points.slice(scored).join('').trim()) {
-    nodes.push(el('span', { class: 'unscored', title: 'Only the first line is scored' }, ...visible(points.slice(scored).join(''))));
+  });
+  nodes.push(...visible(piece(at, scored)));
+  const rest = piece(scored);
+  if (rest.trim()) {
+    const title = 'Only the first line is scored';
+    nodes.push(el('span', { class: 'unscored', title }, ...visible(rest)));
   }
   return nodes;
 }
 
 function outputBlock(output, hidden) {
-  const nodes = output[0].trim() ? marked(output, hidden) : [el('span', { class: 'none' }, 'no output')];
-  const block = el('p', { class: 'output', dir: 'auto' }, ...nodes);
-  const [, , , units, phrases, leaks] = output;
-  const said = [];
-  if (units.length) said.push([`unit${units.length > 1 ? 's' : ''} not located: `, units.join(', ')]);
-  if (phrases.length) said.push(['not copied: ', phrases.map((number) => hidden[number][1]).join(', ')]);
-  if (leaks.length) said.push(['leaked: ', leaks.join(', ')]);
-  return [block, ...said.map(([what, which]) => el('p', { class: 'said' }, what, el('b', {}, ...visible(which))))];
+  const [text, , , units, phrases, leaks] = output;
+  const nodes = text.trim() ? marked(output, hidden) : [el('span', { class: 'none' }, 'no output')];
+  const copies = phrases.map((number) => hidden[number][1]);
+  const said = [
+    [`unit${units.length === 1 ? '' : 's'} not located: `, units],
+    ['not copied: ', copies],
+    ['leaked: ', leaks],
+  ];
+  return [
+    el('p', { class: 'output', dir: 'auto' }, ...nodes),
+    ...said.filter(([, which]) => which.length)
+      .map(([what, which]) => el('p', { class: 'said' }, what, el('b', {}, ...visible(which.join(', '))))),
+  ];
 }
 
-function outputCard(row, record, outputs, orders) {
+/** Return a box with a title. */
+function card(title, ...content) {
+  return el('section', { class: 'card' }, el('header', {}, el('h4', {}, title)), ...content);
+}
+
+function figures(values, main) {
+  const short = (name) => spaced(name.startsWith(`${main}_`) ? name.slice(main.length + 1) : name);
+  return Object.entries(values)
+    .filter(([, value]) => value !== null)
+    .sort(([a], [b]) => (b === main) - (a === main))
+    .slice(0, 4)
+    .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
+}
+
+function outputCard(row, record, [written, values], orders) {
   const run = index.runs[rows.run[row]];
-  const [written, values] = outputs;
-  const scores = Object.entries(values).filter(([, value]) => value !== null);
-  const main = testOf(run).metric;
-  scores.sort(([a], [b]) => (b === main) - (a === main));
-  const short = (name) => (name.startsWith(`${main}_`) ? name.slice(main.length + 1) : name).replaceAll('_', ' ');
-  const figures = scores.slice(0, 4).map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
-  const hidden = record[3].hidden ?? [];
   const inside = el('div', { class: 'inside' });
   written.forEach((output, number) => {
-    if (orders && written.length > 1) inside.append(el('p', { class: 'order' }, `Output for input order ${orders[number].join(' ')}`));
-    inside.append(...outputBlock(output, hidden));
+    if (orders && written.length > 1) {
+      const order = orders[number].join(' ');
+      inside.append(el('p', { class: 'order' }, `Output for input order ${order}`));
+    }
+    inside.append(...outputBlock(output, record[3].hidden ?? []));
   });
   inside.append(el('p', { class: 'faults said' }, ...badges(rows.faults[row])));
-  return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': `Output of ${run.model}, ${runName(run)}` },
-    el('header', {}, el('h4', {}, ...visible(run.model), ` · ${runName(run)}`), el('span', { class: 'values' }, ...figures)), inside);
+  const name = `Output of ${run.model}, ${runName(run)}`;
+  return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': name },
+    el('header', {},
+      el('h4', {}, ...visible(run.model), ` · ${runName(run)}`),
+      el('span', { class: 'values' }, ...figures(values, testOf(run).metric))),
+    inside);
 }
 
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));
 
-const told = (kind, sign, word) => el('td', { class: `told ${kind}` }, `${sign} `, el('span', { class: 'word' }, word));
-
-/** Return the table of units, with a column for each output that says which ones it tells. */
-function unitTable(record, columnsOf) {
-  const [, units, , more] = record;
-  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : ['attribute', 'value'];
-  const head = el('tr', {}, ...['unit', ...fields].map((name) => el('th', { scope: 'col' }, name)),
-    ...columnsOf.map(({ name, title }) => el('th', { scope: 'col', class: 'told', title }, name)));
-  const body = units.map((unit, number) => el('tr', { 'data-unit': number },
-    el('th', { scope: 'row' }, badge(number)),
-    ...unit.map((part) => el('td', { dir: 'auto' }, ...visible(part.replaceAll('_', ' ')))),
-    ...columnsOf.map(({ missing, doubtful }) => {
-      if (missing.includes(number)) return told('no', '✗', 'missing');
-      return doubtful.includes(number) ? told('no', '?', 'in doubt') : told('yes', '✓', 'told');
-    })));
-  const name = more.name ? [el('caption', { class: 'visually-hidden' }, ...visible(more.name))] : [];
-  return el('div', { class: 'scroll-x' }, el('table', { class: 'units' }, ...name, el('thead', {}, head), el('tbody', {}, ...body)));
+function told(kind, sign, word) {
+  return el('td', { class: `told ${kind}` }, `${sign} `, el('span', { class: 'word' }, word));
 }
 
-function hiddenTable(record, sides) {
-  const { hidden } = record[3];
-  if (!hidden?.length) return [];
-  const head = el('tr', {}, ...['shown phrase', 'hides'].map((name) => el('th', { scope: 'col' }, name)),
+/** Return a table of the input, with a column for each output. */
+function inputTable(names, sides, body) {
+  const head = el('tr', {},
+    ...names.map((name) => el('th', { scope: 'col' }, name)),
     ...sides.map(({ name, title }) => el('th', { scope: 'col', class: 'told', title }, name)));
-  const body = hidden.map(([what, phrase], number) => el('tr', {}, el('th', { scope: 'row' }, ...visible(phrase)), el('td', {}, ...visible(what)),
-    ...sides.map(({ uncopied }) => (uncopied.includes(number) ? told('no', '✗', 'missing') : told('yes', '✓', 'copied')))));
-  return [el('section', { class: 'card' }, el('header', {}, el('h4', {}, 'Hidden phrases')), el('div', { class: 'scroll-x' }, el('table', { class: 'units' }, el('thead', {}, head), el('tbody', {}, ...body))))];
+  return el('div', { class: 'scroll-x' },
+    el('table', { class: 'units' }, el('thead', {}, head), el('tbody', {}, ...body)));
+}
+
+/** Return the table of units, which says of each output whether it tells them. */
+function unitTable([, units], sides) {
+  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : ['attribute', 'value'];
+  return inputTable(['unit', ...fields], sides, units.map((unit, number) => el('tr', { 'data-unit': number },
+    el('th', { scope: 'row' }, badge(number)),
+    ...unit.map((part) => el('td', { dir: 'auto' }, ...visible(spaced(part)))),
+    ...sides.map(({ missing, doubtful }) => {
+      if (missing.includes(number)) return told('no', '✗', 'missing');
+      return doubtful.includes(number) ? told('no', '?', 'in doubt') : told('yes', '✓', 'told');
+    }))));
+}
+
+/** Return the table of hidden phrases, which says of each output whether it copies them. */
+function hiddenTable(hidden, sides) {
+  return inputTable(['shown phrase', 'hides'], sides, hidden.map(([what, phrase], number) => el('tr', {},
+    el('th', { scope: 'row' }, ...visible(phrase)),
+    el('td', {}, ...visible(what)),
+    ...sides.map(({ uncopied }) => (uncopied.includes(number)
+      ? told('no', '✗', 'missing') : told('yes', '✓', 'copied'))))));
+}
+
+/** Return what the tables say of one output, under its run's name. */
+function sideOf(row, output, number, { several, both, beside: isBeside }) {
+  const inDoubt = output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd'));
+  return {
+    name: (both ? runName(index.runs[rows.run[row]]) : 'here') + (several ? ` (${number + 1})` : ''),
+    title: (isBeside ? 'The output beside' : 'This output') + (several ? `, input order ${number + 1}` : ''),
+    missing: output[3],
+    doubtful: inDoubt.map((label) => Number(label.slice(1))),
+    uncopied: output[4],
+  };
+}
+
+function headOf(row, record) {
+  const test = testOf(index.runs[rows.run[row]]);
+  const position = positionOf(row);
+  const aspect = test.aspect[0].toUpperCase() + spaced(test.aspect.slice(1));
+  const about = [record[3].name, record[3].category].filter(Boolean).map((text) => `${text} · `);
+  const button = (id, label, text, disabled, action) => {
+    const made = el('button', { type: 'button', id, 'aria-label': label, disabled }, text);
+    made.onclick = action;
+    return made;
+  };
+  const back = () => { $('list').focus(); $('filters').scrollIntoView(); };
+  return el('div', { class: 'head' },
+    button('back', null, '← List', false, back),
+    el('h3', {}, joined([aspect, test.corpus, test.part])),
+    el('span', { class: 'where' }, ...about.flatMap(visible), el('code', {}, record[0])),
+    el('span', { class: 'go' },
+      button('previous', 'Previous sample', '↑ k', position <= 0, () => step(-1)),
+      button('next', 'Next sample', '↓ j', position >= view.length - 1, () => step(1))));
 }
 
 let shows = 0;
@@ -546,41 +647,32 @@ async function showSample(row, focus) {
   shows += 1;
   const mine = shows;
   const other = beside(row);
-  const [record, outputs, others] = await Promise.all([sampleRecord(row), outputsOf(row), other < 0 ? null : outputsOf(other)]);
+  const [record, outputs, others] = await Promise.all([
+    sampleRecord(row), outputsOf(row), other < 0 ? null : outputsOf(other),
+  ]);
   if (mine !== shows) return; // another was chosen meanwhile
-  const run = index.runs[rows.run[row]];
-  const test = testOf(run);
-  const [id, , references, more] = record;
+  const [, , references, more] = record;
   const pairs = others ? [[row, outputs], [other, others]] : [[row, outputs]];
-  const sides = pairs.flatMap(([each, [written]], side) => written.map((output, number) => ({
-    name: (pairs.length > 1 ? runName(index.runs[rows.run[each]]) : 'here') + (written.length > 1 ? ` (${number + 1})` : ''),
-    title: `${side ? 'The output beside' : 'This output'}${written.length > 1 ? `, input order ${number + 1}` : ''}`,
-    missing: output[3],
-    doubtful: output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd').map((label) => Number(label.slice(1)))),
-    uncopied: output[4],
-  })));
-  const position = positionOf(row);
+  const sides = pairs.flatMap(([each, [written]]) => {
+    const shape = { several: written.length > 1, both: pairs.length > 1, beside: each === other };
+    return written.map((output, number) => sideOf(each, output, number, shape));
+  });
   const prompts = outputs[2] ?? more.inputs ?? [];
+  const texts = references.map((text) => el('li', { dir: 'auto' }, ...visible(text)));
   const article = $('sample');
   article.replaceChildren(
-    el('div', { class: 'head' },
-      el('button', { type: 'button', id: 'back' }, '← List'),
-      el('h3', {}, [test.aspect[0].toUpperCase() + test.aspect.slice(1).replaceAll('_', ' '), test.corpus, test.part].filter(Boolean).join(' · ')),
-      el('span', { class: 'where' }, ...[`${more.name ? `${more.name} · ` : ''}${more.category ? `${more.category} · ` : ''}`].flatMap(visible), el('code', {}, id)),
-      el('span', { class: 'go' },
-        el('button', { type: 'button', id: 'previous', 'aria-label': 'Previous sample', disabled: position <= 0 }, '↑ k'),
-        el('button', { type: 'button', id: 'next', 'aria-label': 'Next sample', disabled: position >= view.length - 1 }, '↓ j'))),
-    el('section', { class: 'card' }, el('header', {}, el('h4', {}, 'Input')), unitTable(record, sides)),
-    ...hiddenTable(record, sides),
-    el('div', { class: 'pair' }, ...pairs.map(([each, written]) => outputCard(each, record, written, more.orders))),
-    ...(references.length ? [el('section', { class: 'card' }, el('header', {}, el('h4', {}, `Reference${references.length > 1 ? 's' : ''}`)),
-      el('div', { class: 'inside' }, el('ol', { class: 'references' }, ...references.map((text) => el('li', { dir: 'auto' }, ...visible(text))))))] : []),
-    ...prompts.map((text, number) => el('details', {}, el('summary', {}, `Prompt${prompts.length > 1 ? ` ${number + 1}` : ''}`), el('p', { class: 'prompt' }, ...visible(text)))),
+    headOf(row, record),
+    card('Input', unitTable(record, sides)),
+    ...(more.hidden?.length ? [card('Hidden phrases', hiddenTable(more.hidden, sides))] : []),
+    el('div', { class: 'pair' },
+      ...pairs.map(([each, written]) => outputCard(each, record, written, more.orders))),
+    ...(texts.length ? [card(texts.length > 1 ? 'References' : 'Reference',
+      el('div', { class: 'inside' }, el('ol', { class: 'references' }, ...texts)))] : []),
+    ...prompts.map((text, number) => el('details', {},
+      el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'),
+      el('p', { class: 'prompt' }, ...visible(text)))),
   );
   article.dataset.shown = String(row);
-  $('previous').onclick = () => step(-1);
-  $('next').onclick = () => step(1);
-  $('back').onclick = () => { $('list').focus(); $('filters').scrollIntoView(); };
   highlight();
   if (focus && matchMedia('(max-width: 60rem)').matches) article.scrollIntoView();
 }
@@ -589,14 +681,19 @@ async function showSample(row, focus) {
 function lightUp(event) {
   const units = event.target.closest?.('[data-unit], mark[data-units]');
   const lit = units ? (units.dataset.unit ?? units.dataset.units).split(' ').filter(Boolean) : [];
-  for (const row of $('sample').querySelectorAll('[data-unit]')) row.classList.toggle('lit', lit.includes(row.dataset.unit));
-  for (const mark of $('sample').querySelectorAll('mark[data-units]')) mark.classList.toggle('lit', mark.dataset.units.split(' ').some((unit) => lit.includes(unit)));
+  for (const row of $('sample').querySelectorAll('[data-unit]')) {
+    row.classList.toggle('lit', lit.includes(row.dataset.unit));
+  }
+  for (const mark of $('sample').querySelectorAll('mark[data-units]')) {
+    mark.classList.toggle('lit', mark.dataset.units.split(' ').some((unit) => lit.includes(unit)));
+  }
 }
 
 // --- Filters -------------------------------------------------------------------------------------
 
 function select(name, label, options) {
-  const made = el('select', { id: `filter-${name}` }, ...options.map(([value, text]) => el('option', { value }, text)));
+  const choices = options.map(([value, text]) => el('option', { value }, text));
+  const made = el('select', { id: `filter-${name}` }, ...choices);
   made.value = state[name];
   if (made.selectedIndex < 0) {
     made.selectedIndex = 0;
@@ -617,16 +714,25 @@ function buildFilters() {
     }
   }
   const sizes = [...new Set(rows.units)].sort((a, b) => a - b);
-  parts.push(select('units', 'Units', [['', 'any number'], ...sizes.map((size) => [String(size), String(size)])]));
-  const runs = index.runs.map((run, number) => [`run ${number}`, `${testOf(run).aspect.replaceAll('_', ' ')} ${testOf(run).part ?? ''}: ${run.model} · ${runName(run)}`]);
+  const same = sizes.map((size) => [String(size), String(size)]);
+  parts.push(select('units', 'Units', [['', 'any number'], ...same]));
+  const runs = index.runs.map((run, number) => [
+    `run ${number}`, joined([spaced(testOf(run).aspect), testOf(run).part, run.model, runName(run)]),
+  ]);
+  const named = (choices) => Object.entries(choices).map(([value, { name }]) => [value, name]);
   parts.push(select('beside', 'Beside', [...Object.entries(BESIDE), ...runs]));
-  parts.push(select('compared', 'Compared', [['', 'all'], ...Object.entries(COMPARED).map(([value, { name }]) => [value, name])]));
-  parts.push(select('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
+  parts.push(select('compared', 'Compared', [['', 'all'], ...named(COMPARED)]));
+  parts.push(select('order', 'Order', named(ORDERS)));
   $('facets').replaceChildren(...parts);
-  const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'], ...index.faults.map(([name, meaning], bit) => [String(bit), name, meaning])];
+  const kinds = [
+    ['', 'all', 'All samples'],
+    [FINE, 'fine', 'Nothing is wrong'],
+    ...index.faults.map(([name, meaning], bit) => [String(bit), name, meaning]),
+  ];
   if (!kinds.some(([value]) => value === state.kind)) state.kind = '';
   $('kinds').replaceChildren(...kinds.map(([value, name, meaning]) => {
-    const button = el('button', { type: 'button', title: meaning, 'data-kind': value }, name, el('span', { class: 'n' }));
+    const counted = el('span', { class: 'n' });
+    const button = el('button', { type: 'button', title: meaning, 'data-kind': value }, name, counted);
     button.onclick = () => { state.kind = value; refresh(); };
     return button;
   }));
@@ -642,8 +748,9 @@ function refresh() {
     button.hidden = n === 0 && button.disabled;
     button.lastChild.textContent = n.toLocaleString('en');
   }
-  $('count').textContent = view.length === rows.run.length ? `${view.length.toLocaleString('en')} samples` : `${view.length.toLocaleString('en')} of ${rows.run.length.toLocaleString('en')} samples`;
-  $('reset').hidden = !Object.keys(DEFAULTS).some((name) => !['sample', 'beside', 'order'].includes(name) && state[name] !== DEFAULTS[name]);
+  const [found, all] = [view.length, rows.run.length].map((n) => n.toLocaleString('en'));
+  $('count').textContent = found === all ? `${all} samples` : `${found} of ${all} samples`;
+  $('reset').hidden = NARROWING.every((name) => state[name] === DEFAULTS[name]);
   $('list').scrollTop = 0;
   repaint();
   choose(positionOf(chosen) >= 0 ? chosen : view.length ? view[0] : -1);
@@ -659,6 +766,7 @@ function reset() {
 // --- The address keeps the state -------------------------------------------------------------------
 
 const DEFAULTS = { ...state };
+const NARROWING = Object.keys(DEFAULTS).filter((name) => !['sample', 'beside', 'order'].includes(name));
 
 function remember() {
   const changed = Object.entries(state).filter(([name, value]) => value !== DEFAULTS[name]);
@@ -690,7 +798,10 @@ const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   '/': () => $('query').focus(),
-  e: () => cycle('kind', [...$('kinds').children].filter((button) => !button.disabled).map((button) => button.dataset.kind)),
+  e: () => {
+    const usable = [...$('kinds').children].filter((button) => !button.disabled);
+    cycle('kind', usable.map((button) => button.dataset.kind));
+  },
   b: () => cycle('beside', Object.keys(BESIDE)),
   x: () => {
     const other = beside(chosen);
@@ -730,7 +841,7 @@ function onListKey(event) {
 async function startSamples() {
   const note = $('samples-note');
   if (!$('chunk-0')) {
-    note.textContent = 'No samples lie beside these results: run the evaluation with --log_samples to browse them here.';
+    note.textContent = 'No samples lie beside these results. To browse them here, evaluate with --log_samples.';
     return;
   }
   if (!('DecompressionStream' in window)) {
@@ -769,7 +880,9 @@ setTheme(remembered());
 $('theme').onclick = nextTheme;
 $('keys').onclick = () => $('help').showModal();
 addEventListener('keydown', onKey);
-for (const button of document.querySelectorAll('thead button')) button.onclick = () => sortTable(button.parentNode);
+for (const button of document.querySelectorAll('thead button')) {
+  button.onclick = () => sortTable(button.parentNode);
+}
 const started = startSamples().catch((error) => {
   $('samples-note').hidden = false;
   $('samples-note').textContent = `The samples cannot be unpacked: ${error.message}`;
