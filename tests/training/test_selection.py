@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import yaml
 from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
@@ -112,19 +113,36 @@ def mini() -> SplitPair:
     return replace(pair, protocol="published", arms=tuple(short))
 
 
-@pytest.mark.parametrize("name", ["llama", "t5"])
+class TaskLoader(yaml.SafeLoader):
+    """Reads a task's template without the functions that it names."""
+
+
+TaskLoader.add_constructor("!function", lambda *_: None)
+
+
+def test_outputs_are_decoded_as_the_tasks_decode() -> None:
+    greedy, beams = (
+        yaml.load((tasks.FOLDER / name).read_text(), TaskLoader)["generation_kwargs"]  # noqa: S506 - a SafeLoader
+        for name in ("_base", "_beam5")
+    )
+    assert greedy == selection._GREEDY
+    assert beams == selection._BEAMS | {"num_beams": 5}
+
+
+@pytest.mark.parametrize(("name", "beams"), [("llama", 1), ("t5", 2)])
 def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     configure: Configure,
     mini: SplitPair,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    tmp_path: Path,
+    beams: int,
 ) -> None:
     monkeypatch.setattr(selection, "best_epoch", lambda scores: min(1, len(scores) - 1))
     common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
-    settings = ("optimization.epochs=3", "selection.policy=dev-best", *common)
+    policy = ("selection.policy=dev-best", f"selection.beams={beams}")
+    settings = (*common, *policy, "optimization.epochs=3")
     judged = train(configure(*settings, name=name), mini, progress=False)
-    two = configure(*common, "optimization.epochs=2", f"output={tmp_path / 'two'}", name=name)
+    two = configure(*common, "optimization.epochs=2", f"output={configure().output}-2", name=name)
     last = train(two, mini, progress=False)
 
     assert judged.losses[: len(last.losses)] == last.losses, "judging draws no random number"
