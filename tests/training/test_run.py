@@ -110,6 +110,12 @@ def test_an_experiment_ends_with_its_report(finished: Path) -> None:
         assert not (experiment.folder / name / "working.json").exists()
 
 
+def test_the_card_of_an_adapter_has_its_results(finished: Path) -> None:
+    cards = list(load(finished / "tiny.yaml").folder.rglob("adapter/README.md"))
+    assert len(cards) == 2
+    assert all("| spor_systematicity_mini | parent |" in card.read_text() for card in cards)
+
+
 def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")}
     assert run(load(finished / "tiny.yaml"), progress=False)
