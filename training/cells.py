@@ -93,7 +93,8 @@ def complete(
         except Exception as fault:  # noqa: BLE001 - whatever it is, other cells are not to blame
             evaluator.release()
             _log.error("%s: %s", cell.name, _told(fault))
-            error.write_text(f"{_told(fault)}\n\n{''.join(traceback.format_exception(fault))}")
+            with suppress(OSError):  # as a full disk may be what is wrong
+                error.write_text(f"{_told(fault)}\n\n{''.join(traceback.format_exception(fault))}")
             return False
         error.unlink(missing_ok=True)
     return True
