@@ -25,8 +25,9 @@ _ARGUMENTS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """The browser; it is closed before other tests, for Playwright keeps an event loop running."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         reason = "no Chromium here: the page is not tested in a browser"

@@ -24,6 +24,7 @@ from spor_tasks import cli, evaluate, results
 from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.evaluator import Evaluator
 from spor_tasks.store import read_manifest
+from spor_tasks.tasks import stubs
 from tests.conftest import REPOSITORY
 from training import cells, hub, lora
 from training.__main__ import main
@@ -347,7 +348,7 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(
 
 
 def test_several_processes_share_a_cell(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What they are started with gives, in this one, a cell that is done."""
     launched = []
@@ -359,6 +360,7 @@ def test_several_processes_share_a_cell(
 
     monkeypatch.setattr(cells, "launch", in_this_process)
     monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     shared = replace(experiment, processes=2)
