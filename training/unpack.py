@@ -4,6 +4,7 @@ It needs Python with torch and transformers, and of its own only the standard li
 holds a copy of this file beside its list of pieces. Pieces may come in several loads.
 
     python3 unpack.py add PIECE... --to WORK
+    python3 unpack.py restore OUT-OF-BEFORE/* --to WORK
     python3 unpack.py run --to WORK --seconds 540 --out OUT -- --only 'systematicity*'
 """
 
@@ -129,6 +130,18 @@ def add(listing: Mapping[str, Any], files: Sequence[Path], work: Path) -> list[s
     return missing
 
 
+def restore(files: Iterable[Path], work: Path) -> None:
+    """Put back what another machine's runs left, so that this one goes on from there.
+
+    Raises:
+        UnpackError: the pack is not complete, or the files are no archive of results.
+    """
+    try:
+        _extract(sorted(files), _content(work) / PROJECT)
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise UnpackError(f"these are not all pieces of one archive of results: {error}") from error
+
+
 def run(
     listing: Mapping[str, Any], work: Path, seconds: float | None, arguments: Sequence[str]
 ) -> int:
@@ -140,9 +153,7 @@ def run(
     Raises:
         UnpackError: the pack is not complete.
     """
-    content = work / _CONTENT
-    if not content.is_dir():
-        raise UnpackError(f"{work}: not all pieces are here; `add` says which are missing")
+    content = _content(work)
     # What runs in the background ignores interrupts, and would hand that on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, "-m", "training", "run", listing["experiment"], *arguments]
@@ -191,11 +202,7 @@ def _unpack(pieces: Sequence[Path], work: Path) -> None:
     """Unpack and install; the folder of the content stands there only when both are done."""
     place = work / f"{_CONTENT}.part"
     shutil.rmtree(place, ignore_errors=True)
-    with (
-        gzip.GzipFile(fileobj=_chained(pieces)) as packed,
-        tarfile.open(mode="r|", fileobj=packed) as archive,
-    ):
-        archive.extractall(place, filter="data")
+    _extract(pieces, place)
     names = sorted(
         path.relative_to(place / PROJECT).as_posix()
         for path in (place / PROJECT).rglob("*")
@@ -210,6 +217,21 @@ def _unpack(pieces: Sequence[Path], work: Path) -> None:
             check=True,
         )
     place.rename(work / _CONTENT)
+
+
+def _content(work: Path) -> Path:
+    content = work / _CONTENT
+    if not content.is_dir():
+        raise UnpackError(f"{work}: not all pieces are here; `add` says which are missing")
+    return content
+
+
+def _extract(pieces: Iterable[Path], place: Path) -> None:
+    with (
+        gzip.GzipFile(fileobj=_chained(pieces)) as packed,
+        tarfile.open(mode="r|", fileobj=packed) as archive,
+    ):
+        archive.extractall(place, filter="data")
 
 
 def _environment(content: Path, listing: Mapping[str, Any]) -> dict[str, str]:
@@ -264,6 +286,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     adding = commands.add_parser("add", help="take pieces, and unpack them once all are there")
     adding.add_argument("files", nargs="+", type=Path, metavar="PIECE")
     adding.add_argument("--to", type=Path, required=True, metavar="WORK")
+    restoring = commands.add_parser("restore", help="go on from what another machine's runs left")
+    restoring.add_argument("files", nargs="+", type=Path, metavar="PIECE")
+    restoring.add_argument("--to", type=Path, required=True, metavar="WORK")
     running = commands.add_parser("run", help="run a slice, and write what it left to a folder")
     running.add_argument("--to", type=Path, required=True, metavar="WORK")
     running.add_argument("--seconds", type=float, help="no limit if not given")
@@ -277,6 +302,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "add":
             missing = add(listing, options.files, options.to)
             print(f"missing: {' '.join(missing)}" if missing else f"{options.to}: ready")
+            return 0
+        if options.command == "restore":
+            restore(options.files, options.to)
             return 0
         status = run(listing, options.to, options.seconds, options.arguments)
         limit = int(options.piece_mb * _MB)

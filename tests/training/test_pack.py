@@ -150,6 +150,21 @@ def test_a_slice_brings_back_what_it_made_and_not_what_was_brought(
     assert results(out) == ["runs/done/adapter.safetensors", "runs/done/results.json"]
 
 
+def test_another_machine_goes_on_from_what_one_left(packed: Path, tmp_path: Path) -> None:
+    one, other, out = tmp_path / "one", tmp_path / "other", tmp_path / "out"
+    for work in (one, other):
+        call(packed, "add", *pieces(packed), "--to", work)
+    call(packed, "run", "--to", one, "--out", out, "--weights", "--piece-mb", 1e-4, "--", "quick")
+    archive = sorted(out.glob("results.tar.gz-*"))
+    assert len(archive) > 1
+    assert call(packed, "restore", *reversed(archive), "--to", other).returncode == 0
+    made = Path("content") / "project" / "runs" / "done"
+    for name in ("results.json", "adapter.safetensors"):
+        assert (other / made / name).read_bytes() == (one / made / name).read_bytes()
+    cut = call(packed, "restore", archive[0], "--to", other)
+    assert (cut.returncode, cut.stderr.startswith("error: these are not all pieces")) == (2, True)
+
+
 def test_when_its_time_is_over_a_slice_is_interrupted_and_brings_back_what_there_is(
     packed: Path, tmp_path: Path
 ) -> None:
