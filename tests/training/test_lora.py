@@ -141,10 +141,10 @@ def test_bfloat16_computes_nearly_the_same_loss(base: Folders, invented: SplitPa
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
-        ("llama", 5.5832, 5.4760),
-        ("gpt2", 5.5566, 5.4640),
-        ("t5", 6.5120, 4.6774),
-        ("bart", 5.5668, 5.4908),
+        ("llama", 5.5832, 5.4695),
+        ("gpt2", 5.5566, 5.4541),
+        ("t5", 6.5078, 4.7877),
+        ("bart", 5.5653, 5.4762),
     ],
 )
 def test_a_seeded_run_has_these_losses(
@@ -152,6 +152,7 @@ def test_a_seeded_run_has_these_losses(
 ) -> None:
     config = configure(
         "lora.target_modules=all-linear",
+        "lora.dropout=0",  # transformers 5.17 and 5.23 call BART's layers in another order
         "optimization.learning_rate=1e-2",
         "optimization.epochs=5",
         name=name,
