@@ -28,6 +28,7 @@ from spor_tasks.prompts.linearize import prompt
 from spor_tasks.samples import Split
 from spor_tasks.splits import registry
 from training import lora, processes
+from training.batches import load, target_loss
 from training.checkpoints import Base, load_base
 from training.config import (
     DataConfig,
@@ -36,7 +37,7 @@ from training.config import (
     OptimizationConfig,
     TrainingConfig,
 )
-from training.data import IGNORED, Row, Rows, Step, collate, encode, make_pairs, padding, plan_steps
+from training.data import IGNORED, Row, Rows, collate, encode, make_pairs, padding, plan_steps
 from training.memory import forget_peak, peak_memory
 from training.threads import cpu_threads
 
@@ -56,12 +57,12 @@ class Loop(NamedTuple):
 
 
 _PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
-_GROUPED = replace(_PAPER, group_by_length=True)
+_PACKED = replace(_PAPER, packing=True)
 PLAIN = "plain loop"
 LOOPS = {
     PLAIN: Loop("float32", _PAPER),
-    "recipe, float32": Loop("float32", _GROUPED),
-    "recipe, bfloat16": Loop("bfloat16", replace(_GROUPED, precision="bfloat16")),
+    "recipe, float32": Loop("float32", _PACKED),
+    "recipe, bfloat16": Loop("bfloat16", replace(_PACKED, precision="bfloat16")),
 }
 
 
@@ -152,7 +153,7 @@ def _epoch(config: TrainingConfig, arm: Split, pairs: int, *, plain: bool) -> tu
             cpu_seconds=cpu_seconds,
             pairs=len(rows.rows),
             tokens=tokens,
-            padding=padding(rows.rows, steps),
+            padding=padding(rows.rows, steps, settings),
             loss=loss,
             memory=memory,
             utilization=_utilization(model, speed, team),
@@ -195,11 +196,10 @@ def _labelled(row: Row, base: Base) -> Row:
 
 def _loss(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> float:
     model.float().eval()
-    one_by_one = Step(0, tuple((number,) for number in range(len(rows))))
-    batches = lora.load_step(one_by_one, rows, base.pad_id, model.device)
+    one_by_one = [load([row], base.pad_id, model) for row in rows]
     with torch.no_grad():
-        total = sum(lora.target_loss(model, batch).item() for batch in batches)
-    return float(total / sum(batch["targets"].numel() for batch in batches))
+        total = sum(target_loss(model, batch).item() for batch in one_by_one)
+    return float(total / sum(len(batch.labels) for batch in one_by_one))
 
 
 def _tokens_read(row: Row, base: Base) -> int:

@@ -83,8 +83,10 @@ class OptimizationConfig:
     them may be None. ``batch_size`` counts sequences, and ``gradient_accumulation`` batches make
     one step; which pairs a step takes depends on their product alone, and several processes share
     them. Pairs of more than ``max_length`` tokens (None: more than the model has positions) are
-    left out. ``group_by_length`` makes steps of similarly long pairs: faster, but not the paper's
-    plain shuffling. ``precision`` computes in a shorter type where that is safe;
+    left out. Within a step, batches are of similarly long pairs. ``packing`` lays those of a batch
+    end to end, each seeing itself alone: nothing is padded, and the same is learned. With
+    ``group_by_length`` whole steps are of similarly long pairs, which is not the paper's plain
+    shuffling. ``precision`` computes in a shorter type where that is safe;
     ``gradient_checkpointing`` needs less memory and a third more time, ``compile`` minutes at first
     and less time afterwards. ``threads`` None chooses the number of CPU threads by measuring; equal
     adapters, byte for byte, need an equal number. What is done is kept after every ``save_steps``
@@ -97,6 +99,7 @@ class OptimizationConfig:
     epochs: int | None = 10
     max_steps: int | None = None
     max_length: int | None = None
+    packing: bool = False
     group_by_length: bool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     gradient_checkpointing: bool = False

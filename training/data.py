@@ -180,14 +180,16 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
     """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
 
     A step's rows depend on how many there are, not on how many batches they come in: what needs
-    less memory learns the same.
+    less memory learns the same. Batches of one step are of similarly long rows.
     """
     steps: list[Step] = []
     epoch = 0
     while epoch != settings.epochs and len(steps) != settings.max_steps:
         groups = _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}"))
+        sorted_groups = (sorted(group, key=lengths.__getitem__) for group in groups)
         steps += [
-            Step(epoch, tuple(map(tuple, _chunks(group, settings.batch_size)))) for group in groups
+            Step(epoch, tuple(map(tuple, _chunks(group, settings.batch_size))))
+            for group in sorted_groups
         ]
         steps = steps[: settings.max_steps]
         epoch += 1
@@ -212,8 +214,10 @@ def _epoch_groups(
     return groups
 
 
-def padding(rows: Sequence[Row], steps: Sequence[Step]) -> float:
+def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationConfig) -> float:
     """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
+    if settings.packing:
+        return 0.0
     used = taken = 0
     for batch in (batch for step in steps for batch in step.batches):
         lengths = [len(rows[number].input_ids) for number in batch]

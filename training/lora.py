@@ -18,7 +18,6 @@ from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
 from accelerate.utils.memory import should_reduce_batch_size
 from safetensors import SafetensorError
-from torch.nn import functional
 from tqdm import tqdm
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
@@ -29,6 +28,7 @@ from spor_tasks.samples import SplitPair
 from spor_tasks.splits import check, registry
 from spor_tasks.store import atomic_folder, digest, digest_weights, write_manifest
 from training import card, processes, selection
+from training.batches import Batch, check_packing, load_step, target_loss
 from training.checkpoints import KIND, Base, check_ids, git_commit, load_base, versions
 from training.config import LoraConfig, OptimizationConfig, TrainingConfig, dump, to_dict
 from training.data import (
@@ -36,7 +36,6 @@ from training.data import (
     Row,
     Rows,
     Step,
-    collate,
     encode,
     find_arm,
     make_pairs,
@@ -100,7 +99,7 @@ def train(
         encoded = encode(pairs, base.tokenizer, base.style, min(limits, default=None))
         check_ids(base, encoded.rows)
         steps = plan_steps([sum(map(len, row)) for row in encoded.rows], optimization)
-        _report(encoded, steps)
+        _report(encoded, steps, optimization)
         unfinished = Unfinished(
             config.output,
             {
@@ -117,6 +116,8 @@ def train(
 
         with seeded(optimization.seed, team.device):
             model = prepare(base, config, team.device)
+            if optimization.packing:
+                check_packing(model, encoded.rows, base.pad_id)
             run = Run(model, optimization)
             if team.process_index:  # the weights are those of the first, the dropout is not
                 torch.manual_seed(optimization.seed + team.process_index)
@@ -169,7 +170,7 @@ def train(
                     "pairs": len(encoded.rows),
                     "pairs_too_long": encoded.too_long,
                     "pairs_split_apart": encoded.split_apart,
-                    "padding": round(padding(encoded.rows, steps), 4),
+                    "padding": round(padding(encoded.rows, steps, optimization), 4),
                     "steps": len(run.losses),
                     "resumed_from": resumed_from,
                     "losses": _epoch_means(run.losses, steps),
@@ -384,7 +385,7 @@ def fit(
             "model.dtype=bfloat16. The first two go on from what is done.",
         ):
             own = processes.share(step, team)
-            batches = load_step(own, encoded.rows, pad_id, run.model.device)
+            batches = load_step(own, encoded.rows, pad_id, run.model, packing=run.settings.packing)
             mean = backward(
                 run.model, batches, run.settings, _targets(step, encoded.rows), run.scaler
             )
@@ -403,23 +404,6 @@ def fit(
         run.losses.append(loss)
         run.seconds += time.perf_counter() - start
         yield number, step
-
-
-Batch = dict[str, torch.Tensor]
-
-
-def load_step(step: Step, rows: Sequence[Row], pad_id: int, device: torch.device) -> list[Batch]:
-    """Return the batches of a step as tensors on the device.
-
-    ``targets`` are the positions with a label, in the batch laid out flat: found here, where the
-    device need not be waited for.
-    """
-    batches = []
-    for numbers in step.batches:
-        batch = collate([rows[number] for number in numbers], pad_id)
-        batch["targets"] = (batch["labels"] != IGNORED).flatten().nonzero().flatten()
-        batches.append({name: tensor.to(device) for name, tensor in batch.items()})
-    return batches
 
 
 def _targets(step: Step, rows: Sequence[Row]) -> int:
@@ -453,39 +437,6 @@ def backward(
     return mean
 
 
-def target_loss(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
-    """Return the cross-entropy of the batch, summed over its target tokens.
-
-    It is what the model's logits everywhere would give, but only those that some target needs are
-    computed: over a large vocabulary the others, most of all, would cost more than the rest.
-    """
-    labels, targets = batch["labels"], batch["targets"]
-    inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
-    if model.config.is_encoder_decoder:
-        inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(labels)
-    with _only_positions(model.get_output_embeddings(), targets):
-        logits = model(**inputs, use_cache=False).logits
-    return functional.cross_entropy(logits.float(), labels.flatten()[targets], reduction="sum")
-
-
-@contextmanager
-def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[None]:
-    """Let the language model's head see the hidden states of the wanted positions, flattened.
-
-    A hook and not `logits_to_keep`, which encoder-decoders lack. What a model does to its states
-    or logits beside the head (scale, cap, bias) it does as always.
-    """
-
-    def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        return (states[0].flatten(0, 1)[wanted],)
-
-    hook = head.register_forward_pre_hook(select)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
 @contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Seed torch within the block, and leave its random state as it was."""
@@ -507,7 +458,7 @@ def choose_threads(
     if model.device.type != "cpu":
         return 1
     step = Step(epoch=0, batches=((0,),))
-    batches = load_step(step, rows, pad_id, model.device)
+    batches = load_step(step, rows, pad_id, model)
     with seeded(settings.seed, model.device):
         threads = fastest_threads(lambda: backward(model, batches, settings, _targets(step, rows)))
     model.zero_grad()
@@ -563,12 +514,12 @@ def _autocast(settings: OptimizationConfig) -> str | None:
     return settings.precision if settings.precision in _AUTOCAST else None
 
 
-def _report(encoded: Rows, steps: Sequence[Step]) -> None:
+def _report(encoded: Rows, steps: Sequence[Step], settings: OptimizationConfig) -> None:
     _log.info(
         "%d training pairs, %d steps, %.0f %% of the input padding",
         len(encoded.rows),
         len(steps),
-        100 * padding(encoded.rows, steps),
+        100 * padding(encoded.rows, steps, settings),
     )
     if encoded.too_long:
         _log.warning("%d more pairs are too long and are left out", encoded.too_long)

@@ -209,7 +209,22 @@ def test_every_epoch_takes_every_pair_once(
         size = settings.batch_size * settings.gradient_accumulation
         assert len(mine) == -(-len(lengths) // size)
         assert sum(step.size for step in mine) == len(lengths)
+        for step in mine:
+            inside = [lengths[number] for number in chain.from_iterable(step.batches)]
+            assert inside == sorted(inside)
     assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
+
+
+@given(LENGTHS, SETTINGS)
+def test_smaller_batches_make_the_same_steps(
+    lengths: list[int], settings: OptimizationConfig
+) -> None:
+    size = settings.batch_size * settings.gradient_accumulation
+    whole = replace(settings, batch_size=size, gradient_accumulation=1)
+    small = plan_steps(lengths, settings)
+    assert [tuple(chain.from_iterable(step.batches)) for step in small] == [
+        step.batches[0] for step in plan_steps(lengths, whole)
+    ]
 
 
 @given(LENGTHS, SETTINGS, st.integers(1, 20))

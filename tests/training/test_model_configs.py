@@ -66,5 +66,6 @@ def test_a_model_is_trained_as_in_the_paper(name: str, base: tuple[str, str]) ->
     assert (settings.learning_rate, settings.batch_size, settings.epochs) == (1e-4, 6, 10)
     assert (settings.gradient_accumulation, settings.max_steps) == (1, None)
     assert not settings.group_by_length
+    assert settings.packing == (name != "bart-large")
     assert config.data.limit is None
     assert config.data.protocol == "published"

@@ -17,7 +17,10 @@ from training.lora import train
 def test_two_processes_give_the_losses_and_scores_of_one(
     configure: Callable[..., TrainingConfig], tmp_path: Path
 ) -> None:
-    """Five pairs in steps of four: one process has no share of the last step."""
+    """Five pairs in steps of four: one process has no share of the last step.
+
+    That the two pack their pairs, and the one does not, makes no difference either.
+    """
     settings = (
         "data.corpus=mini",
         "data.limit=5",
@@ -30,7 +33,7 @@ def test_two_processes_give_the_losses_and_scores_of_one(
         "selection.samples=3",
     )
     one = configure(*settings, f"output={tmp_path / 'one'}")
-    two = configure(*settings, f"output={tmp_path / 'two'}")
+    two = configure(*settings, "optimization.packing=true", f"output={tmp_path / 'two'}")
     file = tmp_path / "two.yaml"
     file.write_text(dump(two))
     launch = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"

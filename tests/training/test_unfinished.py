@@ -16,7 +16,7 @@ from spor_tasks.errors import ConfigError
 from spor_tasks.samples import SplitPair
 from spor_tasks.store import read_manifest
 from tests.conftest import REPOSITORY
-from training import lora
+from training import batches, lora
 from training.config import TrainingConfig, dump
 from training.lora import train
 
@@ -29,7 +29,7 @@ OF_MINI = ("data.corpus=mini", "data.limit=30", "optimization.epochs=12")
 @contextmanager
 def broken_at(step: int, error: BaseException) -> Iterator[None]:
     """Raise the error in place of the loss of this step, the first being 1."""
-    plain, calls = lora.target_loss, 0
+    plain, calls = batches.target_loss, 0
 
     def break_off(*args: Any) -> torch.Tensor:  # noqa: ANN401 - of target_loss
         nonlocal calls
@@ -154,6 +154,7 @@ def test_where_memory_ends_the_settings_that_need_less_go_on_from_what_is_done(
         "optimization.batch_size=2",
         "optimization.gradient_accumulation=2",
         "optimization.gradient_checkpointing=true",
+        "optimization.packing=true",
         "optimization.threads=2",
     )
     result = train(configure(*settings, *less), invented, progress=False)

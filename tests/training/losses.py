@@ -1,0 +1,59 @@
+"""Rows, and what a model says of them when it is computed the plain way."""
+
+import peft
+import torch
+from torch.nn import functional
+
+from spor_tasks.samples import SplitPair
+from training.checkpoints import Base
+from training.config import LoraConfig
+from training.data import Row, encode, make_pairs
+from training.lora import add_lora, seeded
+
+
+def rows_of(base: Base, pair: SplitPair) -> list[Row]:
+    """Return rows of different lengths, of prompts and of texts."""
+    pairs = [
+        pair for arm in pair.arms for pair in make_pairs(arm, base.style, limit=None, seed=0)[-3:]
+    ]
+    return list(encode(pairs, base.tokenizer, base.style, None).rows)
+
+
+def without_dropout(base: Base) -> peft.PeftModel:
+    """Return the base with an adapter that does something, as fresh ones do not."""
+    with seeded(1, torch.device("cpu")):
+        model = add_lora(base.model, LoraConfig(target_modules="all-linear"), base.style)
+        for weight in model.parameters():
+            if weight.requires_grad:
+                weight.data.normal_(std=0.2)
+    return model.eval()
+
+
+def plain_loss(model: peft.PeftModel, row: Row) -> torch.Tensor:
+    """Return the summed loss of one row as the model computes it: alone, logits everywhere."""
+    labels = torch.tensor([row.labels])
+    wanted = int((labels != -100).sum())
+    if model.config.is_encoder_decoder:
+        return model(input_ids=torch.tensor([row.input_ids]), labels=labels).loss * wanted
+    logits = model(input_ids=torch.tensor([row.input_ids])).logits
+    return functional.cross_entropy(logits[0], labels[0], ignore_index=-100, reduction="sum")
+
+
+def gradients(model: peft.PeftModel) -> dict[str, torch.Tensor]:
+    """Return the gradients that the model has, and take them from it."""
+    found = {
+        name: weight.grad.clone()
+        for name, weight in model.named_parameters()
+        if weight.grad is not None
+    }
+    model.zero_grad()
+    return found
+
+
+def assert_equal_gradients(
+    found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]
+) -> None:
+    """Allow for rounding: a part in ten thousand of a weight's whole gradient."""
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        assert (found[name] - gradient).norm() <= 1e-4 * gradient.norm(), name

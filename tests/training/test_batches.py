@@ -1,0 +1,152 @@
+"""The loss of a batch, padded or packed, is that of its pairs one by one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import peft
+import pytest
+import torch
+import transformers
+
+from spor_tasks.errors import ConfigError
+from spor_tasks.samples import SplitPair
+from tests.training.losses import (
+    assert_equal_gradients,
+    gradients,
+    plain_loss,
+    rows_of,
+    without_dropout,
+)
+from training.batches import check_packing, load, load_step, target_loss
+from training.checkpoints import Base, load_base
+from training.config import ModelConfig, OptimizationConfig
+from training.data import Row, Step
+from training.lora import backward
+
+PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
+PACKED = [(name, True) for name in ("llama", "gpt2", "t5")]
+PLAIN = OptimizationConfig()
+Prepared = tuple[Base, peft.PeftModel, list[Row]]
+Prepare = Callable[[str], Prepared]
+
+
+@pytest.fixture
+def prepare(base: Callable[..., Path], invented: SplitPair) -> Prepare:
+    """Return a tiny base by name, with an adapter and rows of different lengths."""
+
+    def make(name: str) -> Prepared:
+        loaded = load_base(ModelConfig(str(base(name))))
+        rows = rows_of(loaded, invented)
+        assert len({len(row.input_ids) for row in rows}) > 2
+        return loaded, without_dropout(loaded), rows
+
+    return make
+
+
+@pytest.mark.parametrize(("name", "packing"), [*PADDED, *PACKED])
+def test_the_loss_and_its_gradient_are_those_of_the_plain_computation(
+    prepare: Prepare, name: str, *, packing: bool
+) -> None:
+    base, model, rows = prepare(name)
+    loss = target_loss(model, load(rows, base.pad_id, model, packing=packing))
+    loss.backward()
+    found = gradients(model)
+    expected = torch.stack([plain_loss(model, row) for row in rows]).sum()
+    expected.backward()
+    plain = gradients(model)
+
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert len(found) >= 16
+    assert_equal_gradients(found, plain)
+
+
+@pytest.mark.parametrize(("name", "packing"), [("llama", False), ("bart", False), ("t5", True)])
+def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
+    prepare: Prepare, name: str, *, packing: bool
+) -> None:
+    base, model, rows = prepare(name)
+    targets = sum(label != -100 for row in rows for label in row.labels)
+
+    def mean_and_gradients(*batches: tuple[int, ...]) -> tuple[float, dict[str, torch.Tensor]]:
+        step = load_step(Step(0, batches), rows, base.pad_id, model, packing=packing)
+        return backward(model, step, PLAIN, targets).item(), gradients(model)
+
+    mean, together = mean_and_gradients((0, 1, 2, 3))
+    accumulated, apart = mean_and_gradients((0,), (1, 2, 3))
+    plain = sum(plain_loss(model, row).item() for row in rows) / targets
+    assert mean == pytest.approx(plain, rel=1e-5)
+    assert accumulated == pytest.approx(mean, rel=1e-5)
+    assert_equal_gradients(apart, together)
+
+
+@pytest.mark.parametrize("packing", [False, True])
+def test_bfloat16_computes_nearly_the_same_loss(prepare: Prepare, *, packing: bool) -> None:
+    base, model, rows = prepare("llama")
+    batch = load(rows, base.pad_id, model, packing=packing)
+    exact = backward(model, [batch], PLAIN, 100).item()
+    short = OptimizationConfig(precision="bfloat16")
+    rounded = backward(model, [batch], short, 100).item()
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.02)
+
+
+def test_only_the_needed_logits_are_computed(prepare: Prepare) -> None:
+    base, model, rows = prepare("llama")
+    batch = load(rows, base.pad_id, model)
+    sizes: list[int] = []
+    head = model.get_output_embeddings()
+    hook = head.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))
+    target_loss(model, batch)
+    hook.remove()
+    assert sizes == [len(batch.labels) * head.out_features]
+    assert len(batch.labels) < batch.inputs["input_ids"].numel() / 2
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "t5"])
+def test_packing_is_taken_where_it_is_exact(prepare: Prepare, name: str) -> None:
+    base, model, rows = prepare(name)
+    model.train()
+    check_packing(model, rows, base.pad_id)
+    assert model.training
+
+
+def test_packing_is_exact_within_a_window_that_slides() -> None:
+    config = transformers.MistralConfig(
+        vocab_size=50,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        sliding_window=4,
+    )
+    model = transformers.MistralForCausalLM(config)
+    rows = [Row(list(range(3, 3 + length)), [*range(4, 4 + length)]) for length in (9, 15)]
+    check_packing(model, rows, pad_id=0)
+
+
+@pytest.mark.parametrize(("name", "ignored"), [("bart", None), ("gpt2", "position_ids")])
+def test_packing_is_refused_where_pairs_would_not_stand_alone(
+    prepare: Prepare, name: str, ignored: str | None
+) -> None:
+    """BART counts its positions from the start of the row, as does a decoder told no others."""
+    base, model, rows = prepare(name)
+    model.base_model.model.register_forward_pre_hook(
+        lambda _, args, inputs: (args, {k: v for k, v in inputs.items() if k != ignored}),
+        with_kwargs=True,
+    )
+    with pytest.raises(ConfigError, match=r"the loss of two pairs is \d+\.\d+ padded and"):
+        check_packing(model, rows, base.pad_id)
+
+
+def test_packing_is_refused_where_a_model_cannot_take_it(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, model, rows = prepare("gpt2")
+
+    def forward(**inputs: object) -> None:
+        raise TypeError(f"unexpected {sorted(inputs)}")
+
+    monkeypatch.setattr(model.base_model.model, "forward", forward)
+    with pytest.raises(ConfigError, match="it says: unexpected"):
+        check_packing(model, rows, base.pad_id)
