@@ -29,12 +29,14 @@ ON_CPU = SimpleNamespace(
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
 
+@pytest.mark.parametrize("packing", ["false", "true"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 def test_a_gpu_learns_what_a_cpu_does(
-    configure: Configure, monkeypatch: pytest.MonkeyPatch, precision: str
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, precision: str, packing: str
 ) -> None:
     judged = ("selection.policy=dev-best", "selection.samples=2")
-    config = configure(*SETTINGS, *judged, f"optimization.precision={precision}")
+    computed = (f"optimization.precision={precision}", f"optimization.packing={packing}")
+    config = configure(*SETTINGS, *judged, *computed)
     found = train(config, progress=False)
     manifest = read_manifest(found.adapter)
     assert manifest["device"] == torch.cuda.get_device_name()
