@@ -1,9 +1,11 @@
 """Evaluating checkpoints in this process, one after another, without starting anew for each."""
 
+import ctypes
 import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,9 @@ class Evaluator:
         """Let go of the model that is loaded, and of its memory."""
         self._loaded = None
         gc.collect()
+        # Else glibc keeps it for this process, in pieces: 8 GB after 28 trainings that take 3.
+        with suppress(AttributeError, OSError, TypeError):  # of other systems
+            ctypes.CDLL(None).malloc_trim(0)
         if (torch := sys.modules.get("torch")) and torch.cuda.is_available():
             torch.cuda.empty_cache()
 
