@@ -36,7 +36,15 @@ not search as transformers does, and a server may pass over the number and decod
 """
 
 # What a result keeps of the manifest of the adapter that it was reached with.
-_ADAPTER_FACTS = ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model")
+_ADAPTER_FACTS = (
+    "arm",
+    "arm_sha256",
+    "violations",
+    "seed",
+    "selection",
+    "adapter_sha256",
+    "base_model",
+)
 
 # The packages that an output or a score depends on; not all of them need be there.
 _PACKAGES = ("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "rapidfuzz", "numpy")

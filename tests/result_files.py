@@ -34,7 +34,9 @@ def result_content(
         adapter = {
             "arm": arm,
             "arm_sha256": "c" * 64,
+            "violations": [],
             "seed": seed,
+            "selection": {"policy": "last", "epoch": 1, "scores": []},
             "adapter_sha256": "a" * 64,
             "base_model": {"path": model},
         }

@@ -57,7 +57,9 @@ def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, 
         "test_sha256": digest(pair.test.samples),
         "arm": "combination",
         "arm_sha256": digest(pair.arms[1].samples),
+        "violations": ["2 atoms are missing in Atom"],
         "seed": 7,
+        "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
         "prompt_style": "causal",
         "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
         "adapter_sha256": digest_weights(adapter),
@@ -173,6 +175,9 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
     (result,) = results.read(file)
     assert result.adapter == results.Adapter("combination", 7, digest_weights(adapter))
+    facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
+    assert facts["violations"] == ["2 atoms are missing in Atom"]
+    assert facts["selection"]["scores"] == [{"parent": 1.0}]
 
 
 def test_an_adapter_that_was_trained_on_another_split_is_refused_unless_that_is_meant(
@@ -221,7 +226,9 @@ def test_an_adapter_of_another_program_is_evaluated_with_a_warning(
     assert task.config.metadata["spor"]["adapter"] == {
         "arm": None,
         "arm_sha256": None,
+        "violations": None,
         "seed": None,
+        "selection": None,
         "adapter_sha256": digest_weights(adapter),
         "base_model": None,
     }

@@ -117,6 +117,16 @@ def test_the_card_of_an_adapter_has_its_results(finished: Path) -> None:
     assert all("| spor_systematicity_mini | parent |" in card.read_text() for card in cards)
 
 
+def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -> None:
+    (adapter,) = (finished / "runs").glob(f"{NAMES[0]}/adapter")
+    manifest = read_manifest(adapter)
+    (file,) = (finished / "runs" / NAMES[0]).rglob("results_*.json")
+    (config,) = json.loads(file.read_bytes())["configs"].values()
+    facts = config["metadata"]["spor"]["adapter"]
+    assert facts["selection"] == manifest["selection"]
+    assert facts["violations"] == manifest["violations"]
+
+
 def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")}
     assert run(load(finished / "tiny.yaml"), progress=False)
