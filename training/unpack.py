@@ -166,7 +166,8 @@ def run(
     try:
         return process.wait(seconds)
     except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
-        print(f"interrupted: {reason}", flush=True)
+        after = f" after {seconds:g} s" if isinstance(reason, subprocess.TimeoutExpired) else ""
+        print(f"interrupted{after}", flush=True)
         process.send_signal(signal.SIGINT)
     finally:
         _end(process)

@@ -1,7 +1,10 @@
 """Texts that somebody else wrote, made harmless: each function is for one kind of file."""
 
+import csv
+import io
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -59,3 +62,18 @@ def csv_field(text: str) -> str:
     """Return the text for a field of CSV that no spreadsheet takes for a formula."""
     shown = visible(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+
+
+def csv_table(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Return the rows as CSV under the names of the fields, one that a row lacks being empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fields, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {
+                name: csv_field(value) if isinstance(value, str) else value
+                for name, value in row.items()
+            }
+        )
+    return text.getvalue()

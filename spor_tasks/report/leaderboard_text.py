@@ -1,11 +1,9 @@
 """A leaderboard as text: for the terminal, as Markdown, CSV and JSON. No computing here."""
 
-import csv
-import io
 import json
 from typing import Any
 
-from spor_tasks.report.escape import csv_field, markdown_text
+from spor_tasks.report.escape import csv_table, markdown_text
 from spor_tasks.report.hub import model_index
 from spor_tasks.report.layout import (
     LABELS,
@@ -90,19 +88,8 @@ _FIELDS = (
 
 def tidy_csv(board: Leaderboard) -> str:
     """Return the boards with a system a row."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n")
-    writer.writeheader()
-    for each in board.boards:
-        for entry in each.entries:
-            row = {**_place(each), **_entry(entry)}
-            writer.writerow(
-                {
-                    key: csv_field(value) if isinstance(value, str) else value
-                    for key, value in row.items()
-                }
-            )
-    return text.getvalue()
+    rows = ({**_place(each), **_entry(entry)} for each in board.boards for entry in each.entries)
+    return csv_table(_FIELDS, rows)
 
 
 def as_json(board: Leaderboard) -> str:

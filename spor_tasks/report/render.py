@@ -1,14 +1,13 @@
 """A report as text: for the terminal, as Markdown, LaTeX, CSV and JSON. No computing here."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from spor_tasks.report.collect import Report
-from spor_tasks.report.escape import csv_field, latex_text, markdown_text, visible
+from spor_tasks.report.escape import csv_table, latex_text, markdown_text, visible
 from spor_tasks.report.evidence import Interval
 from spor_tasks.report.layout import Content, Grid, Line, grids
 from spor_tasks.report.published import paper_facts
@@ -203,26 +202,21 @@ _FIELDS = (
 
 def tidy_csv(report: Report) -> str:
     """Return every number of the report in a row of its own, with all that tells it from others."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n")
-    writer.writeheader()
-    for table in report.tables:
-        for comparison in table.rows:
-            writer.writerows(_tidy(comparison))
-    return text.getvalue()
+    comparisons = chain.from_iterable(table.rows for table in report.tables)
+    return csv_table(_FIELDS, chain.from_iterable(map(_tidy, comparisons)))
 
 
 def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
     common = {
         "aspect": row.aspect,
-        "corpus": csv_field(row.corpus),
+        "corpus": row.corpus,
         "protocol": row.protocol,
-        "part": csv_field(row.part or ""),
-        "variant": csv_field(row.variant),
-        "task": csv_field(row.task),
+        "part": row.part,
+        "variant": row.variant,
+        "task": row.task,
         "source": "paper" if row.published else "run",
-        "model": csv_field(row.model),
-        "apart": csv_field(row.apart or ""),
+        "model": row.model,
+        "apart": row.apart,
         "metric": row.metric,
         "n": row.n,
     }
@@ -234,7 +228,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
             **_ends(cell.interval),
             "deviation": cell.deviation,
             "seeds": " ".join(str(seed) for seed in cell.seeds if seed is not None),
-            "reason": csv_field(cell.reason or ""),
+            "reason": cell.reason,
         }
     if row.difference:
         yield {
@@ -244,7 +238,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
             **_ends(row.difference.interval),
             "p": row.difference.p,
             "mark": row.difference.mark,
-            "reason": csv_field(row.difference.reason or ""),
+            "reason": row.difference.reason,
         }
 
 
