@@ -15,7 +15,7 @@ from torch.nn import functional
 from spor_tasks.errors import ConfigError
 from training.data import IGNORED, Row, Step, collate
 
-# How far, relatively, rounding may move the loss of a token: in float32, and in 16 bits.
+# How far, relatively, rounding may move the loss of a token: in float32, and in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2
 _ENCODER_MASK = "encoder_attention_mask"
 
@@ -163,7 +163,8 @@ def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> No
     finally:
         model.train(training)
     moved = float((behind - alone).abs().mean() / alone.mean())
-    if not moved <= (_ROUNDING if model.dtype == torch.float32 else _ROUNDING_16):
+    exact = {weight.dtype for weight in model.parameters()} == {torch.float32}
+    if not moved <= (_ROUNDING if exact else _ROUNDING_16):
         raise _not_packable(f"behind another pair, a pair's losses differ by {moved:.1%}")
 
 

@@ -121,6 +121,11 @@ def _load(settings: ModelConfig) -> Base:
         output_loading_info=True,
         **(_four_bits() if settings.quantization else {}),
     )
+    for module in model.modules():
+        # On some CPUs bitsandbytes lays weights out anew for the first evaluation; they then let no
+        # gradient through, and say nothing of it.
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers and only warns
         raise ConfigError(
@@ -134,24 +139,23 @@ def _load(settings: ModelConfig) -> Base:
 
 
 def _check_quantization() -> None:
-    has_package = importlib.util.find_spec("bitsandbytes") is not None
-    if not (has_package and torch.cuda.is_available()):
-        lacks = "a GPU" if has_package else "the package bitsandbytes"
+    if importlib.util.find_spec("bitsandbytes") is None:
         raise ConfigError(
-            f"model.quantization needs {lacks}, which is not here",
-            remedy="`pip install bitsandbytes` on a machine with a GPU, or leave it null.",
+            "model.quantization needs the package bitsandbytes, which is not here",
+            remedy="Install it with `pip install -e '.[qlora]'`, or leave it null.",
         )
 
 
 def _four_bits() -> dict[str, Any]:
-    """Return what loads a model's weights in four bits onto this process's GPU (QLoRA)."""
+    """Return what loads a model's weights in four bits onto this process's device (QLoRA)."""
     settings = BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
-    return {"quantization_config": settings, "device_map": {"": torch.cuda.current_device()}}
+    device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
+    return {"quantization_config": settings, "device_map": {"": device}}
 
 
 def check_ids(base: Base, rows: Iterable[Row]) -> None:

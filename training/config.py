@@ -22,7 +22,7 @@ class ModelConfig:
     ``path`` is a checkpoint folder or a hub id, ``revision`` a branch, tag or commit of the latter.
     ``architecture`` may state what the checkpoint is; ``auto`` asks the checkpoint. ``dtype`` is
     that of the frozen weights, ``auto`` the one they were saved in; LoRA's own are float32.
-    ``quantization`` ``nf4`` holds them in four bits (QLoRA), on a GPU and with bitsandbytes.
+    ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
     path: str

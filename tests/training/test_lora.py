@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import peft
 import pytest
@@ -16,19 +16,21 @@ from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.samples import Split, SplitPair
 from spor_tasks.splits import registry
 from spor_tasks.store import digest, digest_weights, read_manifest
-from tests.training.losses import rows_of
-from training import lora
+from tests.training.losses import rows_of, without_dropout
+from training import lora, processes
 from training.batches import load as load_batch
 from training.batches import target_loss
 from training.checkpoints import load_base, versions
 from training.config import (
     LoraConfig,
     ModelConfig,
+    OptimizationConfig,
     TrainingConfig,
     load,
     to_dict,
 )
-from training.lora import add_lora, train
+from training.data import Rows, plan_steps
+from training.lora import Run, add_lora, fit, train
 
 NAMES = ("llama", "gpt2", "t5", "bart")
 Folders = Callable[..., Path]
@@ -82,6 +84,58 @@ def test_a_packed_run_has_the_losses_of_a_padded_one(
     assert packed == pytest.approx(padded, rel=1e-4)
     assert packed[-1] < 0.99 * packed[0]
     assert (no_padding, padding > 0) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
+    configure: Configure, tmp_path: Path, name: str
+) -> None:
+    """Where bitsandbytes evaluates, gradients may be lost in silence afterwards."""
+
+    def losses(number: int, *settings: str) -> tuple[float, ...]:
+        config = configure(
+            "data.corpus=mini",
+            "data.limit=12",
+            "lora.target_modules=all-linear",
+            "lora.dropout=0",
+            "optimization.learning_rate=1e-2",
+            "optimization.epochs=3",
+            *settings,
+            f"output={tmp_path / str(number)}",
+            name=name,
+        )
+        return train(config, progress=False).losses
+
+    four_bits = "model.quantization=nf4"
+    judged = ("selection.policy=dev-best", "selection.samples=2", "optimization.packing=true")
+    expected, found = losses(0, four_bits), losses(1, four_bits, *judged)
+    plain = losses(2)
+    assert found == pytest.approx(expected, rel=1e-2)
+    assert found == pytest.approx(plain, rel=0.02)
+    assert found[0] != pytest.approx(plain[0], rel=1e-5)
+
+
+def test_float16_scales_its_losses_and_learns_the_same(base: Folders, invented: SplitPair) -> None:
+    """On a CPU, where `train` refuses it because it is slow, it can be tried all the same."""
+
+    def losses(precision: Literal["float32", "float16"]) -> tuple[list[float], float]:
+        loaded = load_base(ModelConfig(str(base("llama"))))
+        settings = OptimizationConfig(
+            batch_size=2, gradient_accumulation=2, epochs=4, learning_rate=1e-2, precision=precision
+        )
+        encoded = Rows(tuple(rows_of(loaded, invented)), ("a",) * 4, 0, 0)
+        steps = plan_steps([1] * 4, settings)
+        run = Run(without_dropout(loaded), settings)
+        for _ in fit(run, steps, encoded, loaded.pad_id, processes.join()):
+            pass
+        return run.losses, run.scaler.get_scale()
+
+    plain, none = losses("float32")
+    scaled, scale = losses("float16")
+    assert (none, scale > 1) == (1.0, True)
+    assert scaled == pytest.approx(plain, rel=5e-4)
+    assert scaled != plain
+    assert scaled[-1] < scaled[0] - 0.05
 
 
 def test_packing_is_refused_where_it_would_change_what_is_learned(
