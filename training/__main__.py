@@ -179,13 +179,16 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.workers < 1:
         raise ConfigError("must be at least 1", where="--workers")
-    asked = experiment.load(options.experiment, options.overrides)
+    # argparse gives --only all words that follow it
+    only = [word for word in options.only if "=" not in word]
+    overrides = [*options.overrides, *(word for word in options.only if "=" in word)]
+    asked = experiment.load(options.experiment, overrides)
     if options.dry_run:
-        print(run.plan(asked, options.only))
+        print(run.plan(asked, only))
         return 0
     done = run.run(
         asked,
-        options.only,
+        only,
         executor=options.executor,
         workers=options.workers,
         overwrite=options.overwrite,

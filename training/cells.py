@@ -144,7 +144,7 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     for key in here:
         if here[key] != there[key]:
             return f"{key} is {there[key]!r} there and {here[key]!r} here"
-    for package, version in versions().items():
+    for package, version in versions(config.model).items():
         if (other := manifest.get("versions", {}).get(package)) != version:
             return f"it was made with {package} {other}, and {version} is here"
     data = config.data

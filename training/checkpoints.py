@@ -35,6 +35,7 @@ from training.data import Row
 KIND = "adapter"
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
+_FOUR_BITS = "bitsandbytes"
 _PACKAGES = (
     "spor-tasks",
     "torch",
@@ -138,10 +139,14 @@ def _load(settings: ModelConfig) -> Base:
     return Base(model, tokenizer, style, revision, digest_weights(folder))
 
 
+def _has_four_bits() -> bool:
+    return importlib.util.find_spec(_FOUR_BITS) is not None
+
+
 def _check_quantization() -> None:
-    if importlib.util.find_spec("bitsandbytes") is None:
+    if not _has_four_bits():
         raise ConfigError(
-            "model.quantization needs the package bitsandbytes, which is not here",
+            f"model.quantization needs the package {_FOUR_BITS}, which is not here",
             remedy="Install it with `pip install -e '.[qlora]'`, or leave it null.",
         )
 
@@ -178,9 +183,11 @@ def check_ids(base: Base, rows: Iterable[Row]) -> None:
         )
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that can change what training gives."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
+def versions(model: ModelConfig | None = None) -> dict[str, str]:
+    """Return the versions that can change what training gives, on that base if one is named."""
+    four_bits = model is not None and model.quantization and _has_four_bits()
+    packages = (*_PACKAGES, _FOUR_BITS) if four_bits else _PACKAGES
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
 def git_commit() -> str | None:

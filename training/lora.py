@@ -49,6 +49,11 @@ from training.trackers import Tracker
 from training.unfinished import State, Unfinished, learned_settings
 
 RESOLVED_CONFIG = "training.yaml"
+_LESS_MEMORY = (
+    "Halve optimization.batch_size and double optimization.gradient_accumulation, which learns the "
+    "same; or set optimization.gradient_checkpointing=true, or model.dtype=bfloat16. The first two "
+    "go on from what is done."
+)
 _AUTOCAST = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 _log = logging.getLogger(__name__)
 
@@ -107,7 +112,7 @@ def train(
                 "arm_sha256": digest(arm.samples),
                 "judged_sha256": digest(judged),
                 "base_sha256": base.sha256,
-                "versions": versions(),
+                "versions": versions(config.model),
                 "processes": team.num_processes,
                 "device": team.device.type,
             },
@@ -116,8 +121,7 @@ def train(
 
         with seeded(optimization.seed, team.device):
             model = prepare(base, config, team.device)
-            if optimization.packing:
-                check_packing(model, encoded.rows, base.pad_id)
+            _check_packing(model, encoded, base.pad_id, optimization)
             run = Run(model, optimization)
             if team.process_index:  # the weights are those of the first, the dropout is not
                 torch.manual_seed(optimization.seed + team.process_index)
@@ -190,7 +194,7 @@ def train(
                     },
                     "adapter_sha256": digest_weights(folder),
                     "config": to_dict(config),
-                    "versions": versions(),
+                    "versions": versions(config.model),
                     "git_commit": git_commit(),
                     "device": _device_name(team.device),
                     "processes": team.num_processes,
@@ -378,12 +382,7 @@ def fit(
     weights = list(run.weights.values())
     for number, step in enumerate(steps[len(run.losses) :], start=len(run.losses) + 1):
         start = time.perf_counter()
-        with _enough_memory(
-            f"at step {number} of {len(steps)}",
-            "Halve optimization.batch_size and double optimization.gradient_accumulation, which "
-            "learns the same; or set optimization.gradient_checkpointing=true, or "
-            "model.dtype=bfloat16. The first two go on from what is done.",
-        ):
+        with _enough_memory(f"at step {number} of {len(steps)}", _LESS_MEMORY):
             own = processes.share(step, team)
             batches = load_step(own, encoded.rows, pad_id, run.model, packing=run.settings.packing)
             mean = backward(
@@ -488,6 +487,15 @@ def _check_split(pair: SplitPair) -> list[str]:
             "; ".join(violations),
         )
     return violations
+
+
+def _check_packing(
+    model: peft.PeftModel, encoded: Rows, pad_id: int, settings: OptimizationConfig
+) -> None:
+    """Refuse packing where it would change what is learned."""
+    if settings.packing:
+        with _enough_memory("on the longest pair", _LESS_MEMORY):
+            check_packing(model, encoded.rows, pad_id)
 
 
 def _output_folder(

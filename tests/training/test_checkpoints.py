@@ -113,6 +113,8 @@ def test_versions_name_everything_that_can_change_an_adapter() -> None:
     named = versions()
     assert {"python", "spor-tasks", "torch", "transformers", "peft"} <= set(named)
     assert all(number[0].isdigit() for number in named.values())
+    in_four_bits = versions(ModelConfig("base", quantization="nf4"))
+    assert in_four_bits.keys() - named.keys() == {"bitsandbytes"}
 
 
 def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(

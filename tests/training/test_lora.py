@@ -17,7 +17,7 @@ from spor_tasks.samples import Split, SplitPair
 from spor_tasks.splits import registry
 from spor_tasks.store import digest, digest_weights, read_manifest
 from tests.training.losses import rows_of, without_dropout
-from training import lora, processes
+from training import batches, lora, processes
 from training.batches import load as load_batch
 from training.batches import target_loss
 from training.checkpoints import load_base, versions
@@ -145,6 +145,17 @@ def test_packing_is_refused_where_it_would_change_what_is_learned(
     with pytest.raises(ConfigError, match=r"optimization\.packing does not suit this model"):
         train(config, invented, progress=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_memory_to_try_packing_is_told(
+    configure: Configure, invented: SplitPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_out(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(batches, "target_losses", run_out)
+    with pytest.raises(ConfigError, match="memory ran out on the longest pair"):
+        train(configure("optimization.packing=true"), invented, progress=False)
 
 
 def test_equal_settings_give_equal_bytes_and_another_seed_gives_others(

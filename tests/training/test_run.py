@@ -236,6 +236,8 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
     assert set(copy.folder.rglob("*")) == files
     assert main(["run", str(file), "--dry-run", "--only", "atom-1", "untuned"]) == 0
     assert "2 cells: 1 trainings and 2 evaluations" in capsys.readouterr().out
+    assert main(["run", str(file), "--dry-run", "--only", "atom", "seeds=[1]"]) == 0
+    assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
 def test_a_cell_that_fails_is_told_and_the_others_are_done(
