@@ -7,6 +7,7 @@ what is learned is the same.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 import peft
 import torch
@@ -17,6 +18,8 @@ from training.data import IGNORED, Row, Step, collate
 
 # How far, relatively, rounding may move the loss of a token: in float32, and in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2
+# Attention costs the square of a packed row: more tokens than this go into rows of their own.
+_LONGEST_ROW = 1024
 _ENCODER_MASK = "encoder_attention_mask"
 
 
@@ -36,11 +39,26 @@ class Batch:
 def load_step(
     step: Step, rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
 ) -> list[Batch]:
-    """Return the batches of a step, on the model's device."""
-    return [
-        load([rows[number] for number in numbers], pad_id, model, packing=packing)
-        for numbers in step.batches
-    ]
+    """Return the batches of a step, on the model's device; long packed ones in parts."""
+    batches = [[rows[number] for number in numbers] for numbers in step.batches]
+    if packing:
+        batches = list(chain.from_iterable(map(_packable, batches)))
+    return [load(batch, pad_id, model, packing=packing) for batch in batches]
+
+
+def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield the rows in parts that are short enough to be packed, or are of one row."""
+    part: list[Row] = []
+    for row in rows:
+        if part and sum(map(_length, part)) + _length(row) > _LONGEST_ROW:
+            yield part
+            part = []
+        part.append(row)
+    yield part
+
+
+def _length(row: Row) -> int:
+    return max(map(len, row))
 
 
 def load(

@@ -18,6 +18,7 @@ from tests.training.losses import (
     rows_of,
     without_dropout,
 )
+from training import batches
 from training.batches import check_packing, load, load_step, target_loss
 from training.checkpoints import Base, load_base
 from training.config import ModelConfig, OptimizationConfig
@@ -68,8 +69,8 @@ def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
     base, model, rows = prepare(name)
     targets = sum(label != -100 for row in rows for label in row.labels)
 
-    def mean_and_gradients(*batches: tuple[int, ...]) -> tuple[float, dict[str, torch.Tensor]]:
-        step = load_step(Step(0, batches), rows, base.pad_id, model, packing=packing)
+    def mean_and_gradients(*numbers: tuple[int, ...]) -> tuple[float, dict[str, torch.Tensor]]:
+        step = load_step(Step(0, numbers), rows, base.pad_id, model, packing=packing)
         return backward(model, step, PLAIN, targets).item(), gradients(model)
 
     mean, together = mean_and_gradients((0, 1, 2, 3))
@@ -78,6 +79,26 @@ def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
     assert mean == pytest.approx(plain, rel=1e-5)
     assert accumulated == pytest.approx(mean, rel=1e-5)
     assert_equal_gradients(apart, together)
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    base, model, rows = prepare(name)
+    step, longest = Step(0, ((0, 1, 2, 3),)), max(len(row.input_ids) for row in rows)
+
+    def losses_with(limit: int) -> list[float]:
+        monkeypatch.setattr(batches, "_LONGEST_ROW", limit)
+        packed = load_step(step, rows, base.pad_id, model, packing=True)
+        assert all(batch.inputs["input_ids"].shape[1] <= max(limit, longest) for batch in packed)
+        return [target_loss(model, batch).item() for batch in packed]
+
+    whole, parts, single = losses_with(10**6), losses_with(2 * longest), losses_with(1)
+    assert (len(whole), len(single)) == (1, 4)
+    assert 1 < len(parts) < 4
+    assert sum(parts) == pytest.approx(whole[0], rel=1e-5)
+    assert sum(single) == pytest.approx(whole[0], rel=1e-5)
 
 
 @pytest.mark.parametrize("packing", [False, True])
@@ -120,6 +141,7 @@ def test_packing_is_exact_within_a_window_that_slides() -> None:
         num_attention_heads=2,
         num_key_value_heads=2,
         sliding_window=4,
+        initializer_range=1.0,  # so that what a pair must not see would move its losses by 10 %
     )
     model = transformers.MistralForCausalLM(config)
     rows = [Row(list(range(3, 3 + length)), [*range(4, 4 + length)]) for length in (9, 15)]
