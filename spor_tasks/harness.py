@@ -40,6 +40,7 @@ _ADAPTER_FACTS = (
     "arm",
     "arm_sha256",
     "violations",
+    "pairs",
     "seed",
     "selection",
     "adapter_sha256",

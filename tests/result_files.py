@@ -35,6 +35,7 @@ def result_content(
             "arm": arm,
             "arm_sha256": "c" * 64,
             "violations": [],
+            "pairs": 100,
             "seed": seed,
             "selection": {"policy": "last", "epoch": 1, "scores": []},
             "adapter_sha256": "a" * 64,

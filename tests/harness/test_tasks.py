@@ -58,6 +58,7 @@ def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, 
         "arm": "combination",
         "arm_sha256": digest(pair.arms[1].samples),
         "violations": ["2 atoms are missing in Atom"],
+        "pairs": 36,
         "seed": 7,
         "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
         "prompt_style": "causal",
@@ -177,6 +178,7 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     assert result.adapter == results.Adapter("combination", 7, digest_weights(adapter))
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
     assert facts["violations"] == ["2 atoms are missing in Atom"]
+    assert facts["pairs"] == 36
     assert facts["selection"]["scores"] == [{"parent": 1.0}]
 
 
@@ -227,6 +229,7 @@ def test_an_adapter_of_another_program_is_evaluated_with_a_warning(
         "arm": None,
         "arm_sha256": None,
         "violations": None,
+        "pairs": None,
         "seed": None,
         "selection": None,
         "adapter_sha256": digest_weights(adapter),

@@ -125,6 +125,7 @@ def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -
     facts = config["metadata"]["spor"]["adapter"]
     assert facts["selection"] == manifest["selection"]
     assert facts["violations"] == manifest["violations"]
+    assert facts["pairs"] == manifest["pairs"]
 
 
 def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
