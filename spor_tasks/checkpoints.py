@@ -22,6 +22,27 @@ Arguments = Mapping[str, Any]
 # What an evaluation needs of an adapter's manifest.
 _NEEDED = ("aspect", "corpus", "arm", "arm_sha256", "seed", "prompt_style", "base_model")
 
+# What a generation_config.json tells besides settings.
+_NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
+
+# The settings of generation that older checkpoints have in config.json.
+_GENERATION = (
+    "bos_token_id",
+    "decoder_start_token_id",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
+    "eos_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "length_penalty",
+    "max_length",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "pad_token_id",
+    "repetition_penalty",
+)
+
 
 def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     """Return the manifest of the adapter, None where the arguments name no adapter.
@@ -90,6 +111,36 @@ def has_chat_template(arguments: Arguments) -> bool | None:
         return None
     settings = json.loads((folder / "tokenizer_config.json").read_bytes())
     return "chat_template" in settings or any(folder.glob("chat_template*"))
+
+
+def generation_config(arguments: Arguments) -> dict[str, Any]:
+    """Return the settings of generation that the base brings along, as transformers reads them.
+
+    Those are in its ``generation_config.json`` or else, of older checkpoints, in ``config.json``.
+    Without the base on this machine there are none to be known.
+
+    Raises:
+        ConfigError: a folder is missing, or is no checkpoint.
+    """
+    folder = _find_base(arguments)
+    if folder is None:
+        return {}
+    file = folder / "generation_config.json"
+    if file.is_file():
+        own = _read_json(file)
+        return {key: value for key, value in own.items() if key not in _NO_SETTINGS}
+    own = _read_json(folder / "config.json")
+    return {key: own[key] for key in _GENERATION if own.get(key) is not None}
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"cannot be read: {error}", where=file) from error
+    if not isinstance(content, dict):
+        raise ConfigError("must be a JSON object", where=file)
+    return content
 
 
 def _style_of_base(arguments: Arguments) -> PromptStyle:

@@ -74,12 +74,3 @@ def any_sample_of(doc: Mapping[str, Any]) -> Sample:
     if "input_orders" in doc:
         return order_sample_of(doc)
     return copy_sample_of(doc) if "hidden" in doc else sample_of(doc)
-
-
-def first_line(output: str) -> str:
-    """Return what counts of an output.
-
-    Greedy decoding stops there. Beams cannot without changing which of them wins, and a server may
-    not know how to.
-    """
-    return output.partition("\n")[0]

@@ -5,9 +5,10 @@ text stops judge every row, beams included, and the end token is left to ``gener
 is padded on the right; a length limit counts new tokens, of a decoder too.
 """
 
+import copy
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -18,17 +19,25 @@ from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
+from spor_tasks import quantization as reduction
+from spor_tasks.answers import is_complete
+
 _log = logging.getLogger(__name__)
+
+_STOPS_AFTER_ANSWER = "stops_after_answer"  # among a request's settings, on its way through lm-eval
 
 
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
-    """Ends a row, be it a sample's or a beam's, as soon as its own text holds a stop string."""
+    """Ends a row, be it a sample's or a beam's, as soon as its own text is at its end."""
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, stops: list[str], prompt_length: int
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        is_ended: Callable[[str], bool],
+        prompt_length: int,
     ) -> None:
         self._tokenizer = tokenizer
-        self._stops = stops
+        self._is_ended = is_ended
         self._prompt_length = prompt_length
 
     def __call__(
@@ -39,15 +48,23 @@ class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-e
     ) -> torch.Tensor:
         """Return one verdict a row of ``input_ids``, which holds the prompt's tokens first."""
         texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
-        ended = [any(stop in text for stop in self._stops) for text in texts]
-        return torch.tensor(ended, device=input_ids.device)
+        return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
 
 
 @register_model("spor-hf")
 class SporHF(HFLM):  # type: ignore[misc]
-    """lm-eval's Hugging Face model with the generation of ``transformers`` itself."""
+    """lm-eval's Hugging Face model with the generation of ``transformers`` itself.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+    ``quantization`` ``nf4`` holds the base as QLoRA's training does, to evaluate what was trained.
+
+    Raises:
+        ConfigError: the quantization is unknown, or its package is missing.
+    """
+
+    def __init__(self, *args: Any, quantization: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        self._reduced: dict[str, Any] = {}
+        if quantization is not None:
+            self._reduced = {"quantization_config": reduction.settings(quantization)}
         super().__init__(*args, **kwargs)
         self._prompts_cut: dict[str, int] = {}
         if hasattr(self, "accelerator") and self.device.type == "cpu":
@@ -55,21 +72,28 @@ class SporHF(HFLM):  # type: ignore[misc]
             self._rank = self.accelerator.process_index
             self._world_size = self.accelerator.num_processes
 
+    def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        super()._create_model(*args, **{**kwargs, **self._reduced})
+        reduction.keep_layout(self._model)
+
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        outputs: list[str] = super().generate_until(requests, disable_tqdm)
+        outputs: list[str] = super().generate_until(list(map(_stopping, requests)), disable_tqdm)
         return outputs
 
     # Where our tasks turn with beams: no other model has it.
     spor_hf_beam_search = generate_until
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return lm-eval's facts for the result file, and how many prompts of each task were cut.
+        """Return lm-eval's facts for the result file, and two of ours.
 
-        A zero says that they were looked at; a task that is not named was not evaluated.
+        ``prompts_cut``: how many prompts of each task were cut. A zero says that they were looked
+        at; a task that is not named was not evaluated. ``quantization``: how the weights are held.
         """
-        return {**super().get_model_info(), "prompts_cut": self._prompts_cut}
+        held = reduction.kind_of(self.model.config)
+        info = super().get_model_info()
+        return {**info, "prompts_cut": self._prompts_cut, "quantization": held}
 
     def forget(self) -> None:
         """Forget which prompts were cut, before an evaluation that has nothing to do with them."""
@@ -125,12 +149,17 @@ class SporHF(HFLM):  # type: ignore[misc]
     ) -> torch.Tensor:
         if not generation_kwargs.get("do_sample"):
             generation_kwargs.pop("temperature", None)  # lm-eval's 0.0, of no meaning here
-        end = self.model.generation_config.eos_token_id
+        end_token = self.model.generation_config.eos_token_id
         # lm-eval adds the end token's text to the stops. As a text it would also end a row that
         # merely spells it, and beams are scored by the token.
         stops = [text for text in stop if text != self.tokenizer.decode(self.eot_token_id)]
+        ends: list[Callable[[str], bool]] = []
+        if stops:
+            ends.append(lambda text: any(stop in text for stop in stops))
+        if generation_kwargs.pop(_STOPS_AFTER_ANSWER, False):
+            ends.append(is_complete)
         prompt_length = context.shape[1] if self.backend == "causal" else 0
-        criteria = [StopAtText(self.tokenizer, stops, prompt_length)] if stops else []
+        criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         with torch.autocast(
             self.device.type,
             dtype=self.mixed_precision_dtype,
@@ -140,12 +169,25 @@ class SporHF(HFLM):  # type: ignore[misc]
                 input_ids=context,
                 max_new_tokens=max_length - context.shape[1],
                 stopping_criteria=criteria,
-                eos_token_id=self.eot_token_id if end is None else end,
+                eos_token_id=self.eot_token_id if end_token is None else end_token,
                 pad_token_id=self.tokenizer.pad_token_id,
                 use_cache=True,
                 **generation_kwargs,
             )
         return output
+
+
+def _stopping(request: Instance) -> Instance:
+    """Return a request that ends after its answer, where its task takes the answer alone.
+
+    Beams go on: to stop one would change which of them wins.
+    """
+    prompt, settings = request.args
+    if not getattr(request, _STOPS_AFTER_ANSWER, False) or settings.get("num_beams", 1) > 1:
+        return request
+    stopping = copy.copy(request)
+    stopping.arguments = prompt, {**settings, _STOPS_AFTER_ANSWER: True}
+    return stopping
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 
@@ -77,6 +77,15 @@ class CopySample(Sample):
     def of(cls, sample: Sample, hidden: Iterable[tuple[str, str]]) -> "CopySample":
         """Return the sample with what it hides."""
         return cls(*_values(sample), hidden=tuple(hidden))
+
+
+def without_first_reference(sample: Sample) -> Sample:
+    """Return the sample as if nobody had written its first reference; its id stays."""
+    rest = sample.references[1:]
+    if isinstance(sample, OrderSample):
+        orders = sample.reference_orders[1:]
+        return replace(sample, references=rest, reference_orders=orders)
+    return replace(sample, references=rest)
 
 
 def _values(

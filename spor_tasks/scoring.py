@@ -1,8 +1,9 @@
 """Scores a file of outputs, whatever system wrote them, without the harness.
 
 Each row is a sample in the published field names (:mod:`spor_tasks.corpora.jsonl`) with its
-``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Rows are read one at a
-time, and only numbers are kept of them.
+``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Of an output the same is
+scored as by the tasks (:mod:`spor_tasks.answers`). Rows are read one at a time, and only numbers
+are kept of them.
 """
 
 import hashlib
@@ -12,14 +13,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spor_tasks.answers import answer
 from spor_tasks.corpora.jsonl import RowReader
 from spor_tasks.errors import ConfigError, CorpusError, ResultError, SporError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally
+from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyEvidence, CopyRule, Verdict
+from spor_tasks.metrics.coverage import Coverage, Located
 from spor_tasks.metrics.order import Cwio, CwioEvidence, OrderEvidence, OrderInvariance
 from spor_tasks.metrics.parent import Parent, ParentEvidence
-from spor_tasks.metrics.significance import Comparison
+from spor_tasks.metrics.significance import Clusters, Comparison
 from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
 from spor_tasks.store import encode_row, read_rows, stream_rows, to_row, write_rows
 from spor_tasks.text.tokenize import tokens
@@ -54,14 +58,15 @@ class _Plan(NamedTuple):
 class Result:
     """What the outputs of a file come to.
 
-    ``samples_sha256`` is the digest of the samples as the published file of them would have it,
-    whatever else the rows hold: scores are of the same test set if it is the same. ``comparisons``
-    are by score, where another file was given.
+    ``clusters`` counts the samples with different units. ``samples_sha256`` is the digest of the
+    samples as the published file of them would have it, whatever else the rows hold: scores are of
+    the same test set if it is the same. ``comparisons`` are by score, where another file was given.
     """
 
     metric: str
     corpus: str
     samples: int
+    clusters: int
     samples_sha256: str
     scores: tuple[Score, ...]
     comparisons: Mapping[str, Comparison | None]
@@ -107,6 +112,7 @@ def score(
         metric,
         corpus,
         own.samples,
+        len(set(own.units)),
         own.sha.hexdigest(),
         tuple(own.scores(intervals=intervals)),
         dict(own.compared(other)) if against else {},
@@ -130,35 +136,50 @@ class _Summary:
 
     def __init__(self, plan: _Plan) -> None:
         self.tallies = [(metric, Tally(metric.names)) for metric in plan.metrics]
+        self.units: list[int] = []  # hashes: samples with equal units are one cluster
         self.sha = hashlib.sha256()
         self.samples = 0
+
+    @property
+    def clusters(self) -> Clusters:
+        """Which samples show the same units."""
+        return significance.clusters_of(self.units)
 
     def counted(self, judged: Iterable[_Judged]) -> Iterator[_Judged]:
         """Yield what comes, and keep its numbers."""
         for each in judged:
             for (metric, tally), evidence in zip(self.tallies, each.evidence, strict=True):
                 tally.add(metric.values(evidence))
+            self.units.append(hash(frozenset(each.sample.units)))
             self.sha.update(encode_row(to_row(each.sample)))
             self.samples += 1
             yield each
 
     def scores(self, *, intervals: bool) -> Iterator[Score]:
+        clusters = self.clusters
         for metric, tally in self.tallies:
             signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}"
             for name in tally.names:
                 column = tally.column(name)
                 found = column.score(name, signature)
                 yield (
-                    replace(found, interval=significance.interval(column, seed=SEED))
+                    replace(
+                        found,
+                        interval=significance.interval(
+                            column, clusters[tally.outputs(name)], seed=SEED
+                        ),
+                    )
                     if intervals
                     else found
                 )
 
     def compared(self, other: "_Summary") -> Iterator[tuple[str, Comparison | None]]:
+        clusters = self.clusters
         for (_, tally), (_, theirs) in zip(self.tallies, other.tallies, strict=True):
             for name in tally.names:
                 pair = tally.column(name), theirs.column(name)
-                yield name, significance.compare(*pair, seed=SEED)
+                of_column = clusters[tally.outputs(name)]
+                yield name, significance.compare(*pair, of_column, seed=SEED)
 
 
 def _read(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -173,7 +194,7 @@ def _judge(
     for where, row in rows:
         try:
             sample = _sample(row, plan, corpus, where)
-            texts = tuple(_text(row, field, where) for field in plan.outputs)
+            texts = tuple(answer(_text(row, field, where)) for field in plan.outputs)
             output = texts if len(texts) > 1 else texts[0]
             evidence = tuple(metric.measure(sample, output) for metric in plan.metrics)
         except SporError as error:
@@ -252,6 +273,16 @@ def _parent_fields(
     }
 
 
+def _chrf_fields(_: Sample, __: str, chrf: float) -> Fields:
+    return {"chrf": chrf}
+
+
+def _coverage_fields(_: Sample, __: str, positions: Located) -> Fields:
+    missing = [unit for unit, position in enumerate(positions) if position is None]
+    share = Coverage().values(positions)
+    return {**share, "pos": positions, "missing": missing}
+
+
 def _order_fields(_: Sample, __: tuple[str, ...], evidence: OrderEvidence) -> Fields:
     return {
         f"{name}_{number}": value
@@ -304,6 +335,20 @@ _PLANS: Mapping[str, _Plan] = {
         needs_texts=True,
         outputs=("output",),
         describe=_parent_fields,
+    ),
+    "chrf": _Plan(
+        metrics=(Chrf(),),
+        sample=Sample,
+        needs_texts=True,
+        outputs=("output",),
+        describe=_chrf_fields,
+    ),
+    "coverage": _Plan(
+        metrics=(Coverage(),),
+        sample=Sample,
+        needs_texts=False,
+        outputs=("output",),
+        describe=_coverage_fields,
     ),
     "order": _Plan(
         metrics=(OrderInvariance(),),

@@ -1,6 +1,5 @@
 """Base models, and what else can change what training them gives."""
 
-import importlib.util
 import os
 import platform
 import re
@@ -19,12 +18,12 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
-    BitsAndBytesConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 from transformers.utils import cached_file
 
+from spor_tasks import quantization
 from spor_tasks.errors import ConfigError
 from spor_tasks.prompts.linearize import PromptStyle
 from spor_tasks.store import digest_weights
@@ -35,7 +34,6 @@ from training.data import Row
 KIND = "adapter"
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-_FOUR_BITS = "bitsandbytes"
 _PACKAGES = (
     "spor-tasks",
     "torch",
@@ -92,10 +90,9 @@ def load_base(settings: ModelConfig) -> Base:
         raise ConfigError(
             "there is no such folder", where=settings.path, remedy="Set model.path to a checkpoint."
         )
-    if settings.quantization:
-        _check_quantization()
+    reduced = _quantized(settings.quantization) if settings.quantization else {}
     try:
-        return _load(settings)
+        return _load(settings, reduced)
     except (OSError, ValueError, LookupError, RuntimeError, SafetensorError) as error:
         raise ConfigError(
             f"cannot be loaded: {error}",
@@ -105,7 +102,7 @@ def load_base(settings: ModelConfig) -> Base:
         ) from error
 
 
-def _load(settings: ModelConfig) -> Base:
+def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     source = {"pretrained_model_name_or_path": settings.path, "revision": settings.revision}
     config = AutoConfig.from_pretrained(**source)
     style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
@@ -120,13 +117,9 @@ def _load(settings: ModelConfig) -> Base:
         config=config,
         dtype=settings.dtype,
         output_loading_info=True,
-        **(_four_bits() if settings.quantization else {}),
+        **reduced,
     )
-    for module in model.modules():
-        # On some CPUs bitsandbytes lays weights out anew for the first evaluation; they then let no
-        # gradient through, and say nothing of it.
-        if hasattr(module, "support_avx512bf16_for_cpu"):
-            module.support_avx512bf16_for_cpu = False
+    quantization.keep_layout(model)
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers and only warns
         raise ConfigError(
@@ -139,28 +132,10 @@ def _load(settings: ModelConfig) -> Base:
     return Base(model, tokenizer, style, revision, digest_weights(folder))
 
 
-def _has_four_bits() -> bool:
-    return importlib.util.find_spec(_FOUR_BITS) is not None
-
-
-def _check_quantization() -> None:
-    if not _has_four_bits():
-        raise ConfigError(
-            f"model.quantization needs the package {_FOUR_BITS}, which is not here",
-            remedy="Install it with `pip install -e '.[qlora]'`, or leave it null.",
-        )
-
-
-def _four_bits() -> dict[str, Any]:
-    """Return what loads a model's weights in four bits onto this process's device (QLoRA)."""
-    settings = BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
-    )
+def _quantized(kind: str) -> dict[str, Any]:
+    """Return what loads a model's weights in fewer bits onto this process's device."""
     device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
-    return {"quantization_config": settings, "device_map": {"": device}}
+    return {"quantization_config": quantization.settings(kind), "device_map": {"": device}}
 
 
 def check_ids(base: Base, rows: Iterable[Row]) -> None:
@@ -185,8 +160,8 @@ def check_ids(base: Base, rows: Iterable[Row]) -> None:
 
 def versions(model: ModelConfig | None = None) -> dict[str, str]:
     """Return the versions that can change what training gives, on that base if one is named."""
-    four_bits = model is not None and model.quantization and _has_four_bits()
-    packages = (*_PACKAGES, _FOUR_BITS) if four_bits else _PACKAGES
+    reduced = model is not None and model.quantization and quantization.is_at_hand()
+    packages = (*_PACKAGES, quantization.PACKAGE) if reduced else _PACKAGES
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 

@@ -78,12 +78,17 @@ class Column(NamedTuple):
     numbers: NDArray[np.float64]
     groups: NDArray[np.integer]
 
-    def score(self, name: str, signature: str) -> Score:
-        """Return the mean over groups of the mean of each; most columns are one group."""
+    @property
+    def value(self) -> float:
+        """The mean over groups of the mean of each; most columns are one group."""
         scored = ~np.isnan(self.numbers)
         numbers, groups = self.numbers[scored], self.groups[scored]
-        means = [_mean(numbers[groups == group]) for group in np.unique(groups)]
-        return Score(name, _mean(means), len(numbers), int((~scored).sum()), signature)
+        return _mean([_mean(numbers[groups == group]) for group in np.unique(groups)])
+
+    def score(self, name: str, signature: str) -> Score:
+        """Return the value with what it takes to trust it."""
+        unscored = int(np.isnan(self.numbers).sum())
+        return Score(name, self.value, len(self.numbers) - unscored, unscored, signature)
 
 
 def _mean(numbers: Sequence[float] | NDArray[np.float64]) -> float:
@@ -92,26 +97,29 @@ def _mean(numbers: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 class Tally:
-    """Collects the values of many outputs as bare numbers, twelve bytes each."""
+    """Collects the values of many outputs as bare numbers, sixteen bytes each."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
-        self._columns: dict[str, tuple[array[float], array[int]]] = {}
+        self._columns: dict[str, tuple[array[float], array[int], array[int]]] = {}
+        self._count = 0
         for name in self._names:
             self._begin(name)
 
     def _begin(self, name: str) -> None:
-        self._columns[name] = array("d"), array("I")
+        self._columns[name] = array("d"), array("I"), array("I")
 
     def add(self, values: Values) -> None:
         """Add the values of one output."""
         for name, value in values.items():
             if name not in self._columns:
                 self._begin(name)
-            numbers, groups = self._columns[name]
+            numbers, groups, outputs = self._columns[name]
             group, number = value if isinstance(value, tuple) else (0, value)
             numbers.append(math.nan if number is None else number)
             groups.append(group)
+            outputs.append(self._count)
+        self._count += 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,7 +128,12 @@ class Tally:
 
     def column(self, name: str) -> Column:
         """Return the values of one score."""
-        return Column(*map(np.array, self._columns[name]))
+        numbers, groups, _ = self._columns[name]
+        return Column(np.array(numbers), np.array(groups))
+
+    def outputs(self, name: str) -> NDArray[np.integer]:
+        """Return the numbers of the outputs that a column is of, from 0; most are of all."""
+        return np.array(self._columns[name][2])
 
 
 def reduce_values(

@@ -47,6 +47,20 @@ def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
     return tuple(known[name] for name in found)
 
 
+def generation_kwargs(beams: int = 1) -> dict[str, Any]:
+    """Return how the tasks decode: greedily, or as ``_beam5`` does with so many beams."""
+    text = (FOLDER / ("_base" if beams == 1 else "_beam5")).read_text("utf-8")
+    decoding: dict[str, Any] = yaml.load(text, _TemplateLoader)["generation_kwargs"]  # noqa: S506 - a SafeLoader
+    return decoding | {"num_beams": beams}
+
+
+class _TemplateLoader(yaml.SafeLoader):
+    """Reads a template without the functions that it names."""
+
+
+_TemplateLoader.add_constructor("!function", lambda *_: None)
+
+
 def _read(path: Path) -> TaskFile:
     content = yaml.safe_load(path.read_bytes())
     kind: Literal["task", "group"] = "group" if "group" in content else "task"

@@ -15,7 +15,7 @@ from spor_tasks.splits import registry
 from spor_tasks.splits.registry import SplitName
 from spor_tasks.store import atomic_write, digest
 
-_VERSIONS = {"_parent": 1.0, "_order_main": 1.0, "_cwio": 1.0, "_copy_rule": 1.0}
+_VERSIONS = {"_parent": 2.0, "_order_main": 2.0, "_cwio": 2.0, "_copy_rule": 2.0}
 """What the tasks of each template are at; README.md tells what changed."""
 
 _GROUP_VERSION = 1.0

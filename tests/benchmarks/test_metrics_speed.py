@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from spor_tasks import scoring
@@ -15,13 +14,6 @@ from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
-from spor_tasks.metrics.significance import (
-    approximate_randomization,
-    bootstrap_interval,
-    macro_mean_of,
-    mean_of,
-    paired_bootstrap,
-)
 from spor_tasks.samples import CopySample, OrderSample, Sample
 from spor_tasks.splits import published
 from spor_tasks.store import to_row, write_rows
@@ -142,25 +134,6 @@ def test_a_looping_output(data_dir: Path, corpus: str) -> None:
         print(
             f"\n{corpus} {type(metric).__name__}: an output to 128 tokens costs {ratios[0]:.1f} "
             f"times a normal one, eight times over {ratios[1]:.1f}"
-        )
-
-
-def test_resampling() -> None:
-    one, other = np.random.default_rng(0).random((2, 2000))
-    sizes = np.random.default_rng(1).integers(2, 8, 2000)
-    for name, work in (
-        ("bootstrap of a mean", lambda: bootstrap_interval(mean_of(one), 2000, seed=0)),
-        (
-            "bootstrap of a mean of means",
-            lambda: bootstrap_interval(macro_mean_of(one, sizes), 2000, seed=0),
-        ),
-        ("paired bootstrap", lambda: paired_bootstrap(one, other, seed=0)),
-        ("approximate randomization", lambda: approximate_randomization(one, other, seed=0)),
-    ):
-        took = least(work)
-        print(
-            f"\n{name}, 10,000 resamples of 2,000: {took.wall:.2f} s ({took.processor:.2f} of "
-            f"processor), {took.wall / 2:.2f} of the target"
         )
 
 

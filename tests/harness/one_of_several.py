@@ -16,12 +16,13 @@ TASKS = ["spor_order_invariance_mini_main", "spor_order_invariance_mini_cwio_bea
 def main(base: str, out: Path) -> None:
     """Evaluate a few documents; the first process writes the scores, each what it was asked."""
     torch.set_num_threads(1)
-    model = SporHF(pretrained=base, device="cpu", batch_size=4, max_length=180)
+    model = SporHF(pretrained=base, device="cpu", batch_size=4, max_length=600)
     result = simple_evaluate(
         model=model,
         tasks=TASKS,
         task_manager=tasks.manager({"pretrained": base}),
         limit=7,
+        num_fewshot=1,
         gen_kwargs={"max_gen_toks": 24},
     )
     if result is not None:

@@ -1,20 +1,29 @@
 """`spor-hf` against plain `generate`, one prompt at a time, which is what it must equal."""
 
+import json
 import logging
+import shutil
 import string
+from collections import Counter
 from collections.abc import Callable
 from functools import cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import lm_eval
 import peft
 import pytest
+import torch
 import transformers
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
 
+from spor_tasks import models, tasks
+from spor_tasks.errors import ConfigError
 from spor_tasks.harness import BEAM_REQUESTS
 from spor_tasks.models import SporHF, StopAtText
+from training.checkpoints import load_base
+from training.config import ModelConfig
 
 CAUSAL = ("llama", "gpt2")
 KINDS = (*CAUSAL, "t5", "bart")
@@ -156,11 +165,100 @@ def test_texts_end_before_a_stop_string(
 def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("gpt2"))
     rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
-    criterion = StopAtText(tokenizer, ["stop", "quit"], prompt_length=len("in:stop|"))
+
+    def stops(text: str) -> bool:
+        return "stop" in text
+
+    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:stop|"))
     assert criterion(rows, None).tolist() == [False, True]
-    criterion = StopAtText(tokenizer, ["stop", "quit"], prompt_length=len("in:"))
+    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:"))
     assert criterion(rows, None).tolist() == [True, True]
     assert criterion(rows[:, :-1], None).tolist() == [True, False]
+
+
+def test_greedy_requests_of_a_task_end_after_their_answer(
+    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tiny model writes line breaks by chance; a row goes on until it has said something."""
+    model = load(checkpoint("gpt2"), batch_size=8)
+    whole = model.generate_until(
+        requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
+    )
+    # A letter stands for the line break, which so few random bytes hardly have.
+    letter = Counter("".join(whole)).most_common(1)[0][0]
+    monkeypatch.setattr(models, "is_complete", lambda text: letter in text.strip(letter))
+    asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
+    for request in asked:
+        request.stops_after_answer = True
+    stopped = model.generate_until(asked, disable_tqdm=True)
+    assert all(long.startswith(short) for long, short in zip(whole, stopped, strict=True))
+    assert sum(map(len, stopped)) < sum(map(len, whole))
+    for long, short in zip(whole, stopped, strict=True):
+        assert long == short or letter in short.strip(letter)
+    assert all(
+        request.args[1].keys() == {"do_sample", "max_gen_toks", "until"} for request in asked
+    )
+
+
+@pytest.mark.parametrize("name", ["hf", "spor-hf"])
+def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
+    name: str, checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A checkpoint with the generation settings of BART-large: four beams and more."""
+    folder = tmp_path / "bart"
+    shutil.copytree(checkpoint("bart"), folder)
+    file = folder / "generation_config.json"
+    own = {
+        "num_beams": 4,
+        "no_repeat_ngram_size": 3,
+        "early_stopping": True,
+        "length_penalty": 2.0,
+        "repetition_penalty": 1.3,
+        "min_length": 12,
+        "forced_bos_token_id": 1,
+    }
+    file.write_text(json.dumps(json.loads(file.read_text()) | own))
+    task = "spor_systematicity_mini"
+    arguments = {"pretrained": str(folder)}
+    result = lm_eval.simple_evaluate(
+        model=name,
+        model_args=arguments,
+        tasks=[task],
+        task_manager=tasks.manager(arguments),
+        limit=6,
+        batch_size=1,
+        device="cpu",
+        gen_kwargs={"max_gen_toks": 24},
+    )
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    plain = {
+        "num_beams": 1,
+        "no_repeat_ngram_size": 0,
+        "early_stopping": False,
+        "length_penalty": 1.0,
+        "repetition_penalty": 1.0,
+        "min_length": 0,
+    }
+    own_way: list[bool] = []
+    for row in result["samples"][task]:
+        ids = tokenizer(row["doc"]["prompt"], return_tensors="pt").input_ids
+        # lm-eval's hf lets a decoder write as many tokens more as the encoder reads.
+        limit = 24 if name == "spor-hf" else 24 + ids.shape[1] - 1
+        written = row["resps"][0][0]
+        for settings, verdicts in ((plain, None), ({}, own_way)):
+            output = model.generate(
+                input_ids=ids, do_sample=False, max_new_tokens=limit, **settings
+            )[0]
+            expected = tokenizer.decode(output, skip_special_tokens=True)
+            if verdicts is None:
+                assert expected.startswith(written)
+            else:
+                verdicts.append(expected.startswith(written))
+    assert not all(own_way)
+    facts = result["configs"][task]["metadata"]["spor"]["generation"]
+    assert facts.items() >= plain.items()
+    assert facts["forced_bos_token_id"] == 1  # which the model needs
 
 
 def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
@@ -208,6 +306,28 @@ def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
         requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
     )
     assert named == unnamed
+
+
+def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> None:
+    base = load_base(ModelConfig(str(checkpoint()), quantization="nf4"))
+    model = load(checkpoint(), quantization="nf4", dtype="float32")
+    assert model.get_model_info()["quantization"] == "nf4"
+    reduced = 0
+    for name, weight in model.model.named_parameters():
+        assert torch.equal(weight, base.model.get_parameter(name))
+        reduced += weight.dtype == torch.uint8
+    assert reduced
+    settings = {**GREEDY, "max_gen_toks": 8, "until": []}
+    assert model.generate_until(requests(PROMPTS[:4], **settings), disable_tqdm=True)
+
+
+def test_weights_in_full_are_told_as_such(checkpoint: Callable[..., Path]) -> None:
+    assert load(checkpoint()).get_model_info()["quantization"] is None
+
+
+def test_an_unknown_quantization_is_refused(checkpoint: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="quantization=int3 is unknown"):
+        load(checkpoint(), quantization="int3")
 
 
 def test_it_is_known_to_lm_eval_by_its_name() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from lm_eval.api.instance import Instance
 
 from spor_tasks import documents, harness
 from spor_tasks.metrics.copy_rule import CopyRule
@@ -76,23 +77,45 @@ def test_a_sample_in_two_orders_has_a_prompt_for_each() -> None:
 @pytest.mark.parametrize("sample", [TOWN, INN])
 def test_a_reference_scores_high_and_an_empty_output_next_to_nothing(sample: Sample) -> None:
     perfect = harness.parent_scores(document(sample), [sample.references[0]])
-    assert set(perfect) == {"parent", "parent_precision", "parent_recall", "parent_full_table"}
+    parents = {"parent", "parent_precision", "parent_recall", "parent_full_table"}
+    assert set(perfect) == parents | {"chrf", "coverage", "empty"}
+    assert perfect.pop("empty") == 0
     assert all(90 < value <= 100.001 for value in perfect.values())
     empty = harness.parent_scores(document(sample), [""])
+    assert empty.pop("empty") == 100
     assert all(0 <= value < 0.1 for value in empty.values())
 
 
-def test_only_the_first_line_of_an_output_counts() -> None:
-    first, more = "Ebb has Entity 1.", "\nIt is Old Mill."
-    assert harness.copy_scores(document(HIDDEN), [first])["copy_rule"] == 100
-    assert harness.copy_scores(document(HIDDEN), [first + more])["copy_rule"] == 100
-    assert harness.copy_scores(document(HIDDEN), [more])["copy_rule_00"] == 100
-    text = TOWN.references[0]
-    for scores in (harness.parent_scores, harness.cwio_scores):
-        assert scores(document(TOWN), [text + "\nNothing."]) == scores(document(TOWN), [text])
-    assert harness.order_scores(document(MILL), [f"{text}\n.", "\n" + text]) == (
-        harness.order_scores(document(MILL), [text, ""])
-    )
+@pytest.mark.parametrize("prefix", ["", "\n", "\n\n ", "<think>\n\n</think>\n\n", "Here it is:\n"])
+@pytest.mark.parametrize("task", ["spor_systematicity_mini", "spor_order_invariance_mini_main"])
+def test_what_models_write_before_a_text_and_after_it_changes_no_score(
+    task: str, prefix: str
+) -> None:
+    def plain(request: Instance) -> str:
+        return str(request.doc["references"][0])
+
+    def wrapped(request: Instance) -> str:
+        return f"{prefix}{plain(request)}\nAnd on it goes."
+
+    expected = evaluate(ScriptedLM(plain), task, limit=20)
+    found = evaluate(ScriptedLM(wrapped), task, limit=20)
+    assert found["results"] == expected["results"]
+    assert found["results"][task]["empty,none"] == 0
+    rows = found["samples"][task]
+    assert {text.strip() for row in rows for text in row["filtered_resps"]} == {
+        text for row in expected["samples"][task] for text in row["filtered_resps"]
+    }
+    assert all(text.endswith("on it goes.") for row in rows for [text] in row["resps"])
+
+
+def test_empty_outputs_are_counted() -> None:
+    def tell(request: Instance) -> str:
+        return "" if int(request.doc["id"], 16) % 2 else "<think>\nHm"
+
+    result = evaluate(ScriptedLM(tell), "spor_rule_learnability_mini", limit=20)
+    assert result["results"]["spor_rule_learnability_mini"]["empty,none"] == 100
+    half = harness.order_scores(document(MILL), [TOWN.references[0], " "])
+    assert half["empty"] == 50
 
 
 def test_the_two_outputs_for_two_orders_are_judged_together() -> None:
@@ -164,7 +187,9 @@ def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
         for doc, [first, second] in outputs(result["samples"]["spor_order_invariance_mini_main"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
-    assert reported(result, "spor_order_invariance_mini_main") == pytest.approx(expected)
+    scores = reported(result, "spor_order_invariance_mini_main")
+    assert 10 < scores.pop("empty") < 60
+    assert scores == pytest.approx(expected)
     assert min(expected.values()) > 5
     assert max(expected.values()) < 95
 
@@ -176,7 +201,9 @@ def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> 
         for doc, [text] in outputs(result["samples"]["spor_order_invariance_mini_cwio"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
-    assert reported(result, "spor_order_invariance_mini_cwio") == pytest.approx(expected)
+    scores = reported(result, "spor_order_invariance_mini_cwio")
+    assert 10 < scores.pop("empty") < 60
+    assert scores == pytest.approx(expected)
     assert 0 < expected["cwio_located_share"] < 100
     printed = result["results"]["spor_order_invariance_mini_cwio"]
     for name in ("cwio", "cwio_2", "cwio_5", "cwio_located", "cwio_located_share"):
@@ -191,7 +218,9 @@ def test_the_copy_rule_is_that_of_the_metric(result: dict[str, Any]) -> None:
         for doc, [text] in outputs(result["samples"]["spor_rule_learnability_mini"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
-    assert reported(result, "spor_rule_learnability_mini") == pytest.approx(expected)
+    scores = reported(result, "spor_rule_learnability_mini")
+    assert 10 < scores.pop("empty") < 60
+    assert scores == pytest.approx(expected)
     assert 0 < expected["copy_rule"] < 100
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from spor_tasks import scoring
+from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.coverage import Coverage
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.store import read_rows
@@ -19,7 +21,7 @@ COMMANDS = re.findall(r"`spor score rows.jsonl --metric (\w+) --corpus (\w+) ", 
 BLOCKS = re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(6))
 def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
     metric, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
@@ -42,7 +44,8 @@ def test_every_metric_has_an_example() -> None:
 
 
 def test_every_score_is_explained() -> None:
-    metrics = (Parent(), Parent(full_table=True), OrderInvariance(), Cwio(), CopyRule())
+    parents = (Parent(), Parent(full_table=True))
+    metrics = (*parents, Chrf(), Coverage(), OrderInvariance(), Cwio(), CopyRule())
     names = {name for metric in metrics for name in metric.names}
     explained = " ".join(DOC.split())
     stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}

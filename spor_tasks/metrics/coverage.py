@@ -1,0 +1,44 @@
+"""Coverage: the share of a sample's units that the alignment finds in an output."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from spor_tasks import __version__
+from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.samples import Sample
+from spor_tasks.text import align
+
+Located = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the units an output mentions, each by those of its words that the output has.
+
+    Units of E2E are located leniently too, unlike for fidelity: of people's judgements of what is
+    missing that tells more (``docs/metrics.md``). It needs no reference, and says nothing about
+    what is wrong in an output or added to it.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The one score."""
+        return ("coverage",)
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the number."""
+        return f"coverage|align:lenient|v:{__version__}"
+
+    def measure(self, sample: Sample, output: str) -> Located:
+        """Return the token index at which the output mentions each unit, None where it does not."""
+        return align.locate(sample.units, output, strict=False)
+
+    def values(self, evidence: Located) -> dict[str, float]:
+        """Return what one output adds to the score: the share of units located, 0 to 100."""
+        located = len(evidence) - evidence.count(None)
+        return {"coverage": 100 * located / len(evidence)}
+
+    def reduce(self, evidence: Iterable[Located]) -> tuple[Score, ...]:
+        """Return the mean."""
+        return reduce_values(self.names, map(self.values, evidence), self.signature)
