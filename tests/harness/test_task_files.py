@@ -9,11 +9,15 @@ import yaml
 from lm_eval.api.task import Task
 
 from spor_tasks import tasks
+from spor_tasks.prompts.linearize import PROMPT_STYLES, PromptStyle, prompt
+from spor_tasks.samples import AttributeValue, Sample, Triple
 from spor_tasks.splits import registry
 from spor_tasks.tasks import generate
 from tests.conftest import REPOSITORY
 
 DATA = REPOSITORY / "tests" / "data"
+TOWN = Sample("1", "mini", (Triple("Ebb", "sea", "Cold_Sound"),), ("By the sea.",))
+INN = Sample("2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), name="The Gull")
 
 # `spor tasks list` without what it says of each; a task here stands for its `_beam5` too, unless it
 # is one in context, which has none.
@@ -125,12 +129,22 @@ def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
         "generation_kwargs": {
             "do_sample": False,
             "num_beams": 5,
-            "early_stopping": False,
+            "no_repeat_ngram_size": 0,
+            "repetition_penalty": 1.0,
             "length_penalty": 1.0,
+            "early_stopping": False,
+            "min_length": 0,
             "max_gen_toks": 128,
             "until": [],
         }
     }
+
+
+@pytest.mark.parametrize("sample", [TOWN, INN])
+@pytest.mark.parametrize("style", PROMPT_STYLES)
+def test_greedy_tasks_stop_where_another_example_begins(sample: Sample, style: PromptStyle) -> None:
+    stops = tuple(tasks.generation_kwargs()["until"])
+    assert f"\n{prompt(sample, style)}".startswith(stops)
 
 
 def test_every_arm_of_a_default_split_has_a_task_in_context() -> None:
