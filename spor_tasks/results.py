@@ -19,11 +19,14 @@ _CHAT = ("chat_template_sha", "system_instruction_sha")
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """The adapter that a result was reached with, trained on an arm by our training."""
+    """The adapter that a result was reached with, trained on an arm by our training.
+
+    Of a baseline that looks at the arm, ``seed`` and ``sha256`` are None.
+    """
 
     arm: str
-    seed: int
-    sha256: str
+    seed: int | None
+    sha256: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,15 @@ class TaskResult:
 
     ``scores`` maps metrics to values on the paper's scale, ``n`` counts the samples behind them.
     ``signature`` holds whatever can change the scores besides the checkpoint: results of different
-    signatures must not stand in one comparison. ``adapter`` is None where the model was not tuned
-    on an arm; an adapter that tells no arm is part of the model's name. ``shown_arm`` is the arm
-    that demonstrations were of, None where there were none. ``comparison`` is the task without
-    the arm that the tasks of a comparison differ in, and with the number of demonstrations where
-    there are any. ``prompts_cut`` counts prompts that were
-    longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
+    signatures must not stand in one comparison. ``training`` holds how the adapter was trained, all
+    but the seed and the arm: adapters that differ there are not runs of one system. ``versions``
+    are those of the packages that generated and scored; where they differ, a reader is told.
+
+    ``adapter`` is None where the model was not tuned on an arm; an adapter that tells no arm is
+    part of the model's name. ``shown_arm`` is the arm that demonstrations were of, None where there
+    were none. ``comparison`` is the task without the arm that the tasks of a comparison differ in,
+    and with the number of demonstrations where there are any. ``prompts_cut`` counts prompts that
+    were longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
     errors of the scores, over samples, where it has them.
     """
 
@@ -55,6 +61,8 @@ class TaskResult:
     n: int
     prompts_cut: int | None
     signature: Mapping[str, str]
+    training: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     stderrs: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -66,6 +74,11 @@ class TaskResult:
     def seed(self) -> int | None:
         """The seed that the adapter was trained with; None where nothing was."""
         return self.adapter.seed if self.adapter else None
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Signature and training together: all in which results of one row must agree."""
+        return {**self.signature, **self.training}
 
 
 class Problem(NamedTuple):
@@ -206,6 +219,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
     config, run = content["configs"][task], content["config"]
     metadata = config["metadata"]
     facts = metadata["spor"]
+    arguments = _arguments(run)
     adapter = _adapter(facts["adapter"])
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
     chosen = "icl_arm" in metadata  # for each sample, and for all arms at once
@@ -221,7 +235,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
         part=metadata.get("part"),
         corpus=metadata["corpus"],
         protocol=metadata["protocol"],
-        model=_model_name(run, facts["adapter"]),
+        model=_model_name(run, arguments, facts["adapter"]),
         adapter=adapter,
         shown_arm=shown_arm,
         scores=_scores(content["results"][task]),
@@ -235,6 +249,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             "test_sha256": metadata["test_sha256"],
             "prompt_style": facts["prompt_style"],
             "num_fewshot": str(shots),
+            "held_out_reference": str(facts.get("held_out_reference", False)),
             "shown_arm": str(shown_arm if adapter else None),
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
@@ -244,7 +259,16 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
                 content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
             ),
             "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
+            "backend": run["model"],
+            "dtype": _dtype(run, arguments),
+            "quantization": _quantization(run, arguments),
             "n": str(n),
+        },
+        training=_training(facts) if adapter else {},
+        versions={
+            name: version
+            for name, version in facts["packages"].items()
+            if version is not None and name != "lm_eval"  # which is in the signature
         },
         stderrs=_stderrs(content["results"][task]),
     )
@@ -253,13 +277,65 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
 def _adapter(facts: Mapping[str, Any] | None) -> Adapter | None:
     if facts is None or facts["arm"] is None:
         return None
-    return Adapter(facts["arm"], int(facts["seed"]), facts["adapter_sha256"])
+    seed = facts["seed"]
+    return Adapter(facts["arm"], None if seed is None else int(seed), facts["adapter_sha256"])
 
 
-def _model_name(run: Mapping[str, Any], adapter: Mapping[str, Any] | None) -> str:
+def _arguments(run: Mapping[str, Any]) -> Mapping[str, Any]:
     arguments = run["model_args"] or {}
     if isinstance(arguments, str):
-        arguments = dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
+        return dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
+    return dict(arguments)
+
+
+def _dtype(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return the type of the weights: as loaded where the backend says so, else as asked for."""
+    return str(run.get("model_dtype") or arguments.get("dtype")).removeprefix("torch.")
+
+
+_QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
+
+
+def _quantization(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return how the weights were shortened: as loaded where the backend says so, else as asked."""
+    if "quantization" in run:  # of spor-hf
+        return str(run["quantization"])
+    asked = (f"{name}={arguments[name]}" for name in _QUANTIZING if _is_on(arguments.get(name)))
+    return ", ".join(asked) or "None"
+
+
+def _is_on(value: object) -> bool:
+    return value not in {None, False, "", "False", "false", "None"}
+
+
+def _training(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return how an adapter was trained, all but the seed and the arm.
+
+    An adapter without its settings, of an earlier version, is known by how many pairs it saw.
+    """
+    adapter = facts["adapter"]
+    settings = adapter.get("settings") or {"pairs": adapter.get("pairs")}
+    base = (adapter["base_model"] or {}).get("sha256")
+    told = adapter["arm_sha256"], facts["arms"].get(adapter["arm"])
+    return {
+        **flat(settings),
+        "base_sha256": str(base),
+        "training_set": "the task's" if told[0] == told[1] else str(told[0]),
+    }
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as texts under dotted keys."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        found |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
+    return found
+
+
+def _model_name(
+    run: Mapping[str, Any], arguments: Mapping[str, Any], adapter: Mapping[str, Any] | None
+) -> str:
     name = str(arguments.get("pretrained") or arguments.get("model") or run["model"])
     if adapter is not None and adapter["arm"] is None:
         return f"{name} + {arguments.get('peft') or arguments.get('lora_local_path')}"

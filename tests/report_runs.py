@@ -11,7 +11,7 @@ from typing import Any
 from spor_tasks.metrics.base import Value, reduce_values
 from spor_tasks.report.tables import metrics_of
 from spor_tasks.samples import ARMS
-from tests.result_files import SAMPLE, sample_row, write_result, write_samples
+from tests.result_files import distinct, sample_row, write_result, write_samples
 
 TASKS = (
     ("systematicity", None),
@@ -65,7 +65,8 @@ def _write(
 
 def _rows(values: Sequence[Mapping[str, Value]]) -> Iterator[dict[str, Any]]:
     for number, scores in enumerate(values):
-        yield sample_row(replace(SAMPLE, id=f"{number:02}"), [f"Output {number}."], scores)
+        sample = replace(distinct(number), id=f"{number:02}")
+        yield sample_row(sample, [f"Output {number}."], scores)
 
 
 def _values(aspect: str, part: str | None, strength: float, rng: random.Random) -> dict[str, Value]:
@@ -90,4 +91,5 @@ def _values(aspect: str, part: str | None, strength: float, rng: random.Random) 
                 "cwio_located_share": 100.0 * located,
             }
     value = rng.uniform(10, 30) + 20 * strength
-    return {"parent": value, "parent_full_table": value + 1}
+    others = {"chrf": value + 5, "coverage": float(rng.choice([50, 75, 100])), "empty": 0.0}
+    return {"parent": value, "parent_full_table": value + 1, **others}

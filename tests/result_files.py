@@ -1,5 +1,6 @@
 """Invented result and sample files of lm-eval, in the shape that lm-eval 0.4.13 writes."""
 
+import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.documents import doc_of
-from spor_tasks.samples import Sample, Triple
+from spor_tasks.samples import ARMS, Sample, Triple
 from spor_tasks.store import encode_row
 
 UNKNOWN_ARM = "unknown"
+
+
+def arm_sha256(arm: str) -> str:
+    """An invented digest of an arm's samples."""
+    return hashlib.sha256(arm.encode()).hexdigest()
 
 
 def result_content(
@@ -33,7 +39,7 @@ def result_content(
     if arm is not None and shown is None:
         adapter = {
             "arm": arm,
-            "arm_sha256": "c" * 64,
+            "arm_sha256": arm_sha256(arm),
             "violations": [],
             "pairs": 100,
             "seed": seed,
@@ -72,7 +78,7 @@ def result_content(
                         "packages": {"lm_eval": "0.4.13", "vllm": None},
                         "prompt_style": "causal",
                         "fewshot_arm": shown or "atom",
-                        "arms": {"atom": "c" * 64, "combination": "d" * 64},
+                        "arms": {name: arm_sha256(name) for name in ARMS[aspect]},
                         "adapter": adapter,
                         "demonstrations_sha256": "e" * 64 if shown else None,
                     },
@@ -126,13 +132,18 @@ def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) ->
 SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
 
 
+def distinct(number: int) -> Sample:
+    """A sample that shares no unit with another one."""
+    return replace(SAMPLE, id=str(number), units=(Triple("Greyport", "pier", str(number)),))
+
+
 def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
     """Write the result and the samples of a run whose samples have these values of PARENT."""
     task = settings.get("task", "spor_systematicity_mini")
     mean = sum(values) / len(values)
     file = write_result(folder / f"results_{name}.json", parent=mean, n=len(values), **settings)
     rows = [
-        sample_row(replace(SAMPLE, id=str(number)), ["By the sea."], {"parent": value})
+        sample_row(distinct(number), ["By the sea."], {"parent": value})
         for number, value in enumerate(values)
     ]
     random.Random(name).shuffle(rows)

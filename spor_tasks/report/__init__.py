@@ -51,16 +51,23 @@ _LEADERBOARD: tuple[tuple[str, Callable[[Leaderboard], str]], ...] = (
 )
 
 
-def write(paths: Sequence[Path], out: Path | None = None, *, jobs: int = 1) -> Report:
+def write(
+    paths: Sequence[Path],
+    out: Path | None = None,
+    *,
+    merge_by: Sequence[str] = (),
+    jobs: int = 1,
+) -> Report:
     """Report the results that lie in files and folders; with ``out`` as files there, too.
 
-    Many samples are read in ``jobs`` processes.
+    Results that differ only in the facts that ``merge_by`` names stand in one row. Many samples are
+    read in ``jobs`` processes.
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
-        ConfigError: ``out`` cannot be written.
+        ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
-    report = collect(paths)
+    report = collect(paths, merge_by)
     if out is not None:
         for name, text in _REPORT:
             _write_text(out / name, text(report))
@@ -73,14 +80,16 @@ def write(paths: Sequence[Path], out: Path | None = None, *, jobs: int = 1) -> R
     return report
 
 
-def write_leaderboard(paths: Sequence[Path], out: Path | None = None) -> Leaderboard:
+def write_leaderboard(
+    paths: Sequence[Path], out: Path | None = None, *, merge_by: Sequence[str] = ()
+) -> Leaderboard:
     """Rank the systems of result files and folders; with ``out`` as files there, too.
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
-        ConfigError: ``out`` cannot be written.
+        ConfigError: ``out`` cannot be written, or results cannot be merged over ``merge_by``.
     """
-    board = rank(paths)
+    board = rank(paths, merge_by)
     if out is not None:
         for name, text in _LEADERBOARD:
             _write_text(out / name, text(board))

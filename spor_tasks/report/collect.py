@@ -40,30 +40,32 @@ class Material(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def collect(paths: Iterable[Path]) -> Report:
+def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     """Return the report of result files and of all that lie in the given folders.
 
-    What is wrong with some files is among the problems; the rest is reported nevertheless.
+    What is wrong with some files is among the problems; the rest is reported nevertheless. Results
+    that differ only in the facts that ``merge_by`` names stand in one row.
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
+        ConfigError: results cannot be merged over what ``merge_by`` names.
     """
-    rows, _, files, problems = read(paths)
+    rows, _, files, problems = read(paths, merge_by)
     return Report(tables([*rows, *beside(rows)]), problems, files)
 
 
-def read(paths: Iterable[Path]) -> Material:
+def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
     """Read result files and all that lie in the given folders, with the samples beside them.
 
     Raises:
-        ResultError: as :func:`collect`.
+        ResultError, ConfigError: as :func:`collect`.
     """
     given = tuple(paths)
     found = results.collect(given)
     files = tuple(filter(None, map(find, found.results)))
     logged, faults = _log(files)
     evidence = Evidence(logged)
-    rows, conflicts = comparisons(found.results, evidence)
+    rows, conflicts = comparisons(found.results, evidence, merge_by)
     problems = (
         *found.problems,
         *conflicts,

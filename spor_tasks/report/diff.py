@@ -52,8 +52,8 @@ class Change:
 class Summary:
     """What became of one score: both means over the common samples, and how many moved.
 
-    ``p`` is that of :func:`~spor_tasks.metrics.significance.approximate_randomization`, None where
-    no sample has a verdict in both runs.
+    ``p`` is that of :func:`~spor_tasks.metrics.significance.randomization_p_values`, None where no
+    sample has a verdict in both runs.
     """
 
     before: float | None
@@ -200,17 +200,18 @@ def _sizes(change: Change) -> tuple[float, ...]:
 def _summaries(
     metrics: Iterable[str], before: list[Record], after: list[Record]
 ) -> Iterator[tuple[str, Summary]]:
+    clusters = significance.clusters_of(frozenset(record.sample.units) for record in before)
     for metric in metrics:
         one, other = _column(before, metric), _column(after, metric)
         changes = other.numbers - one.numbers
         p = math.nan
         if len(changes):
-            (p,) = significance.randomization_p_values([(one, other)], seed=SEED)
+            (p,) = significance.randomization_p_values([one, other], [(0, 1)], clusters, seed=SEED)
         yield (
             metric,
             Summary(
-                before=_known(one.score(metric, "").value),
-                after=_known(other.score(metric, "").value),
+                before=_known(one.value),
+                after=_known(other.value),
                 up=int(np.sum(changes > 0)),
                 down=int(np.sum(changes < 0)),
                 p=_known(float(p)),

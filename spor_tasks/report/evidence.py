@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from scipy import stats
 from spor_tasks.errors import ResultError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, Tally
-from spor_tasks.metrics.significance import Numbers
+from spor_tasks.metrics.significance import Clusters, Numbers, clusters_of
 from spor_tasks.report.samples import SampleFile
 from spor_tasks.results import TaskResult
 
@@ -39,10 +40,14 @@ _CLOSE = 1e-6  # between a logged score and the mean of its samples, which a fil
 class Interval:
     """A 95 % interval and what it speaks of.
 
-    ``source`` is ``samples`` (bootstrap: these runs on other samples), ``seeds`` (Student's t:
-    other runs on these samples) or ``stderr`` (lm-eval's standard error: this run on other
-    samples, if means are normally distributed). The ends are rounded, so that no machine's sums
-    tell.
+    ``source`` is
+
+    - ``samples``: one run on other samples, by a bootstrap over clusters of samples;
+    - ``runs``: other runs on other samples, by the variances over runs and over clusters;
+    - ``seeds``: other runs on these samples, by Student's t over the runs' scores;
+    - ``stderr``: one run on other samples, by lm-eval's standard error.
+
+    The ends are rounded, so that no machine's sums show.
     """
 
     low: float
@@ -57,9 +62,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The values of one run's samples by metric, in the order of the samples' ids."""
+    """The values of one run's samples by metric, in the order of the samples' ids.
+
+    ``clusters`` are samples that show the same units.
+    """
 
     ids: tuple[str, ...]
+    clusters: Clusters
     columns: Mapping[str, Column]
 
 
@@ -80,10 +89,12 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
             behind the result.
     """
     ids: list[str] = []
+    units: list[frozenset[tuple[str, ...]]] = []
     tally = Tally(metrics)
-    for sample_id, scores in file.scores():
-        ids.append(sample_id)
-        tally.add({metric: scores.get(metric) for metric in metrics})
+    for logged in file.scores():
+        ids.append(logged.id)
+        units.append(logged.units)
+        tally.add({metric: logged.scores.get(metric) for metric in metrics})
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(
             f"holds {len(ids)} samples, {len(set(ids))} different ones, and the result is of "
@@ -93,15 +104,15 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
     order = np.argsort(np.array(ids))
     columns = {metric: _sorted(tally.column(metric), order) for metric in metrics}
     for metric, column in columns.items():
-        logged, reported = column.score(metric, "").value, file.run.scores.get(metric, math.nan)
-        if not math.isclose(logged, reported, rel_tol=_CLOSE, abs_tol=_CLOSE) and not (
-            math.isnan(logged) and math.isnan(reported)
+        logged_score, reported = column.value, file.run.scores.get(metric, math.nan)
+        if not math.isclose(logged_score, reported, rel_tol=_CLOSE, abs_tol=_CLOSE) and not (
+            math.isnan(logged_score) and math.isnan(reported)
         ):
             raise ResultError(
-                f"its samples have {metric} {logged:.4f}, and the result says {reported:.4f}",
+                f"its samples have {metric} {logged_score:.4f}, and the result says {reported:.4f}",
                 where=file.path,
             )
-    return Logged(tuple(sorted(ids)), columns)
+    return Logged(tuple(sorted(ids)), clusters_of(units[i] for i in order), columns)
 
 
 def _sorted(column: Column, order: NDArray[np.integer]) -> Column:
@@ -110,11 +121,33 @@ def _sorted(column: Column, order: NDArray[np.integer]) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems and a metric: the runs of each, which differ in seeds alone."""
+    """Two systems and a metric: the runs of each, which differ in training seeds alone."""
 
     one: tuple[Run, ...]
     other: tuple[Run, ...]
     metric: str
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs of both."""
+        return self.one + self.other
+
+    @property
+    def single(self) -> bool:
+        """Whether each system is a single run, so that nothing is known of other runs."""
+        return len(self.one) == len(self.other) == 1
+
+
+class Gap(NamedTuple):
+    """The difference of two systems on the ``n`` samples, in ``clusters``, that all runs have.
+
+    That is: those on which each of their runs has a verdict, if the others are missing.
+    """
+
+    value: float
+    interval: Interval | None
+    n: int
+    clusters: int
 
 
 class Evidence:
@@ -132,84 +165,155 @@ class Evidence:
                 alike[found.ids].append((run, metric))
         for keys in alike.values():
             columns = [logged[run].columns[metric] for run, metric in keys]
-            scores = significance.resampled_scores(columns, seed=SEED)
+            clusters = logged[keys[0][0]].clusters
+            scores = significance.resampled_scores(columns, clusters, seed=SEED)
             self._resampled.update(zip(keys, scores.T, strict=True))
 
     def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
         """Return the interval of the results' mean.
 
-        It is over samples; else over seeds, if there are several; else lm-eval's standard error.
+        Of several runs it is over runs and samples; without samples, over runs alone. Of one run
+        it is over samples, without them lm-eval's standard error.
         """
-        scores = self._resampled_mean([run_of(result) for result in results], metric)
-        if scores is not None:
-            return Interval.of(*significance.percentile_interval(scores), "samples")
+        runs = [run_of(result) for result in results]
+        logged = self.is_logged(runs, metric)
         if len(results) > 1:
+            columns = self._columns(runs, metric) if logged else []
+            if logged and self._ids(runs) is not None:
+                found = significance.over_runs([columns], self._logged[runs[0]].clusters)
+                return found and _within_scale(metric, *found.interval(), "runs")
             return _over_seeds(metric, [result.scores[metric] for result in results])
         (result,) = results
+        if logged:
+            scores = self._resampled[runs[0], metric]
+            return Interval.of(*significance.percentile_interval(scores), "samples")
         if (error := result.stderrs.get(metric)) is None:
             return None
-        return _within_scale(metric, result.scores[metric], _NORMAL * error, "stderr")
+        center, reach = result.scores[metric], _NORMAL * error
+        return _within_scale(metric, center - reach, center + reach, "stderr")
 
-    def interval_of_difference(
-        self, pair: Pair, one: Sequence[float], other: Sequence[float]
+    def gap(self, pair: Pair) -> Gap | None:
+        """Return the difference on the samples that all runs have, None if they share none."""
+        if not self.has_samples(pair):
+            return None
+        columns, clusters = self._common(pair)
+        if not len(clusters):
+            return None
+        one, other = columns[: len(pair.one)], columns[len(pair.one) :]
+        value = statistics.fmean(column.value for column in one) - statistics.fmean(
+            column.value for column in other
+        )
+        return Gap(
+            value,
+            self._interval_of_gap(pair, one, other, clusters),
+            len(clusters),
+            len(np.unique(clusters)),
+        )
+
+    def _interval_of_gap(
+        self, pair: Pair, one: Sequence[Column], other: Sequence[Column], clusters: Clusters
     ) -> Interval | None:
-        """Return the interval of the first mean less the second, as :meth:`interval` does."""
-        first, second = (self._resampled_mean(arm, pair.metric) for arm in (pair.one, pair.other))
-        if first is not None and second is not None and self._samples(pair) is not None:
-            return Interval.of(*significance.percentile_interval(first - second), "samples")
-        return _over_seeds(pair.metric, one, other)
+        if not pair.single:
+            found = significance.over_runs([one, other], clusters)
+            return found and _within_scale(pair.metric, *found.interval(), "runs", difference=True)
+        if len(clusters) == len(self._logged[pair.one[0]].ids):
+            scores = [self._resampled[run, pair.metric] for run in pair.runs]
+        else:
+            scores = list(significance.resampled_scores([*one, *other], clusters, seed=SEED).T)
+        return Interval.of(*significance.percentile_interval(scores[0] - scores[1]), "samples")
 
-    def p_values(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
-        """Yield the p of no difference for each pair, None where its samples are not at hand.
+    def interval_without_samples(
+        self, metric: str, one: Sequence[float], other: Sequence[float]
+    ) -> Interval | None:
+        """Return the interval of the first mean over seeds less the second."""
+        return _over_seeds(metric, one, other)
 
-        It is that of :func:`~spor_tasks.metrics.significance.arms_over_seeds`, two-sided.
+    def p_values(
+        self, pairs: Iterable[Pair], *, level: float | None = None
+    ) -> Iterator[float | None]:
+        """Yield the two-sided p of no difference for each pair, None where it cannot be tested.
+
+        Where a system has several runs it is that of
+        :func:`~spor_tasks.metrics.significance.over_runs`, which knows that other runs would score
+        otherwise; else that of :func:`~spor_tasks.metrics.significance.randomization_p_values`.
+        With ``level`` all pairs together are held against it, after an adjustment for their number.
         """
         pairs = tuple(pairs)
-        by_samples: dict[int, list[int]] = defaultdict(list)
-        for number, pair in enumerate(pairs):
-            if (n := self._samples(pair)) is not None:
-                by_samples[n].append(number)
+        resamples = (
+            significance.RESAMPLES
+            if level is None
+            else significance.resamples_for(len(pairs), level)
+        )
         found: dict[int, float] = {}
-        for numbers in by_samples.values():
-            columns = [
+        single: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, pair in enumerate(pairs):
+            if not self.has_samples(pair):
+                continue
+            if pair.single:
+                single[self._logged[pair.one[0]].ids].append(number)
+            else:
+                found[number] = self._p_over_runs(pair)
+        for numbers in single.values():
+            columns: dict[tuple[Run, str], int] = {}
+            for number in numbers:
+                for run in pairs[number].runs:
+                    columns.setdefault((run, pairs[number].metric), len(columns))
+            numbered = [
                 (
-                    self._column(pairs[i].one, pairs[i].metric),
-                    self._column(pairs[i].other, pairs[i].metric),
+                    columns[pairs[i].one[0], pairs[i].metric],
+                    columns[pairs[i].other[0], pairs[i].metric],
                 )
                 for i in numbers
             ]
-            found.update(
-                zip(numbers, significance.randomization_p_values(columns, seed=SEED), strict=True)
+            p = significance.randomization_p_values(
+                [self._logged[run].columns[metric] for run, metric in columns],
+                numbered,
+                self._logged[pairs[numbers[0]].one[0]].clusters,
+                seed=SEED,
+                resamples=resamples,
             )
+            found.update(zip(numbers, map(float, p), strict=True))
         for number in range(len(pairs)):
-            p = found.get(number, math.nan)
-            yield None if math.isnan(p) else float(p)
+            p_value = found.get(number, math.nan)
+            yield None if math.isnan(p_value) else p_value
 
-    def is_logged(self, runs: Iterable[Run]) -> bool:
-        """Tell whether the samples of all these runs are at hand."""
-        return all(run in self._logged for run in runs)
+    def _p_over_runs(self, pair: Pair) -> float:
+        columns, clusters = self._common(pair)
+        if not len(clusters):
+            return math.nan
+        systems = [columns[: len(pair.one)], columns[len(pair.one) :]]
+        estimate = significance.over_runs(systems, clusters)
+        return math.nan if estimate is None else estimate.p
+
+    def is_logged(self, runs: Iterable[Run], metric: str | None = None) -> bool:
+        """Tell whether the samples of all these runs are at hand, with this metric's values."""
+        return all(
+            run in self._logged and (metric is None or metric in self._logged[run].columns)
+            for run in runs
+        )
 
     def has_samples(self, pair: Pair) -> bool:
         """Tell whether the samples of both systems are at hand, and the same."""
-        return self._samples(pair) is not None
+        return self.is_logged(pair.runs, pair.metric) and self._ids(pair.runs) is not None
 
-    def _samples(self, pair: Pair) -> int | None:
-        """Return the number of samples of a pair, None unless all are at hand and the same."""
-        logged = [self._logged.get(run) for run in (*pair.one, *pair.other)]
-        first = logged[0]
-        if first is None or any(each is None or each.ids != first.ids for each in logged):
+    def counts(self, runs: Sequence[Run]) -> tuple[int, int] | None:
+        """Return the numbers of samples and of clusters of these runs, None unless the same."""
+        if not self.is_logged(runs) or self._ids(runs) is None:
             return None
-        return len(first.ids)
+        first = self._logged[runs[0]]
+        return len(first.ids), len(np.unique(first.clusters))
 
-    def _resampled_mean(self, runs: Sequence[Run], metric: str) -> Numbers | None:
-        scores = [self._resampled.get((run, metric)) for run in runs]
-        known = [each for each in scores if each is not None]
-        return np.mean(known, axis=0) if len(known) == len(scores) else None
+    def _ids(self, runs: Sequence[Run]) -> tuple[str, ...] | None:
+        """Return the ids of the samples of these runs, None unless they are the same."""
+        first = self._logged[runs[0]].ids
+        return first if all(self._logged[run].ids == first for run in runs) else None
 
-    def _column(self, runs: Sequence[Run], metric: str) -> Column:
-        """Return each sample's mean over runs; no verdict where one of them has none."""
-        columns = [self._logged[run].columns[metric] for run in runs]
-        return Column(np.mean([each.numbers for each in columns], axis=0), columns[0].groups)
+    def _columns(self, runs: Sequence[Run], metric: str) -> list[Column]:
+        return [self._logged[run].columns[metric] for run in runs]
+
+    def _common(self, pair: Pair) -> tuple[tuple[Column, ...], Clusters]:
+        columns = self._columns(pair.runs, pair.metric)
+        return significance.common(columns, self._logged[pair.one[0]].clusters)
 
 
 def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
@@ -228,14 +332,15 @@ def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
         share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    return _within_scale(metric, center, reach, "seeds", difference=len(arms) > 1)
+    ends = center - reach, center + reach
+    return _within_scale(metric, *ends, "seeds", difference=len(arms) > 1)
 
 
 def _within_scale(
-    metric: str, center: float, reach: float, source: str, *, difference: bool = False
+    metric: str, low: float, high: float, source: str, *, difference: bool = False
 ) -> Interval:
     """Return the interval without what no score, or no difference of two, can be."""
-    low, high = scale_of(metric)
+    least, most = scale_of(metric)
     if difference:
-        low, high = low - high, high - low
-    return Interval.of(max(low, center - reach), min(high, center + reach), source)
+        least, most = least - most, most - least
+    return Interval.of(max(least, low), min(most, high), source)

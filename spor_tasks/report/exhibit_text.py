@@ -105,14 +105,16 @@ def _pieces(output: Marked) -> Iterator[_Piece]:
     if not output.output.strip():
         yield _Piece("no output", _SOFT)
         return
-    text, at = output.output, 0
+    text, (at, end_of_scored) = output.output, output.scored
+    if before := text[:at].strip():
+        yield _Piece(f"(not scored: {visible(before)}) ", _SOFT)
     for start, end, labels in output.marks:
         yield _Piece(visible(text[at:start]), "")
         signs = " ".join(map(_sign, labels))
         yield _Piece(f"[{signs}: {visible(text[start:end])}]", _STYLES[labels[-1].kind])
         at = end
-    yield _Piece(visible(text[at : output.scored]), "")
-    if rest := text[output.scored :].strip():
+    yield _Piece(visible(text[at:end_of_scored]), "")
+    if rest := text[end_of_scored:].strip():
         yield _Piece(f" (not scored: {visible(rest)})", _SOFT)
 
 

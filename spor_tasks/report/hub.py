@@ -41,14 +41,16 @@ def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
     found: dict[_Checkpoint, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         for checkpoint, value in () if row.published else _values(row):
-            task = f"{row.task} {row.apart or ''}"
-            result = found[checkpoint].setdefault(task, _result(row))
+            # A model as it is stands in the rows of all its adapters.
+            apart = row.evaluated if checkpoint.arm is None else row.apart
+            result = found[checkpoint].setdefault(f"{row.task} {apart or ''}", _result(row))
             metric = {
                 "type": row.metric,
                 "name": _NAMES.get(row.metric, LABELS[row.metric]),
                 "value": round(value, _DIGITS),
             }
-            result["metrics"].append(metric)
+            if metric not in result["metrics"]:
+                result["metrics"].append(metric)
     return [
         {"name": checkpoint.name, "results": list(results.values())}
         for checkpoint, results in found.items()

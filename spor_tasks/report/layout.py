@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from spor_tasks.report.evidence import CORRELATIONS, Interval
-from spor_tasks.report.tables import Cell, Comparison, Table
+from spor_tasks.report.tables import Cell, Comparison, Table, metrics_of, sorted_seeds
 from spor_tasks.samples import ARMS
 
 
@@ -52,6 +52,8 @@ TITLES: Mapping[str, str] = {
 LABELS: Mapping[str, str] = {
     "parent": "PARENT",
     "parent_full_table": "PARENT, full table",
+    "chrf": "chrF",
+    "coverage": "Coverage",
     "fidelity_pbh": "Fidelity PBH",
     "fidelity_poh": "Fidelity POH",
     "ordering_pbh": "Ordering PBH",
@@ -69,16 +71,24 @@ LABELS: Mapping[str, str] = {
 }
 """The metrics' names in headers."""
 
-_CORRECTED = (
+_BESIDE = (
     "parent_full_table",
+    "chrf",
+    "coverage",
     "faithful_ordering_pbh",
     "faithful_ordering_poh",
     "cwio_located",
     "cwio_located_share",
 )
+_PERFORMANCE = {
+    "parent": "Performance",
+    "parent_full_table": "Performance, full table",
+    "chrf": "Performance, chrF",
+    "coverage": "Performance, coverage",
+}
 _CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
 _SOURCES = {
-    "seeds": "interval over seeds, by Student's t",
+    "seeds": "interval over training seeds alone, by Student's t",
     "stderr": "interval from lm-eval's standard error",
 }
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
@@ -149,17 +159,18 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     def line(row: Comparison) -> Line:
         as_is = () if row.published else (_cell(row.as_is, row.metric, notes),)
         return (
-            _name(row),
+            row.name,
             *([row.part.removeprefix("n") if row.part else ""] if parts else ()),
             LABELS[row.metric],
             *(as_is or ("",)),
             *(_cell(cell, row.metric, notes) for cell in row.arms),
             _difference(row, notes),
-            f"{row.n:,}",
-            _seeds(row.arms),
+            _samples(row),
+            _seeds([row]),
         )
 
-    ordered = sorted(rows, key=lambda row: (row.part or "", row.metric))
+    metrics = metrics_of(rows[0].aspect, rows[0].part)
+    ordered = sorted(rows, key=lambda row: (row.part or "", metrics.index(row.metric)))
     runs, paper = _split(ordered, line)
     yield Grid(
         title,
@@ -186,10 +197,10 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
 def _order_invariance(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     order = {part: number for number, part in enumerate(_PARTS)}
     ordered = sorted(rows, key=lambda row: (order.get(row.part or "", len(order)), row.part or ""))
-    published = [row for row in ordered if row.metric not in _CORRECTED]
-    corrected = [row for row in ordered if row.metric in _CORRECTED]
+    published = [row for row in ordered if row.metric not in _BESIDE]
+    others = [row for row in ordered if row.metric in _BESIDE]
     yield from _by_metric(title, published)
-    yield from _by_metric(f"{title}, corrected metrics", corrected)
+    yield from _by_metric(f"{title}, other metrics", others)
 
 
 _Key = tuple[str | None, str]
@@ -200,9 +211,9 @@ def _by_metric(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     if not rows:
         return
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
-    models: dict[tuple[bool, str, str | None], dict[_Key, Comparison]] = defaultdict(dict)
+    models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
     for row in rows:
-        models[row.published, row.model, row.apart][row.part, row.metric] = row
+        models[row.published, row.name][row.part, row.metric] = row
     notes = _Notes()
     runs: list[Line] = []
     paper: list[Line] = []
@@ -220,7 +231,7 @@ def _model_lines(
 
     def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
         cells = (number(found[key]) if key in found else _missing(reason, notes) for key in columns)
-        return _name(rows[0]), label, *cells, seeds
+        return rows[0].name, label, *cells, seeds
 
     rows = tuple(found.values())
     reason = "not in the paper" if rows[0].published else "no result of this task"
@@ -231,22 +242,22 @@ def _model_lines(
     arms = ARMS[rows[0].aspect]
     for index, arm in enumerate(arms):
         cell = partial(_cell_of_arm, index, notes)
-        yield line(arm, cell, _seeds(row.arms[index] for row in rows))
+        yield line(arm, cell, _seeds_of(row.arms[index] for row in rows))
     if any(row.difference for row in rows):
         yield line(" − ".join(arms), lambda row: _difference(row, notes))
 
 
 def _counts(rows: Iterable[Comparison]) -> str:
     """Return the numbers of samples behind our rows, part by part where they differ."""
-    sizes = tuple(dict.fromkeys((row.part, row.n) for row in rows if not row.published))
+    sizes = tuple(dict.fromkeys((row.part, _samples(row)) for row in rows if not row.published))
     if len({n for _, n in sizes}) == 1:
-        return f"n = {sizes[0][1]:,}"
-    return f"n = {', '.join(f'{n:,} ({part})' if part else f'{n:,}' for part, n in sizes)}"
+        return f"n = {sizes[0][1]}"
+    return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
 
 
 def _header(part: str | None, metric: str) -> str:
     if part == "performance":
-        return "Performance" if metric == "parent" else "Performance, full table"
+        return _PERFORMANCE[metric]
     return LABELS[metric]
 
 
@@ -267,8 +278,11 @@ def _split(
     return runs, tuple(line(row) for row in rows if row.published)
 
 
-def _name(row: Comparison) -> str:
-    return f"{row.model} ({row.apart})" if row.apart else row.model
+def _samples(row: Comparison) -> str:
+    """Return the number of samples, and of different sets of units where those are fewer."""
+    if row.clusters is None or row.clusters == row.n:
+        return f"{row.n:,}"
+    return f"{row.n:,} in {row.clusters:,} clusters"
 
 
 def _missing(reason: str | None, notes: _Notes) -> Number:
@@ -285,7 +299,7 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
     return Number(
         f"{cell.mean:+.2f}" if metric in CORRELATIONS else f"{cell.mean:.2f}",
         interval_text(cell.interval, metric),
-        notes=notes.numbers(cell.reason, source_text(cell.interval)),
+        notes=notes.numbers(cell.reason, source_text(cell.interval), *cell.notes),
     )
 
 
@@ -293,7 +307,8 @@ def _difference(row: Comparison, notes: _Notes) -> Number:
     difference = row.difference
     if difference is None:
         return _missing("no difference without both arms", notes)
-    reasons = () if row.published else (difference.reason, source_text(difference.interval))
+    told = (difference.reason, source_text(difference.interval), *difference.notes)
+    reasons = () if row.published else told
     return Number(
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.metric),
@@ -316,6 +331,17 @@ def source_text(interval: Interval | None) -> str | None:
     return None if interval is None else _SOURCES.get(interval.source)
 
 
-def _seeds(cells: Iterable[Cell]) -> str:
-    seeds = {seed for cell in cells for seed in cell.seeds if seed is not None}
+def _seeds(rows: Iterable[Comparison]) -> str:
+    """Return the training seeds of the arms, arm by arm where they are not the same."""
+    rows = tuple(rows)
+    arms = ARMS[rows[0].aspect]
+    told = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]
+    known = set(filter(None, told))
+    if len(known) <= 1:  # an arm without a result has an empty cell, and needs no seeds
+        return next(iter(known), "")
+    return "; ".join(f"{arm} {seeds}" for arm, seeds in zip(arms, told, strict=True))
+
+
+def _seeds_of(cells: Iterable[Cell]) -> str:
+    seeds = {seed for cell in cells for seed in sorted_seeds(cell)}
     return ", ".join(map(str, sorted(seeds)))

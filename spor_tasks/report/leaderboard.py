@@ -20,6 +20,8 @@ LEVEL = 0.05
 RANKED = (
     "parent",
     "parent_full_table",
+    "chrf",
+    "coverage",
     "fidelity_pbh",
     "ordering_pbh",
     "faithful_ordering_pbh",
@@ -33,6 +35,7 @@ _SAME_TEST = (
     "test_sha256",
     "n",
     "num_fewshot",
+    "held_out_reference",
     "shown_arm",
     "demonstrations_sha256",
     "fewshot_seed",
@@ -93,7 +96,7 @@ class Leaderboard:
         return not any(problem.lost for problem in self.problems)
 
 
-def rank(paths: Iterable[Path]) -> Leaderboard:
+def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
     """Rank all systems that result files, and all that lie in the given folders, tell of.
 
     Systems are ranked by what the paper judges an aspect by: the scores after the first arm, which
@@ -102,8 +105,9 @@ def rank(paths: Iterable[Path]) -> Leaderboard:
 
     Raises:
         ResultError: a path is missing, or nothing of SPOR was found.
+        ConfigError: results cannot be merged over what ``merge_by`` names.
     """
-    rows, evidence, _, problems = read(paths)
+    rows, evidence, _, problems = read(paths, merge_by)
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
         if row.metric in RANKED:
@@ -154,7 +158,8 @@ def _board(
     example = rows[0]
     test = _test_of(example)
     apart = told_apart(test, _differing(tests))
-    entries = [entry for row in rows for entry in _entries(row)]
+    # A model as it is stands in the rows of all its adapters, and once on a board.
+    entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
     return Board(
         aspect=example.aspect,
@@ -171,19 +176,18 @@ def _board(
 
 
 def _entries(row: Comparison) -> Iterator[Entry]:
-    model = f"{row.model} ({row.apart})" if row.apart else row.model
-    for arm, cell in ((ARMS[row.aspect][0], row.arms[0]), (None, row.as_is)):
-        if cell.values:
-            yield Entry(model, arm, cell)
+    if row.arms[0].values:
+        yield Entry(row.name, ARMS[row.aspect][0], row.arms[0])
+    if row.as_is.values:
+        yield Entry(row.name_as_is, None, row.as_is)
 
 
 def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterator[Entry]:
     """Yield the entries, which come best first, with rank and groups."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
-    found = evidence.p_values(
-        Pair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs
-    )
+    compared = [Pair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
+    found = evidence.p_values(compared, level=LEVEL)
     tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
     known = [i for i in numbers if evidence.is_logged(entries[i].cell.runs)]

@@ -19,10 +19,12 @@ from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_
 
 LEGEND = (
     "Systems are ranked by what they score after the arm that lacks what a test asks for, or as "
-    "they are. [low, high] is a 95 % interval, a bootstrap over samples unless a note says "
-    "otherwise. The rank is one more than the number of systems that are better beyond chance; "
-    f"systems that share a letter cannot be told apart (p ≥ {LEVEL}: approximate randomization "
-    "over the same samples, two-sided, after Holm's adjustment for all pairs of the board)."
+    "they are. [low, high] is a 95 % interval: of one run a bootstrap over clusters of samples, of "
+    "several runs one over training seeds and samples, unless a note says otherwise. The rank is "
+    "one more than the number of systems that are better beyond chance. Systems that share a "
+    f"letter cannot be told apart (p ≥ {LEVEL}, two-sided, after Holm's adjustment for all pairs "
+    "of the board: where a system has several runs by a t test that knows that other seeds would "
+    "score otherwise, else by approximate randomization over the same samples)."
 )
 
 _HEADER = ("rank", "group", "model", "arm", "score", "seeds")
@@ -32,7 +34,12 @@ def _grid(board: Board) -> Grid:
     notes: dict[str, int] = {}
 
     def line(entry: Entry) -> Line:
-        reasons = [entry.reason, entry.cell.reason, source_text(entry.cell.interval)]
+        reasons = [
+            entry.reason,
+            entry.cell.reason,
+            source_text(entry.cell.interval),
+            *entry.cell.notes,
+        ]
         numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons if text))
         seeds = ", ".join(str(seed) for seed in entry.cell.seeds if seed is not None)
         score = Number(
@@ -133,7 +140,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "high": interval and interval.high,
         "interval_over": interval and interval.source,
         "seeds": " ".join(str(seed) for seed in entry.cell.seeds if seed is not None),
-        "reason": "; ".join(filter(None, [entry.reason, entry.cell.reason])),
+        "reason": "; ".join(filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from spor_tasks.answers import Span, answer_span
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
@@ -51,7 +52,7 @@ _MEANINGS = {
     Fault.UNEQUAL: "Of the outputs for two input orders one tells all units, the other does not.",
     Fault.REPETITION: "Six words or more are said again at once.",
     Fault.UNFINISHED: "The output does not end a sentence, as one cut at the limit of tokens.",
-    Fault.LINES: "More follows the first line, which alone is scored.",
+    Fault.LINES: "There is more than the line that is scored.",
 }
 
 Kind = Literal["unit", "doubtful unit", "phrase", "leak", "inner leak"]
@@ -81,13 +82,13 @@ class Mark(NamedTuple):
 class Marked:
     """An output with its marks, which are ascending and do not overlap.
 
-    ``scored`` is how many characters count: those of the first line. ``units`` and ``phrases`` are
-    the numbers of the units not located and of the phrases not copied, ``leaks`` the hidden values
+    ``scored`` is the part of the output that counts, its answer. ``units`` and ``phrases`` are the
+    numbers of the units not located and of the phrases not copied, ``leaks`` the hidden values
     that appear. ``faults`` are sorted.
     """
 
     output: str
-    scored: int
+    scored: Span
     marks: tuple[Mark, ...]
     units: tuple[int, ...]
     phrases: tuple[int, ...]
@@ -104,7 +105,8 @@ def mark(sample: Sample, output: str) -> Marked:
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
     """
-    text, _, rest = output.partition("\n")
+    scored = answer_span(output)
+    text = output[scored.start : scored.end]
     spans, words = list(token_spans(text)), clean(text).split()
     traces = align.trace(sample.units, text, strict=is_strict(sample))
     copies = _copies(sample, text) if isinstance(sample, CopySample) else _NO_COPIES
@@ -125,12 +127,15 @@ def mark(sample: Sample, output: str) -> Marked:
         (Fault.ORDER, is_odd),
         (Fault.REPETITION, _repeats(words)),
         (Fault.UNFINISHED, spans and not _ends(text) and _is_ended(sample.references)),
-        (Fault.LINES, rest.strip()),
+        (Fault.LINES, (output[: scored.start] + output[scored.end :]).strip()),
     )
     return Marked(
         output=output,
-        scored=len(text),
-        marks=tuple(_flat([*located, *copies.stretches])),
+        scored=scored,
+        marks=tuple(
+            Mark(scored.start + start, scored.start + end, labels)
+            for start, end, labels in _flat([*located, *copies.stretches])
+        ),
         units=missing,
         phrases=copies.missing,
         leaks=copies.leaks,

@@ -494,7 +494,13 @@ function marked([text, scored, marks, , , leaks], hidden) {
   const points = Array.from(text);
   const piece = (start, end) => points.slice(start, end).join('');
   const nodes = [];
-  let at = 0;
+  const unscored = (other) => {
+    const title = 'Only one line is scored: the first that says something';
+    if (other.trim()) nodes.push(el('span', { class: 'unscored', title }, ...visible(other)));
+  };
+  const [first, last] = scored;
+  let at = first;
+  unscored(piece(0, first));
   marks.forEach(([start, end, labels], place) => {
     nodes.push(...visible(piece(at, start)));
     at = end;
@@ -515,12 +521,8 @@ function marked([text, scored, marks, , , leaks], hidden) {
     }
     nodes.push(mark);
   });
-  nodes.push(...visible(piece(at, scored)));
-  const rest = piece(scored);
-  if (rest.trim()) {
-    const title = 'Only the first line is scored';
-    nodes.push(el('span', { class: 'unscored', title }, ...visible(rest)));
-  }
+  nodes.push(...visible(piece(at, last)));
+  unscored(piece(last));
   return nodes;
 }
 

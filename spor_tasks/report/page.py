@@ -149,7 +149,7 @@ def _card(row: Comparison) -> str | None:
         f'<li><p class="big{_sign(found)}">{value}<span>{found.mark}</span></p>'
         f"<p><b>{TITLES[row.aspect]}</b>, {_text(place)}<br>{LABELS[row.metric]} {first} against "
         f"{second}<br>{_minus(reach)}</p>"
-        f'<p class="model">{_text(row.model)}</p></li>'
+        f'<p class="model">{_text(row.name)}</p></li>'
     )
 
 

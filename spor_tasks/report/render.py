@@ -21,11 +21,14 @@ SCHEMA = 1
 RUNS, PAPER = "Runs", "As published"
 
 LEGEND = (
-    "Scores are means over seeds. [low, high] is a 95 % interval: a bootstrap over samples, unless "
-    "a note says otherwise. † p < 0.05, ‡ p < 0.01 of no difference between the arms: "
-    "approximate randomization over the same samples, two-sided, each for one comparison; the "
-    "paper's marks are its own. Rows as published are the paper's: means of three seeds, five "
-    "beams, and the best of ten epochs."
+    "Scores are means over training seeds. [low, high] is a 95 % interval: of one run a bootstrap "
+    "over samples, of several runs one over training seeds and samples, unless a note says "
+    "otherwise. Samples that show the same units form a cluster, and whole clusters are drawn. "
+    "† p < 0.05, ‡ p < 0.01 of no difference between the arms, two-sided, each for one comparison: "
+    "of several runs by a t test that knows that other seeds would score otherwise, of one run by "
+    "approximate randomization, which is about these checkpoints alone. The paper's marks are its "
+    "own. Rows as published are the paper's: means of three seeds, five beams, and the best of ten "
+    "epochs."
 )
 
 _SHORT_LEGEND = "[low, high]: 95 % interval. Between the arms: † p < 0.05, ‡ p < 0.01."
@@ -193,10 +196,12 @@ _FIELDS = (
     "interval_over",
     "deviation",
     "n",
+    "clusters",
     "seeds",
     "p",
     "mark",
     "reason",
+    "notes",
 )
 
 
@@ -219,6 +224,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
         "apart": row.apart,
         "metric": row.metric,
         "n": row.n,
+        "clusters": row.clusters,
     }
     for arm, cell in (("as is", row.as_is), *zip(ARMS[row.aspect], row.arms, strict=True)):
         yield {
@@ -229,16 +235,20 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
             "deviation": cell.deviation,
             "seeds": " ".join(str(seed) for seed in cell.seeds if seed is not None),
             "reason": cell.reason,
+            "notes": "; ".join(cell.notes),
         }
-    if row.difference:
+    if (found := row.difference) is not None:
+        counts = {} if found.n is None else {"n": found.n, "clusters": found.clusters}
         yield {
             **common,
+            **counts,
             "arm": "difference",
-            "value": row.difference.value,
-            **_ends(row.difference.interval),
-            "p": row.difference.p,
-            "mark": row.difference.mark,
-            "reason": row.difference.reason,
+            "value": found.value,
+            **_ends(found.interval),
+            "p": found.p,
+            "mark": found.mark,
+            "reason": found.reason,
+            "notes": "; ".join(found.notes),
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spor_tasks.documents import any_sample_of
 from spor_tasks.errors import ResultError
@@ -40,6 +40,14 @@ class Record:
     prompt_sha256: str
 
 
+class Scored(NamedTuple):
+    """What a run scored on a sample; samples with the same ``units`` are not independent."""
+
+    id: str
+    units: frozenset[tuple[str, ...]]
+    scores: Mapping[str, Value]
+
+
 @dataclass(frozen=True, slots=True)
 class SampleFile:
     """The samples of one result, on the disk: each pass over them reads the file again."""
@@ -60,15 +68,16 @@ class SampleFile:
                 raise _damaged(place, error) from error
             yield record
 
-    def scores(self) -> Iterator[tuple[str, Mapping[str, Value]]]:
-        """Yield id and scores of each sample, which is cheaper than whole records.
+    def scores(self) -> Iterator[Scored]:
+        """Yield what each sample scored, which is cheaper than whole records.
 
         Raises:
             ResultError: as :meth:`records`.
         """
         for place, row in self._rows():
             try:
-                found = (str(row["doc"]["id"]), _scores(row))
+                units = frozenset(map(tuple, json.loads(row["doc"]["units"])))
+                found = Scored(str(row["doc"]["id"]), units, _scores(row))
             except _FAULTS as error:
                 raise _damaged(place, error) from error
             yield found
@@ -117,7 +126,7 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
         sample=_sound(any_sample_of(doc)),
         inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
         contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
-        outputs=_texts(row["filtered_resps"]),
+        outputs=_texts(first for first, *_ in row["resps"]),
         scores=_scores(row),
         prompt_sha256=_text(row["prompt_hash"]),
     )

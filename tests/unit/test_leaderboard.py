@@ -6,14 +6,18 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from spor_tasks import report
+from spor_tasks.metrics.base import Column
 from spor_tasks.report import leaderboard_text
+from spor_tasks.report.evidence import Evidence, Logged
 from spor_tasks.report.hub import model_index
-from spor_tasks.report.leaderboard import Board, _letter, _letters
+from spor_tasks.report.leaderboard import Board, Entry, _letter, _letters, _ranked
+from spor_tasks.report.tables import Cell
 from tests.report_runs import write_runs
 from tests.result_files import write_result, write_run
 
@@ -113,6 +117,32 @@ def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
     write_run(tmp_path, "3", [51.0, 49.0] * 10, model="also even")
     (board,) = boards(tmp_path)
     assert [entry.groups for entry in board.entries] == ["a", "a", "a"]
+
+
+@pytest.mark.parametrize("systems", [33, 100])
+def test_many_systems_with_known_gaps_are_told_apart(systems: int) -> None:
+    """The more pairs, the more resamples: with 10,000 of them all of 33 systems would be equal.
+
+    Every third system is two points better than the one before, and shares its score with two.
+    """
+    rng = np.random.default_rng(7)
+    items = rng.normal(50, 15, 150)
+    levels = [2.0 * (number // 3) for number in range(systems)]
+    logged = {
+        (Path(str(number)), "task"): Logged(
+            tuple(map(str, range(150))),
+            np.arange(150),
+            {"parent": Column(items - level + rng.normal(0, 1.5, 150), np.zeros(150, int))},
+        )
+        for number, level in enumerate(levels)
+    }
+    entries = [
+        Entry(str(run[0]), None, Cell((of.columns["parent"].value,), (None,), (run,)))
+        for run, of in logged.items()
+    ]
+    ranked = list(_ranked(entries, "parent", Evidence(logged)))
+    assert [entry.rank for entry in ranked] == [1 + number // 3 * 3 for number in range(systems)]
+    assert len({entry.groups for entry in ranked}) == -(-systems // 3)
 
 
 def test_groups_may_overlap() -> None:

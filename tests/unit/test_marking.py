@@ -2,6 +2,7 @@
 
 import pytest
 
+from spor_tasks.answers import Span
 from spor_tasks.report.marking import Fault, Label, Mark, faults_of, mark, mark_all
 from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
 
@@ -104,14 +105,17 @@ def test_a_synonym_is_no_doubt() -> None:
     assert mark(sample, "Chess is American.").faults == ()
 
 
-def test_only_the_first_line_counts_and_the_rest_is_kept() -> None:
-    found = mark(SHIP, "Amber Heron.\nIt is from Morvmouth, 46 metres.")
-    assert (found.scored, found.units) == (12, (0, 1))
+def test_only_the_answer_counts_and_the_rest_is_kept() -> None:
+    found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
+    assert (found.scored, found.units) == (Span(7, 19), (0, 1))
     assert found.faults == (Fault.UNIT, Fault.LINES)
     assert found.output.endswith("46 metres.")
+    text = "The Amber Heron, 46 metres long, was built in Morvmouth."
+    marks = [(start + 7, end + 7, labels) for start, end, labels in mark(SHIP, text).marks]
+    assert list(mark(SHIP, f"Here:\n\n{text}").marks) == marks != []
 
 
-@pytest.mark.parametrize("output", ["", "  ", "\n", '"', "...", "\nAmber Heron"])
+@pytest.mark.parametrize("output", ["", "  ", "\n", '"', "...", "<think>\nAmber Heron"])
 def test_an_output_without_a_word_is_empty(output: str) -> None:
     assert mark(SHIP, output).faults[:2] == (Fault.EMPTY, Fault.UNIT)
 

@@ -5,19 +5,30 @@ import random
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from spor_tasks import report
-from spor_tasks.errors import ResultError
+from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.metrics import significance
+from spor_tasks.metrics.base import Column
+from spor_tasks.report import render
 from spor_tasks.report.evidence import Interval
 from spor_tasks.report.published import paper_facts
 from spor_tasks.report.tables import Cell, Comparison, metrics_of
 from spor_tasks.samples import ARMS
 from tests.report_runs import write_runs
-from tests.result_files import SAMPLE, sample_row, write_result, write_run, write_samples
+from tests.result_files import (
+    SAMPLE,
+    distinct,
+    result_content,
+    sample_row,
+    write_result,
+    write_run,
+    write_samples,
+)
 
 
 def rows_of(folder: Path) -> list[Comparison]:
@@ -26,7 +37,7 @@ def rows_of(folder: Path) -> list[Comparison]:
         row
         for table in report.collect([folder]).tables
         for row in table.rows
-        if row.metric not in {"parent_full_table", "copy_rule_whole_word"}
+        if row.metric not in {"parent_full_table", "chrf", "coverage", "copy_rule_whole_word"}
     ]
 
 
@@ -90,10 +101,8 @@ def test_of_one_run_without_samples_there_is_the_standard_error(tmp_path: Path) 
 def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: Path) -> None:
     rng = random.Random(1)
     values = [rng.uniform(0, 100) for _ in range(60)]
-    for seed in (0, 1):
-        shifted = [value + rng.uniform(-1, 1) for value in values]
-        write_run(tmp_path, f"a{seed}", shifted, seed=seed)
-        write_run(tmp_path, f"c{seed}", [v + 5 for v in shifted], arm="combination", seed=seed)
+    write_run(tmp_path, "a", values)
+    write_run(tmp_path, "c", [v + 5 for v in values], arm="combination")
 
     (row,) = rows_of(tmp_path)
 
@@ -108,9 +117,12 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     assert ends(row.difference.interval, "samples") == pytest.approx((-5, -5))
     assert row.difference.p == pytest.approx(1 / 10_001)
     assert row.difference.mark == "‡"
+    assert row.difference.notes == (
+        "of these checkpoints alone: one training seed says nothing of others",
+    )
 
 
-def test_intervals_and_tests_are_those_of_the_statistics_of_the_metrics(tmp_path: Path) -> None:
+def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     values = {arm: rng.uniform(0, 100, (2, 50)) for arm in ARMS["systematicity"]}
     for arm, runs in values.items():
@@ -119,13 +131,223 @@ def test_intervals_and_tests_are_those_of_the_statistics_of_the_metrics(tmp_path
     write_run(tmp_path, "base", list(values["atom"][0]), arm=None)
     (row,) = rows_of(tmp_path)
     order = np.argsort([str(number) for number in range(50)])  # ids are in the order of texts
-    one, other = (values[arm][:, order] for arm in ARMS["systematicity"])
-    single = significance.bootstrap_interval(significance.mean_of(one[0]), 50, seed=0)
+    systems = [
+        [Column(run[order], np.zeros(50, int)) for run in values[arm]]
+        for arm in ARMS["systematicity"]
+    ]
+    clusters = np.arange(50)
+    single = significance.interval(systems[0][0], clusters, seed=0)
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
-    means = significance.bootstrap_interval(significance.mean_of(one.mean(axis=0)), 50, seed=0)
-    assert ends(row.arms[0].interval, "samples") == pytest.approx(means, abs=1e-6)
+    several = significance.over_runs(systems[:1], clusters)
+    assert several
+    assert ends(row.arms[0].interval, "runs") == pytest.approx(several.interval(), abs=1e-6)
+    both = significance.over_runs(systems, clusters)
+    assert both
     assert row.difference
-    assert row.difference.p == pytest.approx(significance.arms_over_seeds(one, other, seed=0))
+    assert row.difference.p == pytest.approx(both.p)
+    assert ends(row.difference.interval, "runs") == pytest.approx(both.interval(), abs=1e-6)
+    assert row.difference.notes == ()
+
+
+def test_a_difference_that_other_seeds_may_reverse_has_no_mark(tmp_path: Path) -> None:
+    """Every sample of a run is a point up or down: beyond chance over samples, not over seeds."""
+    shifts = {"atom": (0.0, 3.0, 1.0), "combination": (2.0, 1.0, 4.0)}
+    for arm, of_arm in shifts.items():
+        for seed, shift in enumerate(of_arm):
+            values = [50 + shift + number % 7 for number in range(200)]
+            write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
+    (row,) = rows_of(tmp_path)
+    assert row.difference
+    assert row.difference.value == pytest.approx(-1)
+    assert row.difference.mark == ""
+    assert row.difference.interval
+    assert row.difference.interval.low < 0 < row.difference.interval.high
+
+
+def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
+    """Twelve samples of three sets of units, all better after one arm: that is three draws."""
+    for name, arm, value in (("a", "atom", 40.0), ("c", "combination", 50.0)):
+        file = write_result(tmp_path / f"results_{name}.json", arm=arm, parent=value, n=12)
+        samples = [replace(distinct(number % 3), id=str(number)) for number in range(12)]
+        rows = [sample_row(sample, ["x"], {"parent": value}) for sample in samples]
+        write_samples(file, "spor_systematicity_mini", rows)
+    (row,) = rows_of(tmp_path)
+    assert (row.n, row.clusters) == (12, 3)
+    assert row.difference
+    assert row.difference.p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
+    assert "12 in 3 clusters" in render.markdown(report.collect([tmp_path]))
+
+
+def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:
+    """Where an arm located more samples, its mean is over others: no difference is in the common
+    ones, and the reported one, its interval and its p are of these.
+    """
+    taus: dict[str, list[float | None]] = {
+        "original": [0.2, 0.4, 0.6, 1.0, 1.0, None],
+        "match": [0.2, 0.4, 0.6, None, None, 0.0],
+    }
+    for arm, values in taus.items():
+        located = [value for value in values if value is not None]
+        scores = {"cwio": 0.5, "cwio_located": sum(located) / len(located)}
+        task = "spor_order_invariance_mini_cwio"
+        settings = {"task": task, "aspect": "order_invariance", "part": "cwio", "arm": arm}
+        file = write_result(tmp_path / f"results_{arm}.json", scores=scores, n=6, **settings)
+        rows = [
+            sample_row(
+                distinct(number),
+                ["x"],
+                {"cwio": (2, 0.5), "cwio_located": None if value is None else (2, value)},
+            )
+            for number, value in enumerate(values)
+        ]
+        write_samples(file, task, rows)
+    found = {row.metric: row for row in rows_of(tmp_path)}["cwio_located"]
+    assert [cell.mean for cell in found.arms] == pytest.approx([0.64, 0.3])
+    difference = found.difference
+    assert difference
+    assert (difference.value, difference.n, difference.p) == (0.0, 3, 1.0)
+    assert ends(difference.interval, "samples") == (0.0, 0.0)
+    assert "on the 3 of 6 samples that every run has a verdict on" in difference.notes
+
+
+# --- What may stand in one row --------------------------------------------------------------------
+
+
+QUICK = {"model_args": {"pretrained": "base", "peft": "x", "dtype": "bfloat16"}}
+
+
+def settings_of(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
+    """Settings of a training as a result has them, with changes."""
+    settings = {"lora": {"rank": 8}, "optimization": {"threads": 1}, "data": {"limit": None}}
+    return settings | changes
+
+
+def write_way(file: Path, arm: str | None, parent: float, **ways: Any) -> None:  # noqa: ANN401
+    """Write a result of a model tuned on an arm that was trained or evaluated in some way."""
+    content = result_content(arm=arm, parent=parent, seed=ways.pop("seed", 0))
+    spor = content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]
+    if arm is not None:
+        spor["adapter"]["settings"] = ways.pop("settings", settings_of())
+    spor["packages"] |= ways.pop("packages", {})
+    content["config"] |= ways
+    file.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("ways", "told"),
+    [
+        ({"model": "vllm"}, "backend vllm"),
+        ({"model_args": {"pretrained": "base", "dtype": "bfloat16"}}, "dtype bfloat16"),
+        ({"model_dtype": "torch.float16"}, "dtype float16"),
+        ({"model_args": {"pretrained": "base", "load_in_4bit": True}}, "load_in_4bit=True"),
+        ({"quantization": "nf4"}, "quantization nf4"),
+        ({"settings": settings_of(data={"limit": 150})}, "data.limit 150"),
+        ({"settings": settings_of(lora={"rank": 16})}, "lora.rank 16"),
+        ({"settings": settings_of(optimization={"threads": 2})}, "optimization.threads 2"),
+        ({"settings": settings_of(selection={"policy": "last"})}, "selection.policy last"),
+    ],
+)
+def test_only_runs_that_differ_in_seeds_alone_are_averaged(
+    tmp_path: Path, ways: dict[str, Any], told: str
+) -> None:
+    write_way(tmp_path / "results_1.json", "atom", 40.0)
+    write_way(tmp_path / "results_2.json", "atom", 60.0, seed=1, **ways)
+    write_way(tmp_path / "results_base.json", None, 10.0)
+    rows = rows_of(tmp_path)
+    assert [row.arms[0].values for row in rows] == [(40.0,), (60.0,)]
+    assert rows[1].apart
+    assert told in rows[1].apart
+    assert told in render.terminal(report.collect([tmp_path]))
+
+
+def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None:
+    write_way(tmp_path / "results_1.json", "atom", 40.0)
+    other = settings_of(lora={"rank": 16})
+    write_way(tmp_path / "results_2.json", "atom", 60.0, settings=other)
+    write_way(tmp_path / "results_base.json", None, 10.0)
+    found = report.collect([tmp_path])
+    assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
+    assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
+    (board,) = (b for b in report.rank([tmp_path]).boards if b.metric == "parent")
+    assert [entry.model for entry in board.entries] == [
+        "base (lora.rank 16)",
+        "base (lora.rank 8)",
+        "base",
+    ]
+
+
+def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
+    write_way(tmp_path / "results_1.json", "atom", 40.0)
+    write_way(tmp_path / "results_2.json", "atom", 60.0, **QUICK)
+    rows = [
+        row
+        for table in report.collect([tmp_path], ["dtype"]).tables
+        for row in table.rows
+        if row.metric == "parent"
+    ]
+    assert [row.arms[0].values for row in rows] == [(40.0, 60.0)]
+    assert rows[0].name == "base (merged over dtype None, bfloat16)"
+    with pytest.raises(ConfigError, match="cannot be merged over colour"):
+        report.collect([tmp_path], ["colour"])
+    with pytest.raises(ConfigError, match="cannot be merged over n, task"):
+        report.collect([tmp_path], ["task", "n"])
+
+
+def test_other_versions_of_packages_are_noted(tmp_path: Path) -> None:
+    write_way(tmp_path / "results_1.json", "atom", 40.0, packages={"torch": "2.11.0"})
+    write_way(tmp_path / "results_2.json", "atom", 42.0, seed=1, packages={"torch": "2.13.0"})
+    (row,) = rows_of(tmp_path)
+    assert row.arms[0].notes == ("runs with different versions of torch: 2.11.0, 2.13.0",)
+    assert "different versions of torch" in render.terminal(report.collect([tmp_path]))
+
+
+def test_an_adapter_of_another_training_set_stands_apart(tmp_path: Path) -> None:
+    """One that was evaluated in spite of it, with ``allow_split_mismatch``."""
+    write_result(tmp_path / "results_1.json", arm="atom")
+    content = result_content(arm="atom", seed=1)
+    metadata = content["configs"]["spor_systematicity_mini"]["metadata"]
+    metadata["spor"]["adapter"]["arm_sha256"] = "9" * 64
+    (tmp_path / "results_2.json").write_text(json.dumps(content))
+    assert [row.apart for row in rows_of(tmp_path)] == [
+        "training_set the task's",
+        "training_set 9999999999999999999…",
+    ]
+
+
+def test_seeds_are_told_arm_by_arm_where_they_differ(tmp_path: Path) -> None:
+    for arm, seeds in (("atom", (0, 1)), ("combination", (0,))):
+        for seed in seeds:
+            write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
+    found = report.collect([tmp_path])
+    (row,) = rows_of(tmp_path)
+    assert row.difference
+    assert row.difference.notes == (
+        "unpaired: the arms were trained with different seeds",
+        "of these checkpoints alone: one training seed says nothing of others",
+    )
+    text = render.markdown(found)
+    assert "atom 0, 1; combination 0" in text
+    assert "unpaired" in text
+
+
+def test_it_is_told_on_which_base_a_four_bit_adapter_was_evaluated(tmp_path: Path) -> None:
+    settings = settings_of(model={"quantization": "nf4"})
+    write_way(tmp_path / "results_1.json", "atom", 40.0, settings=settings)
+    write_way(
+        tmp_path / "results_2.json", "combination", 40.0, settings=settings, quantization="nf4"
+    )
+    long, short = rows_of(tmp_path)
+    assert short.arms[1].notes == ()
+    assert long.arms[0].notes == (
+        "trained on the base in four bits (nf4), and evaluated on it with quantization None",
+    )
+
+
+def test_empty_outputs_are_told(tmp_path: Path) -> None:
+    scores = {"parent": 40.0, "parent_full_table": 41.0, "empty": 2.5}
+    write_result(tmp_path / "results_1.json", arm="atom", scores=scores)
+    (row,) = rows_of(tmp_path)
+    assert row.arms[0].notes == ("2.5 % of the outputs are empty",)
 
 
 @pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
@@ -166,8 +388,8 @@ def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> No
 @pytest.mark.parametrize(
     ("aspect", "part", "metrics"),
     [
-        ("systematicity", None, ["parent", "parent_full_table"]),
-        ("productivity", "n3", ["parent", "parent_full_table"]),
+        ("systematicity", None, ["parent", "parent_full_table", "chrf", "coverage"]),
+        ("productivity", "n3", ["parent", "parent_full_table", "chrf", "coverage"]),
         (
             "order_invariance",
             "main",
@@ -177,7 +399,7 @@ def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> No
             ],
         ),
         ("order_invariance", "cwio", ["cwio", "cwio_located", "cwio_located_share"]),
-        ("order_invariance", "performance", ["parent", "parent_full_table"]),
+        ("order_invariance", "performance", ["parent", "parent_full_table", "chrf", "coverage"]),
         (
             "rule_learnability",
             None,
@@ -311,7 +533,7 @@ def test_one_bad_file_does_not_keep_the_others_from_being_reported(tmp_path: Pat
     foreign = json.loads(good.read_text()) | {"configs": {"hellaswag": {}}}
     (tmp_path / "results_4.json").write_text(json.dumps(foreign))
     found = report.collect([tmp_path])
-    assert len(found.tables[0].rows) == 2
+    assert len(found.tables[0].rows) == 1
     problems = [(Path(each.where).name, each.kind, each.lost) for each in found.problems]
     assert problems == [
         ("results_2.json", "unreadable", True),
@@ -346,7 +568,7 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
 ) -> None:
     change(write_result(tmp_path / "results_1.json"), "spor_new", metadata)
     found = report.collect([tmp_path])
-    assert len(found.tables[0].rows) == 2
+    assert len(found.tables[0].rows) == 1
     (problem,) = [each for each in found.problems if each.lost]
     assert problem.kind == "schema"
     assert "configs.spor_new.metadata" in problem.what
@@ -370,7 +592,7 @@ def test_an_arm_that_the_aspect_does_not_have_is_left_out(tmp_path: Path) -> Non
     (problem,) = [each for each in report.collect([tmp_path]).problems if each.lost]
     assert (problem.kind, problem.what) == (
         "unknown",
-        "molecule is no arm of systematicity: left out",
+        "molecule is not an arm of systematicity: left out",
     )
 
 
@@ -495,9 +717,9 @@ def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: 
     write_runs(tmp_path, corpus="e2e")
     found = [row for table in report.collect([tmp_path]).tables for row in table.rows]
     paper = [row for row in found if row.published]
-    corrected = ("parent_full_table", "faithful", "cwio_located", "copy_rule_whole_word")
+    ours = ("parent_full", "chrf", "coverage", "faithful", "cwio_located", "copy_rule_whole_word")
     assert {(row.aspect, row.part, row.metric) for row in paper} == {
-        (row.aspect, row.part, row.metric) for row in found if not row.metric.startswith(corrected)
+        (row.aspect, row.part, row.metric) for row in found if not row.metric.startswith(ours)
     }
     t5 = {(row.part, row.metric): row for row in paper if row.model == "T5-large"}
     assert [cell.mean for cell in t5["cwio", "cwio"].arms] == [0.51, 0.95]

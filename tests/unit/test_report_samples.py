@@ -61,7 +61,7 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
     assert record.outputs == (output,)
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64
-    assert list(file.scores()) == [("told", record.scores)]
+    assert list(file.scores()) == [("told", frozenset(TOLD.units), record.scores)]
 
 
 def test_a_sample_in_two_orders_has_two_of_each(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_line_of_somebody_elses_is_named(tmp_path: Path, change: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "change", [{"filtered_resps": [["x"]]}, {"arguments": None}, {"prompt_hash": ...}]
+    "change", [{"resps": [[["x"]]]}, {"resps": [[]]}, {"arguments": None}, {"prompt_hash": ...}]
 )
 def test_a_record_needs_prompts_and_outputs(tmp_path: Path, change: dict[str, Any]) -> None:
     row = sample_row(TOLD, ["x"], PARENT) | change

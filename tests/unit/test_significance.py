@@ -1,113 +1,100 @@
-"""Resampling: known answers, seeds, and agreement with scipy."""
+"""Resampling and variances: known answers, seeds, agreement with scipy and with slow oracles."""
+
+import itertools
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from spor_tasks.metrics import significance as sig
 from spor_tasks.metrics.base import Column
 
 VALUES = np.random.default_rng(11).random(300)
+APART = np.arange(300)
+"""Samples that are clusters of one."""
+
+
+def column(values: Sequence[float] | NDArray[np.float64], groups: Sequence[int] = ()) -> Column:
+    numbers = np.array(values, float)
+    return Column(numbers, np.array(groups or [0] * len(numbers), np.int64))
+
+
+def p_of(one: Column, other: Column, clusters: sig.Clusters, seed: int = 0) -> float:
+    (p,) = sig.randomization_p_values([one, other], [(0, 1)], clusters, seed=seed)
+    return float(p)
+
+
+# --- Clusters -------------------------------------------------------------------------------------
+
+
+def test_samples_with_equal_keys_share_a_cluster() -> None:
+    assert sig.clusters_of(["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
+
+
+def test_copies_of_every_sample_tell_nothing_new() -> None:
+    """Each sample three times, in one cluster: interval and p are those of the samples once."""
+    one, other = column(VALUES), column(VALUES + np.random.default_rng(5).normal(0.02, 0.2, 300))
+    thrice = np.repeat(APART, 3)
+    copies = [column(np.repeat(each.numbers, 3)) for each in (one, other)]
+    assert sig.interval(copies[0], thrice, seed=1) == pytest.approx(
+        sig.interval(one, APART, seed=1)
+    )
+    assert p_of(copies[0], copies[1], thrice) == p_of(one, other, APART)
+    assert sig.over_runs([[copies[0]]], thrice) == pytest.approx(sig.over_runs([[one]], APART))
+
+
+def test_samples_that_are_alike_make_an_interval_as_wide_as_there_are_clusters() -> None:
+    """E2E's 156 test samples are 67 sets of units: an interval of 156 draws is too narrow."""
+    clusters = np.arange(156) % 67
+    rng = np.random.default_rng(8)
+    values = column(rng.normal(50, 20, 67)[clusters] + rng.normal(0, 5, 156))
+    apart = sig.interval(values, np.arange(156), seed=1)
+    together = sig.interval(values, clusters, seed=1)
+    assert apart
+    assert together
+    assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(1.5, abs=0.25)
+
+
+# --- The bootstrap --------------------------------------------------------------------------------
 
 
 def test_an_interval_agrees_with_scipys_percentile_bootstrap() -> None:
     expected = stats.bootstrap(
         (VALUES,), np.mean, n_resamples=5_000, method="percentile", rng=np.random.default_rng(5)
     ).confidence_interval
-    low, high = sig.bootstrap_interval(sig.mean_of(VALUES), len(VALUES), seed=1)
-    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.003)
-    assert low < VALUES.mean() < high
+    found = sig.interval(column(VALUES), APART, seed=1)
+    assert found == pytest.approx((expected.low, expected.high), abs=0.003)
 
 
 def test_more_confidence_is_a_wider_interval() -> None:
-    narrow = sig.bootstrap_interval(sig.mean_of(VALUES), 300, seed=1, confidence=0.5)
-    wide = sig.bootstrap_interval(sig.mean_of(VALUES), 300, seed=1, confidence=0.99)
+    narrow = sig.interval(column(VALUES), APART, seed=1, confidence=0.5)
+    wide = sig.interval(column(VALUES), APART, seed=1, confidence=0.99)
+    assert narrow
+    assert wide
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
 def test_a_seed_fixes_every_digit() -> None:
-    def draw(seed: int) -> tuple[float, float]:
-        return sig.bootstrap_interval(sig.mean_of(VALUES), 300, seed=seed)
+    def draw(seed: int) -> tuple[float, float] | None:
+        return sig.interval(column(VALUES), APART, seed=seed)
 
     assert draw(1) == draw(1) != draw(2)
 
 
-def test_the_macro_mean_of_the_sample_itself_is_that_of_its_groups() -> None:
-    values = np.array([1.0, 3.0, 10.0])
-    statistic = sig.macro_mean_of(values, np.array([2, 2, 7]))
-    everything, one_group = np.array([[0, 1, 2], [0, 0, 1]])
-    assert statistic(np.array([everything]))[0] == (2.0 + 10.0) / 2
-    assert statistic(np.array([one_group]))[0] == pytest.approx(5 / 3)
-
-
-def test_equal_systems_do_not_differ_and_distant_ones_do() -> None:
-    better = VALUES + 0.2
-    for test in (sig.paired_bootstrap, sig.approximate_randomization):
-        assert test(VALUES, VALUES, seed=1) == 1.0
-        assert test(VALUES, better, seed=1) == pytest.approx(1 / 10_001)
-        assert test(VALUES, better, seed=1) == test(better, VALUES, seed=1)
-
-
-def test_approximate_randomization_agrees_with_scipys_permutation_test() -> None:
-    other = VALUES + np.random.default_rng(12).normal(0.01, 0.1, 300)
-    expected = stats.permutation_test(
-        (VALUES, other),
-        lambda x, y, axis: np.mean(x - y, axis=axis),
-        permutation_type="samples",
-        n_resamples=5_000,
-        rng=np.random.default_rng(3),
-    ).pvalue
-    assert sig.approximate_randomization(VALUES, other, seed=2) == pytest.approx(expected, abs=0.02)
-
-
-def test_false_alarms_come_as_often_as_p_says() -> None:
-    rng = np.random.default_rng(13)
-    alarms = sum(
-        sig.approximate_randomization(*rng.normal(size=(2, 40)), seed=seed, resamples=400) < 0.1
-        for seed in range(300)
+def test_an_interval_is_of_what_has_a_verdict() -> None:
+    gaps = column([*VALUES, *[math.nan] * 50])
+    assert sig.interval(gaps, np.arange(350), seed=1) == pytest.approx(
+        sig.interval(column(VALUES), APART, seed=1)
     )
-    assert 15 <= alarms <= 48  # 30 expected; outside by chance once in a thousand runs
+    assert sig.interval(column([math.nan] * 50), np.arange(50), seed=1) is None
 
 
-def test_arms_are_compared_by_their_means_over_seeds() -> None:
-    one = np.stack([VALUES, VALUES + 0.1])
-    other = np.stack([VALUES + 0.1, VALUES])
-    assert sig.arms_over_seeds(one, other, seed=1) == 1.0
-
-
-def test_what_cannot_be_compared_is_an_error() -> None:
-    with pytest.raises(ValueError, match="not of the same samples"):
-        sig.paired_bootstrap(VALUES, VALUES[:-1], seed=1)
+def test_nothing_to_draw_from_is_an_error() -> None:
     with pytest.raises(ValueError, match="no samples"):
-        sig.bootstrap_interval(sig.mean_of(VALUES), 0, seed=1)
-    with pytest.raises(ValueError, match="no samples"):
-        sig.approximate_randomization(VALUES[:0], VALUES[:0], seed=1)
-
-
-def test_a_columns_interval_is_that_of_what_has_a_verdict() -> None:
-    scored = sig.bootstrap_interval(sig.mean_of(VALUES), 300, seed=1)
-    gaps = np.concatenate([VALUES, [np.nan] * 50])
-    found = sig.interval(Column(gaps, np.zeros(350, np.int64)), seed=1)
-    assert found == pytest.approx(scored)
-    assert sig.interval(Column(gaps[300:], np.zeros(50, np.int64)), seed=1) is None
-
-
-def test_columns_are_compared_on_what_both_have_a_verdict_of() -> None:
-    one, other = np.array([1.0, 2.0, np.nan, 4.0]), np.array([0.0, np.nan, 3.0, 2.0])
-    groups = np.zeros(4, np.int64)
-    compared = sig.compare(Column(one, groups), Column(other, groups), seed=1)
-    assert compared
-    assert (compared.difference, compared.n) == (1.5, 2)
-    assert sig.compare(Column(one[1:3], groups[:2]), Column(other[1:3], groups[:2]), seed=1) is None
-
-
-def test_a_compared_group_weighs_as_much_as_any_other() -> None:
-    groups = np.array([2, 2, 2, 7])
-    one, other = np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])
-    compared = sig.compare(Column(one, groups), Column(other, groups), seed=1)
-    assert compared
-    assert compared.difference == pytest.approx(0)
-    assert compared.p_randomization == 1
+        sig.resampled_scores([column([])], np.array([], np.int64), seed=1)
 
 
 def a_column(seed: int, groups: int = 1, unscored: float = 0.0) -> Column:
@@ -118,50 +105,107 @@ def a_column(seed: int, groups: int = 1, unscored: float = 0.0) -> Column:
 
 
 COLUMNS = [a_column(1), a_column(2, groups=6), a_column(3, groups=6, unscored=0.4)]
+CLUSTERS = np.arange(120) // 2 % 50
 
 
-def test_columns_resampled_together_have_the_intervals_that_each_has_alone() -> None:
-    whole = COLUMNS[:2]  # of a column with unscored samples only the scored ones are drawn alone
-    scores = sig.resampled_scores(whole, seed=4)
-    assert scores.shape == (sig.RESAMPLES, 2)
-    for column, found in zip(whole, scores.T, strict=True):
-        assert sig.percentile_interval(found) == pytest.approx(sig.interval(column, seed=4))
-
-
-def test_unscored_samples_are_drawn_and_do_not_count() -> None:
-    (scores,) = sig.resampled_scores([COLUMNS[2]], seed=4).T
-    assert scores.mean() == pytest.approx(COLUMNS[2].score("", "").value, abs=0.005)
-    assert sig.percentile_interval(scores) == pytest.approx(
-        sig.interval(COLUMNS[2], seed=4), abs=0.02
-    )
+def test_resampled_scores_are_those_of_the_samples_drawn() -> None:
+    """The slow way: write down the samples of each cluster that is drawn, and score these."""
+    scores = sig.resampled_scores(COLUMNS, CLUSTERS, seed=4, resamples=20)
+    draws = np.random.default_rng(4).integers(0, 50, (20, 50))
+    for drawn, found in zip(draws, scores, strict=True):
+        samples = np.concatenate([np.flatnonzero(cluster == CLUSTERS) for cluster in drawn])
+        expected = [Column(c.numbers[samples], c.groups[samples]).value for c in COLUMNS]
+        assert found == pytest.approx(expected)
 
 
 def test_a_column_without_a_verdict_has_no_resampled_score() -> None:
-    nothing = Column(np.full(120, np.nan), np.zeros(120, int))
-    scores = sig.resampled_scores([COLUMNS[0], nothing], seed=4)
+    nothing = column([math.nan] * 120)
+    scores = sig.resampled_scores([COLUMNS[0], nothing], CLUSTERS, seed=4)
     assert np.isnan(scores[:, 1]).all()
     assert not np.isnan(scores[:, 0]).any()
 
 
+# --- Two systems, one run each --------------------------------------------------------------------
+
+
+def test_equal_systems_do_not_differ_and_distant_ones_do() -> None:
+    one, better = column(VALUES), column(VALUES + 0.2)
+    assert p_of(one, one, APART) == 1.0
+    assert p_of(one, better, APART) == p_of(better, one, APART) == pytest.approx(1 / 10_001)
+    assert sig.paired_bootstrap(one, one, APART, seed=1) == 1.0
+    assert sig.paired_bootstrap(one, better, APART, seed=1) == pytest.approx(1 / 10_001)
+
+
+def test_randomization_agrees_with_scipys_permutation_test() -> None:
+    other = VALUES + np.random.default_rng(12).normal(0.01, 0.1, 300)
+    expected = stats.permutation_test(
+        (VALUES, other),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        n_resamples=5_000,
+        rng=np.random.default_rng(3),
+    ).pvalue
+    assert p_of(column(VALUES), column(other), APART) == pytest.approx(expected, abs=0.02)
+
+
+def test_randomization_exchanges_whole_clusters() -> None:
+    """Of ten clusters all 1,024 exchanges are enumerated."""
+    rng = np.random.default_rng(6)
+    clusters = np.repeat(np.arange(10), 4)
+    one, other = rng.normal(size=40), rng.normal(0.3, 1, 40)
+    sums = np.bincount(clusters, one - other)
+    flips = np.array(list(itertools.product((-1, 1), repeat=10)))
+    expected = (np.abs(flips @ sums) >= abs(sums.sum()) - 1e-9).mean()
+    assert p_of(column(one), column(other), clusters) == pytest.approx(expected, abs=0.015)
+
+
+def test_false_alarms_come_as_often_as_p_says() -> None:
+    rng = np.random.default_rng(13)
+    alarms = sum(
+        p_of(column(rng.normal(size=40)), column(rng.normal(size=40)), np.arange(40), seed) < 0.1
+        for seed in range(300)
+    )
+    assert 15 <= alarms <= 48  # 30 expected; outside by chance once in a thousand runs
+
+
+def test_columns_are_compared_on_what_both_have_a_verdict_on() -> None:
+    one, other = column([1.0, 2.0, math.nan, 4.0]), column([0.0, math.nan, 3.0, 2.0])
+    compared = sig.compare(one, other, np.arange(4), seed=1)
+    assert compared
+    assert (compared.difference, compared.n, compared.clusters) == (1.5, 2, 2)
+    assert sig.compare(column([math.nan]), column([1.0]), np.arange(1), seed=1) is None
+
+
+def test_a_compared_group_weighs_as_much_as_any_other() -> None:
+    one, other = column([1, 1, 1, 0], [2, 2, 2, 7]), column([0, 0, 0, 1], [2, 2, 2, 7])
+    compared = sig.compare(one, other, np.arange(4), seed=1)
+    assert compared
+    assert compared.difference == pytest.approx(0)
+    assert compared.p_randomization == 1
+
+
 def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
-    other = [
-        Column(column.numbers + 0.02 * a_column(9).numbers, column.groups) for column in COLUMNS
-    ]
-    pairs = list(zip(COLUMNS, other, strict=True))
-    together = sig.randomization_p_values(pairs, seed=5)
-    alone = [sig.compare(*pair, seed=5) for pair in pairs]
-    assert together[:2] == pytest.approx([found.p_randomization for found in alone[:2] if found])
-    assert alone[2]
-    assert together[2] == pytest.approx(alone[2].p_randomization, abs=0.02)
+    other = [Column(c.numbers + 0.02 * a_column(9).numbers, c.groups) for c in COLUMNS]
+    pairs = [(0, 3), (1, 4), (2, 5), (0, 4), (2, 0)]
+    columns = [*COLUMNS, *other]
+    together = sig.randomization_p_values(columns, pairs, CLUSTERS, seed=5)
+    for (i, j), found in zip(pairs, together, strict=True):
+        assert found == pytest.approx(p_of(columns[i], columns[j], CLUSTERS, seed=5), abs=1e-12)
 
 
 def test_a_pair_without_a_common_verdict_has_no_p() -> None:
-    nothing = Column(np.full(120, np.nan), np.zeros(120, int))
-    first, second = sig.randomization_p_values(
-        [(COLUMNS[0], COLUMNS[0]), (COLUMNS[0], nothing)], seed=5
-    )
+    columns = [COLUMNS[0], column([math.nan] * 120)]
+    first, second = sig.randomization_p_values(columns, [(0, 0), (0, 1)], CLUSTERS, seed=5)
     assert first == 1.0
-    assert np.isnan(second)
+    assert math.isnan(second)
+    assert len(sig.randomization_p_values(columns, [], CLUSTERS, seed=5)) == 0
+
+
+def test_many_comparisons_have_resamples_enough_to_differ_after_holm() -> None:
+    assert sig.resamples_for(1, 0.05) == sig.RESAMPLES
+    for systems in (32, 33, 100):
+        pairs = systems * (systems - 1) // 2
+        assert pairs / (sig.resamples_for(pairs, 0.05) + 1) < 0.05 / 19
 
 
 def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
@@ -169,3 +213,88 @@ def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
     assert sig.holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
     assert sig.holm([0.6, 0.7]) == [1.0, 1.0]
     assert sig.holm([]) == []
+
+
+# --- Several runs ---------------------------------------------------------------------------------
+
+
+def test_one_run_has_the_variance_over_samples() -> None:
+    found = sig.over_runs([[column(VALUES)]], APART)
+    assert found
+    assert found.value == pytest.approx(VALUES.mean())
+    assert found.error == pytest.approx(stats.sem(VALUES))
+    assert found.freedom == pytest.approx(299)
+
+
+def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
+    """Runs that differ by a constant: Welch's test of the runs, and the samples add nothing."""
+    one, other = [50.0, 51.0, 53.0], [48.0, 48.5, 49.0]
+    systems = [[column([score] * 40) for score in scores] for scores in (one, other)]
+    found = sig.over_runs(systems, np.arange(40))
+    expected = stats.ttest_ind(one, other, equal_var=False)
+    assert found
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
+
+
+def test_a_tie_is_no_difference_and_agreement_of_all_clusters_is_as_rare_as_they_are_many() -> None:
+    same = [[column(VALUES)] * 2] * 2
+    assert (tie := sig.over_runs(same, APART))
+    assert tie.p == 1.0
+    systems = [[column(np.full(9, score))] * 3 for score in (4.0, 3.0)]
+    found = sig.over_runs(systems, np.arange(9))
+    assert found
+    assert (found.value, found.error, found.p) == (1.0, 0.0, 2.0**-8)
+
+
+def test_what_cannot_be_estimated_is_none() -> None:
+    assert sig.over_runs([[column([1.0, 2.0])]], np.zeros(2, np.int64)) is None  # one cluster
+    assert sig.over_runs([[column([math.nan] * 3)]], np.arange(3)) is None
+
+
+def test_groups_weigh_alike_in_an_estimate_too() -> None:
+    values = [1.0, 3.0, 10.0]
+    found = sig.over_runs([[column(values, [2, 2, 7])]], np.arange(3))
+    assert found
+    assert found.value == 6.0
+
+
+def runs(rng: np.random.Generator, number: int, samples: int, spread: float) -> list[Column]:
+    """Runs without any ability of their own: samples differ, runs differ by ``spread``."""
+    items = rng.normal(0, 10, samples)
+    return [
+        column(50 + rng.normal(0, spread) + items + rng.normal(0, 10, samples))
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> None:
+    """Runs differ by a point. A test of the means over seeds that only exchanges samples says far
+    more often that equal systems differ.
+    """
+    rng = np.random.default_rng(seeds)
+    clusters, trials = np.arange(1000), 1000
+    alarms = naive = 0
+    for _ in range(trials):
+        systems = [runs(rng, seeds, 1000, 1.0) for _ in range(2)]
+        found = sig.over_runs(systems, clusters)
+        assert found
+        alarms += found.p < 0.05
+        means = [column(np.mean([run.numbers for run in each], axis=0)) for each in systems]
+        (p,) = sig.randomization_p_values(means, [(0, 1)], clusters, seed=0, resamples=200)
+        naive += p < 0.05
+    assert alarms <= 70  # 7 %, where 5 % are nominal
+    assert naive > 140
+
+
+def test_a_large_difference_is_found_over_three_seeds() -> None:
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(50):
+        one, other = runs(rng, 3, 500, 0.5), runs(rng, 3, 500, 0.5)
+        better = [Column(run.numbers + 6, run.groups) for run in one]
+        estimate = sig.over_runs([better, other], np.arange(500))
+        assert estimate
+        found += estimate.p < 0.05
+    assert found >= 45
