@@ -8,7 +8,8 @@ import pytest
 from spor_tasks.errors import SplitError
 from spor_tasks.samples import AttributeValue, OrderSample, Sample, SampleMaker, Split, SplitPair
 from spor_tasks.splits import check
-from spor_tasks.splits.order_invariance import matched
+from spor_tasks.splits.order_invariance import matched, reference_orders
+from spor_tasks.text import align
 
 FOOD, AREA, PRICE = (
     AttributeValue("food", "fish"),
@@ -30,13 +31,16 @@ MATCH = matched(TRAIN)
 
 
 def checked(
-    match: tuple[Sample, ...] = MATCH, test: tuple[Sample, ...] = (TESTED,), part: str = "main"
+    match: tuple[Sample, ...] = MATCH,
+    test: tuple[Sample, ...] = (TESTED,),
+    part: str = "main",
+    train: tuple[Sample, ...] = TRAIN,
 ) -> check.OrderInvariance:
     pair = SplitPair(
         "order_invariance",
         "cafes",
         "strict",
-        (Split("original", TRAIN), Split("match", match)),
+        (Split("original", train), Split("match", match)),
         Split("test", test),
         part,
     )
@@ -95,6 +99,36 @@ def test_a_match_in_another_order_than_the_text_is_found() -> None:
             "match": (turned.id,)
         }
     }
+
+
+def test_a_turned_match_that_comes_first_takes_no_reference_from_the_right_one() -> None:
+    make = SampleMaker("cafes")
+    turned = make(MATCH[1].units[::-1], MATCH[1].references, name="Gull")
+    assert found(checked((turned, *MATCH[1:]))) == {
+        "1 samples of Match are no reference of Original": {"match": (turned.id,)}
+    }
+
+
+def test_a_builder_that_sorts_wrongly_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check would agree with it if it asked the builder what the order is."""
+    monkeypatch.setattr(align, "order", lambda positions: tuple(range(len(positions)))[::-1])
+    orders = reference_orders(TESTED)
+    assert orders
+    wrong = replace(TESTED, reference_orders=orders)
+    report = checked(matched(TRAIN), (wrong,))
+    assert report.matches_out_of_order == 3
+    assert report.misread_references == 0, "which the reverse happens to get right"
+    tested = OrderSample.of(TRAIN[0], ((0, 1), (1, 0)), reference_orders(TRAIN[0]) or ())
+    assert checked(test=(tested,)).misread_references == 1
+
+
+def test_units_that_a_text_does_not_tell_stand_last_in_the_corpus_s_order() -> None:
+    make = SampleMaker("cafes")
+    source = make([PRICE, AREA, FOOD], ["Fish."], name="Auk")
+    right = make([FOOD, PRICE, AREA], source.references, name="Auk")
+    wrong = make([FOOD, AREA, PRICE], source.references, name="Auk")
+    assert checked((right,), train=(source,), part="cwio").matches_out_of_order == 0
+    assert checked((wrong,), train=(source,), part="cwio").matches_out_of_order == 1
 
 
 def test_the_order_of_the_samples_is_nothing() -> None:
