@@ -8,7 +8,7 @@ import yaml
 
 from spor_tasks.results import TaskResult
 from spor_tasks.store import atomic_write, read_manifest
-from training.selection import METRIC
+from training.selection import NAMES
 
 CARD = "README.md"
 
@@ -84,12 +84,21 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
         ],
     )
     yield from ("", "Loss is the mean over target tokens, in nats.", "")
-    yield from _epochs(manifest["losses"], selection["scores"])
+    yield from _epochs(manifest["losses"], selection)
     if selection["scores"]:
-        yield from (
-            "",
-            f"PARENT is over {selection['samples']} samples; selection.beams is {beams}.",
+        unit = "triple" if manifest["corpus"] != "e2e" else "pair of attribute and value"
+        otherwise = " otherwise" if selection["held_out"] else ""
+        yield ""
+        yield (
+            f"{NAMES[selection['metric']]} is over {selection['samples']} samples, of which "
+            f"{selection['with_unseen_units']} have a {unit} that the arm never shows{otherwise}; "
+            f"selection.beams is {beams}."
         )
+        if selection["held_out"]:
+            yield (
+                "They were held out: the arm was trained on without the "
+                f"{selection['held_out']} of its samples that tell the same as one of these."
+            )
     yield from ("", "All settings stand in `training.yaml`, all that was measured in `spor.json`.")
     yield ""
 
@@ -111,6 +120,10 @@ def _results(results: list[TaskResult]) -> Iterator[str]:
 
 def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
     base = manifest["base_model"]
+    held = manifest["config"]["model"].get("quantization")
+    model = f"pretrained={base['path']},peft=THIS_FOLDER" + (
+        f",quantization={held}" if held else ""
+    )
     kind = "Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM"
     yield from (
         "```python",
@@ -122,7 +135,7 @@ def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
         "```",
         "",
         "```sh",
-        f"spor eval --model spor-hf --model_args pretrained={base['path']},peft=THIS_FOLDER \\",
+        f"spor eval --model spor-hf --model_args {model} \\",
         f"  --tasks {task_of(manifest)} --batch_size 32 --log_samples --output_path results",
         "```",
     )
@@ -144,12 +157,13 @@ def _step_size(optimization: Mapping[str, int]) -> int:
     return optimization["batch_size"] * optimization["gradient_accumulation"]
 
 
-def _epochs(losses: Iterable[float], scores: list[Mapping[str, float]]) -> Iterator[str]:
+def _epochs(losses: Iterable[float], selection: Mapping[str, Any]) -> Iterator[str]:
     rows = [(number, f"{loss:.4f}") for number, loss in enumerate(losses, start=1)]
-    if not scores:
+    if not selection["scores"]:
         return _table(("epoch", "loss"), rows)
-    judged = [(*row, f"{found[METRIC]:.2f}") for row, found in zip(rows, scores, strict=True)]
-    return _table(("epoch", "loss", "PARENT"), judged)
+    scores = (f"{found[selection['metric']]:.2f}" for found in selection["scores"])
+    judged = [(*row, score) for row, score in zip(rows, scores, strict=True)]
+    return _table(("epoch", "loss", NAMES[selection["metric"]]), judged)
 
 
 def _table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:

@@ -195,6 +195,8 @@ def _arguments(experiment: Experiment, cell: Cell) -> dict[str, Any]:
             return {"pretrained": model.path, "dtype": own_dtype or model.dtype, **revision}
     config = training_config(experiment, cell)
     arguments = _base_arguments(config) | {"dtype": own_dtype or config.model.dtype}
+    if config.model.quantization and experiment.evaluation.model == "spor-hf":
+        arguments["quantization"] = config.model.quantization
     return arguments | ({} if cell.seed is None else {"peft": str(config.output)})
 
 

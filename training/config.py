@@ -5,8 +5,10 @@ constant 1e-4; batches of 6; 10 epochs). A file may leave out every key that has
 no other key, and every value must have the type written here: nothing is taken for something else.
 """
 
+import hashlib
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -126,15 +128,18 @@ class OptimizationConfig:
 class SelectionConfig:
     """Which epoch's adapter is kept.
 
-    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the highest
-    PARENT. The set is ``samples`` of the corpus that neither arm holds and nothing tests, drawn
-    with ``seed``: the same for every arm, model and training seed. ``test-best``, the paper's
-    (Appendix A), takes the test set instead, that of performance in order invariance and rule
-    learnability. ``last`` evaluates nothing. Outputs are made with ``beams`` beams, 1 being greedy,
-    in batches of ``batch_size``.
+    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the highest score
+    of ``metric``. The set is ``samples`` of the corpus that neither arm holds and nothing tests,
+    drawn with ``seed``: the same for every arm, model and training seed. ``dev-split`` holds as
+    many out of the arms themselves, at most a fifth, and does not train on them; that is for order
+    invariance and rule learnability, whose arms tell the same. ``test-best``, the paper's
+    (Appendix A), takes the test set instead, that of performance in these two aspects. ``last``
+    evaluates nothing. Outputs are made with ``beams`` beams, 1 being greedy, in batches of
+    ``batch_size``.
     """
 
-    policy: Literal["dev-best", "test-best", "last"] = "dev-best"
+    policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
+    metric: Literal["parent", "chrf"] = "parent"
     samples: int = 500
     seed: int = 0
     beams: int = 1
@@ -181,6 +186,28 @@ def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") ->
 def to_dict(config: TrainingConfig) -> dict[str, Any]:
     """Return the settings as JSON and YAML can hold them, in the shape of a config file."""
     return typed.to_dict(config)
+
+
+def shared_settings(config: TrainingConfig) -> dict[str, Any]:
+    """Return the settings that runs must have in common to be runs of one system, with other seeds.
+
+    That is everything that can change what is learned, but for the seed and the arm. The base and
+    the training set are known by their digests rather than by their names.
+    """
+    settings = to_dict(config)
+    for key in ("output", "overwrite", "report_to"):
+        del settings[key]
+    for key in ("path", "revision", "architecture"):
+        del settings["model"][key]
+    for key in ("seed", "save_steps"):
+        del settings["optimization"][key]
+    settings["data"] = {"limit": settings["data"]["limit"]}
+    return settings
+
+
+def settings_sha256(settings: Mapping[str, Any]) -> str:
+    """Return a digest of settings, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def dump(config: TrainingConfig) -> str:

@@ -30,7 +30,15 @@ from spor_tasks.store import atomic_folder, digest, digest_weights, write_manife
 from training import card, processes, selection
 from training.batches import Batch, check_packing, load_step, target_loss
 from training.checkpoints import KIND, Base, check_ids, git_commit, load_base, versions
-from training.config import LoraConfig, OptimizationConfig, TrainingConfig, dump, to_dict
+from training.config import (
+    LoraConfig,
+    OptimizationConfig,
+    TrainingConfig,
+    dump,
+    settings_sha256,
+    shared_settings,
+    to_dict,
+)
 from training.data import (
     IGNORED,
     Row,
@@ -96,10 +104,11 @@ def train(
     arm = find_arm(pair, config.data.arm)
     violations = _check_split(pair)
     judged = selection.judged_samples(config.selection, pair)
+    trained = selection.trained_on(config.selection, arm, judged)
 
     with _output_folder(config, team) as folder:
         base = load_base(config.model)
-        pairs = make_pairs(arm, base.style, limit=config.data.limit, seed=optimization.seed)
+        pairs = make_pairs(trained, base.style, limit=config.data.limit, seed=optimization.seed)
         limits = [limit for limit in (optimization.max_length, base.positions) if limit]
         encoded = encode(pairs, base.tokenizer, base.style, min(limits, default=None))
         check_ids(base, encoded.rows)
@@ -122,7 +131,7 @@ def train(
         with seeded(optimization.seed, team.device):
             model = prepare(base, config, team.device)
             _check_packing(model, encoded, base.pad_id, optimization)
-            run = Run(model, optimization)
+            run = Run(model, optimization, config.selection.metric)
             if team.process_index:  # the weights are those of the first, the dropout is not
                 torch.manual_seed(optimization.seed + team.process_index)
             judge = (
@@ -171,6 +180,8 @@ def train(
                     "violations": violations,
                     "prompt_style": base.style,
                     "seed": optimization.seed,
+                    "settings": shared_settings(config),
+                    "settings_sha256": settings_sha256(shared_settings(config)),
                     "pairs": len(encoded.rows),
                     "pairs_too_long": encoded.too_long,
                     "pairs_split_apart": encoded.split_apart,
@@ -180,9 +191,11 @@ def train(
                     "losses": _epoch_means(run.losses, steps),
                     "selection": {
                         "policy": config.selection.policy,
-                        "metric": selection.METRIC,
+                        "metric": config.selection.metric,
                         "samples": len(judged),
                         "samples_sha256": digest(judged),
+                        "with_unseen_units": selection.unseen(judged, trained),
+                        "held_out": len(arm.samples) - len(trained.samples),
                         "scores": run.scores,
                         "epoch": 1 + (run.best_epoch if judge else steps[-1].epoch),
                         "seconds": round(run.judging_seconds, 1),
@@ -288,12 +301,14 @@ def _recompute_activations(model: PreTrainedModel) -> None:
 class Run:
     """All that changes while an adapter is fitted.
 
-    ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one.
+    ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one by
+    ``metric``.
     ``threads`` are those of the CPU, None before they are chosen.
     """
 
     model: peft.PeftModel
     settings: OptimizationConfig
+    metric: str = "parent"
     optimizer: torch.optim.Optimizer = field(init=False)
     scaler: torch.amp.GradScaler = field(init=False)
     threads: int | None = None
@@ -319,7 +334,7 @@ class Run:
     @property
     def best_epoch(self) -> int:
         """The epoch with the highest score, from 0."""
-        return selection.best_epoch(self.scores)
+        return selection.best_epoch(self.scores, self.metric)
 
     def judge(self, judge: Judge, team: PartialState) -> Scores:
         """Score the model as it is after an epoch, and remember its weights if they are best."""
@@ -328,7 +343,8 @@ class Run:
             scores = judge(team)
         self.scores.append(scores)
         self.judging_seconds += time.perf_counter() - start
-        _log.info("epoch %d: PARENT %.2f", len(self.scores), scores[selection.METRIC])
+        name = selection.NAMES[self.metric]
+        _log.info("epoch %d: %s %.2f", len(self.scores), name, scores[self.metric])
         if self.best_epoch == len(self.scores) - 1:
             self.best = {
                 name: weight.detach().cpu().clone() for name, weight in self.weights.items()

@@ -5,6 +5,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import peft
@@ -12,32 +13,26 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
+from spor_tasks import tasks
+from spor_tasks.answers import answer
 from spor_tasks.corpora import e2e, mini, webnlg
 from spor_tasks.documents import doc_of
 from spor_tasks.errors import ConfigError
 from spor_tasks.prompts.linearize import PromptStyle
-from spor_tasks.samples import DataUnit, Sample, SplitPair
+from spor_tasks.samples import DataUnit, Sample, Split, SplitPair
 from spor_tasks.splits import registry
 from training.checkpoints import Base
 from training.config import SelectionConfig
 
-METRIC = "parent"
-"""The score that chooses, as in the paper: PARENT, as published."""
+NAMES: Mapping[str, str] = {"parent": "PARENT", "chrf": "chrF"}
+"""What the scores that may choose are called in print; the paper's is PARENT, as published."""
 
 Scores = Mapping[str, float]
 """Means over the judged samples, by the names that the tasks give them."""
 
 # Tested by other sets than the one that shows which epoch is good at the task itself.
 _TRAINED_ON_ALL = ("order_invariance", "rule_learnability")
-_NEW_TOKENS = 128
-_GREEDY = {"do_sample": False, "max_gen_toks": _NEW_TOKENS, "until": ["\n"]}
-_BEAMS = {
-    "do_sample": False,
-    "early_stopping": False,
-    "length_penalty": 1.0,
-    "max_gen_toks": _NEW_TOKENS,
-    "until": [],
-}
+_HELD_OUT_AT_MOST = 5  # one in so many
 _POOLS: Mapping[str, Callable[[], tuple[Sample, ...]]] = {
     "webnlg": lambda: webnlg.read_parts("train", "dev", "test"),
     "e2e": lambda: (*e2e.read_train(), *e2e.read_test()),
@@ -57,7 +52,24 @@ def judged_samples(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, 
             return _performance_test(pair)
         case "dev-best":
             return development_set(pair, settings.samples, settings.seed)
+        case "dev-split":
+            return held_out_set(pair, settings.samples, settings.seed)
     return ()
+
+
+def trained_on(settings: SelectionConfig, arm: Split, judged: Sequence[Sample]) -> Split:
+    """Return what of an arm is trained on: all but what a policy holds out of it to judge by."""
+    if settings.policy != "dev-split":
+        return arm
+    held_out = {_told(sample) for sample in judged}
+    kept = tuple(sample for sample in arm.samples if _told(sample) not in held_out)
+    return replace(arm, samples=kept)
+
+
+def unseen(judged: Sequence[Sample], trained: Split) -> int:
+    """Return how many judged samples have a unit that no sample trained on has."""
+    shown = {unit for sample in trained.samples for unit in sample.units}
+    return sum(not shown.issuperset(sample.units) for sample in judged)
 
 
 def _performance_test(pair: SplitPair) -> tuple[Sample, ...]:
@@ -81,7 +93,7 @@ def development_set(pair: SplitPair, size: int, seed: int) -> tuple[Sample, ...]
     if pair.corpus not in _POOLS:
         raise ConfigError(
             f"selection.policy dev-best draws from {', '.join(_POOLS)}, not from {pair.corpus}",
-            remedy="Set selection.policy=last, or test-best.",
+            remedy=f"Set selection.policy to {_others(pair)}.",
         )
     pool = _POOLS[pair.corpus]()
     tested = {_told(sample) for sample in (*pair.test.samples, *_performance_test(pair))}
@@ -96,10 +108,43 @@ def development_set(pair: SplitPair, size: int, seed: int) -> tuple[Sample, ...]
         raise ConfigError(
             f"{pair.aspect} {pair.corpus} trains on or tests every sample, so none is left over "
             "for selection.policy dev-best",
-            remedy="Set selection.policy=test-best, as in the paper, or last.",
+            remedy=f"Set selection.policy to {_others(pair)}.",
         )
     drawn = random.Random(f"development {seed}").sample(range(len(left)), min(size, len(left)))
     return tuple(left[number] for number in sorted(drawn))
+
+
+def _others(pair: SplitPair) -> str:
+    held_out = "dev-split, " if pair.aspect in _TRAINED_ON_ALL else ""
+    return f"{held_out}test-best (the paper's) or last"
+
+
+def held_out_set(pair: SplitPair, size: int, seed: int) -> tuple[Sample, ...]:
+    """Return ``size`` samples of the arms, or a fifth of them if that is less, to hold out of all.
+
+    That is for aspects whose arms tell the same, so that one set judges both: order invariance,
+    where it is of Original, in the corpus's order as the tests are, and rule learnability.
+
+    Raises:
+        ConfigError: the arms tell different things, or are too small.
+    """
+    if pair.aspect not in _TRAINED_ON_ALL:
+        raise ConfigError(
+            f"selection.policy dev-split is not for {pair.aspect}: its arms hold different samples "
+            "on purpose, and none may be taken from one of them alone",
+            remedy="Set selection.policy=dev-best.",
+        )
+    first = {_told(sample): sample for sample in reversed(pair.arms[0].samples)}
+    candidates = [sample for sample in pair.arms[0].samples if first[_told(sample)] is sample]
+    size = min(size, len(candidates) // _HELD_OUT_AT_MOST)
+    if not size:
+        raise ConfigError(
+            f"{pair.aspect} {pair.corpus} has {len(candidates)} samples to train on, of which none "
+            "can be spared for selection.policy dev-split",
+            remedy="Set selection.policy to test-best (the paper's) or last.",
+        )
+    drawn = random.Random(f"held out {seed}").sample(range(len(candidates)), size)
+    return tuple(candidates[number] for number in sorted(drawn))
 
 
 def _told(sample: Sample) -> tuple[str | None, frozenset[DataUnit]]:
@@ -127,8 +172,7 @@ class Judge:
         self._model = model
         self._docs = [doc_of(sample, base.style) for sample in samples]
         self._score = harness.parent_scores
-        beams = settings.beams > 1
-        self._decoding = _BEAMS | {"num_beams": settings.beams} if beams else _GREEDY
+        self._decoding = tasks.generation_kwargs(settings.beams)
         logger = logging.getLogger("lm_eval.models.huggingface")
         level = logger.level
         logger.setLevel(logging.ERROR)  # it advises against a model that is loaded already
@@ -155,7 +199,7 @@ class Judge:
         finally:
             self._model.train()
         shares = gather_object(
-            [self._score(doc, [output]) for doc, output in zip(own, outputs, strict=True)]
+            [self._score(doc, [answer(output)]) for doc, output in zip(own, outputs, strict=True)]
         )
         return {
             name: math.fsum(scores[name] for scores in shares) / len(shares) for name in shares[0]
@@ -168,6 +212,8 @@ class Judge:
             Instance("generate_until", doc, (doc["prompt"], dict(self._decoding)), number)
             for number, doc in enumerate(docs)
         ]
+        for request in requests:
+            request.stops_after_answer = True
         outputs: list[str] = self._generator.generate_until(requests, disable_tqdm=True)
         return outputs
 
@@ -176,6 +222,6 @@ def _backend(style: PromptStyle) -> str:
     return "seq2seq" if style == "seq2seq" else "causal"
 
 
-def best_epoch(scores: Sequence[Scores]) -> int:
+def best_epoch(scores: Sequence[Scores], metric: str) -> int:
     """Return the number of the epoch, from 0, with the highest score; the first of equals."""
-    return max(range(len(scores)), key=lambda epoch: scores[epoch][METRIC])
+    return max(range(len(scores)), key=lambda epoch: scores[epoch][metric])

@@ -18,6 +18,8 @@ from training.config import (
     known_keys,
     load,
     parse,
+    settings_sha256,
+    shared_settings,
     to_dict,
 )
 
@@ -302,3 +304,28 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | 
     with pytest.raises(ConfigError, match="cannot be read") as caught:
         load(file)
     assert caught.value.where == str(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ("optimization.seed=3", True),
+        ("output=elsewhere", True),
+        ("data.arm=combination", True),
+        ("model.path=another/place", True),
+        ("optimization.save_steps=7", True),
+        ("data.limit=150", False),
+        ("optimization.precision=bfloat16", False),
+        ("optimization.threads=2", False),
+        ("lora.rank=4", False),
+        ("selection.policy=last", False),
+        ("model.quantization=nf4", False),
+    ],
+)
+def test_runs_are_of_one_system_if_they_differ_in_seed_arm_and_places_alone(
+    change: str, *, same: bool
+) -> None:
+    one, other = (
+        settings_sha256(shared_settings(parse(LEAST, overrides))) for overrides in ((), (change,))
+    )
+    assert (one == other) == same

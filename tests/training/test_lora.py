@@ -27,6 +27,8 @@ from training.config import (
     OptimizationConfig,
     TrainingConfig,
     load,
+    settings_sha256,
+    shared_settings,
     to_dict,
 )
 from training.data import Rows, plan_steps
@@ -200,6 +202,9 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     assert "2 atoms are missing in Atom" in manifest.pop("violations")
     assert manifest.pop("versions") == versions()
     del manifest["git_commit"]
+    settings = manifest.pop("settings")
+    assert manifest.pop("settings_sha256") == settings_sha256(settings)
+    assert settings == json.loads(json.dumps(shared_settings(config)))
     assert manifest == {
         "schema": 1,
         "kind": "adapter",

@@ -49,6 +49,7 @@ sets:
   - {{aspect: systematicity, corpora: [mini], arms: [atom]}}
 evaluation: {{limit: 2, batch_size: 2, device: cpu, dtype: float32}}
 """
+FOUR_BITS = "model.quantization=nf4"
 NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("atom-0", "atom-1", "untuned")]
 
 
@@ -126,6 +127,19 @@ def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -
     assert facts["selection"] == manifest["selection"]
     assert facts["violations"] == manifest["violations"]
     assert facts["pairs"] == manifest["pairs"]
+
+
+def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> None:
+    """So is the base as it is, for both are rows of one table."""
+    file.write_text(file.read_text().replace("overrides:\n", f"overrides:\n  - {FOUR_BITS}\n"))
+    experiment = load(file, ["seeds=[0]"])
+    assert run(experiment, progress=False)
+    folder = file.parent / "runs"
+    told = [result.facts["quantization"] for result in results.collect([folder]).results]
+    assert told == ["nf4", "nf4"]
+    assert "on the base in four bits" not in (folder / "page.html").read_text()
+    (card,) = folder.rglob("adapter/README.md")
+    assert ",quantization=nf4 " in card.read_text()
 
 
 def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:

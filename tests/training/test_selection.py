@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
@@ -19,7 +18,7 @@ from spor_tasks.store import digest, read_manifest
 from training import selection
 from training.config import SelectionConfig, TrainingConfig
 from training.lora import train
-from training.selection import best_epoch, development_set, judged_samples
+from training.selection import best_epoch, development_set, judged_samples, trained_on, unseen
 
 Configure = Callable[..., TrainingConfig]
 ARMS = ("atom", "combination")
@@ -63,7 +62,7 @@ def test_where_everything_is_trained_on_or_tested_nothing_is_left_and_that_is_sa
     pair = registry.load(aspect, "mini")
     with pytest.raises(ConfigError, match="so none is left over") as caught:
         judged_samples(SelectionConfig(), pair)
-    assert "selection.policy=test-best" in str(caught.value)
+    assert "selection.policy to dev-split, test-best" in str(caught.value)
 
 
 def test_a_corpus_of_one_s_own_has_no_development_set(invented: SplitPair) -> None:
@@ -82,7 +81,86 @@ def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on() -> No
 
 
 def test_the_first_of_equally_good_epochs_is_the_best() -> None:
-    assert best_epoch([{"parent": score} for score in (1.0, 3.0, 2.0, 3.0)]) == 1
+    scores = [{"parent": score, "chrf": -score} for score in (1.0, 3.0, 2.0, 3.0)]
+    assert best_epoch(scores, "parent") == 1
+    assert best_epoch(scores, "chrf") == 0
+
+
+@pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
+def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it(
+    aspect: str,
+) -> None:
+    pair = registry.load(aspect, "mini")
+    policy = SelectionConfig(policy="dev-split", samples=40)
+    judged = judged_samples(policy, pair)
+    assert len(judged) == len(told(judged)) == 40
+    assert set(judged) < set(pair.arms[0].samples)
+    for arm in pair.arms:
+        kept = trained_on(policy, arm, judged)
+        assert told(kept.samples) == told(arm.samples) - told(judged)
+        assert kept.name == arm.name
+    assert judged == judged_samples(policy, pair)
+    assert judged != judged_samples(replace(policy, seed=1), pair)
+
+
+def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
+    policy = SelectionConfig(policy="dev-split")
+    pair = registry.load("order_invariance", "mini")
+    few = tuple(Split(arm.name, arm.samples[:11]) for arm in pair.arms)
+    assert len(judged_samples(policy, replace(pair, arms=few))) == 2
+    one = tuple(Split(arm.name, arm.samples[:1]) for arm in pair.arms)
+    with pytest.raises(ConfigError, match="none can be spared"):
+        judged_samples(policy, replace(pair, arms=one))
+    own = replace(invented, aspect="rule_learnability", corpus="own", arms=few[:1])
+    assert judged_samples(policy, own), "it needs no corpus but the arms"
+
+
+def test_arms_that_differ_on_purpose_lose_nothing() -> None:
+    with pytest.raises(ConfigError, match="dev-split is not for systematicity"):
+        judged_samples(SelectionConfig(policy="dev-split"), registry.load("systematicity", "mini"))
+
+
+def test_what_is_not_held_out_is_trained_on_whole() -> None:
+    pair = registry.load("order_invariance", "mini")
+    for policy in ("dev-best", "test-best", "last"):
+        assert trained_on(SelectionConfig(policy=policy), pair.arms[0], ()) is pair.arms[0]
+
+
+@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
+def test_what_webnlg_leaves_over_for_order_invariance_is_all_of_unseen_triples() -> None:
+    pair = registry.load("order_invariance", "webnlg")
+    left = judged_samples(SelectionConfig(), pair)
+    assert unseen(left, pair.arms[0]) == len(left) == 500
+    policy = SelectionConfig(policy="dev-split")
+    held_out = judged_samples(policy, pair)
+    assert unseen(held_out, trained_on(policy, pair.arms[0], held_out)) == 18
+
+
+def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(
+    configure: Configure,
+) -> None:
+    """The epoch is chosen by chrF here."""
+    pair = registry.load("order_invariance", "mini")
+    kept = told(pair.arms[0].samples[:20])
+    arms = (
+        Split(arm.name, tuple(s for s in arm.samples if told((s,)) <= kept)) for arm in pair.arms
+    )
+    few = replace(pair, protocol="published", arms=tuple(arms))
+    settings = ("data.aspect=order_invariance", "data.corpus=mini", "data.arm=match")
+    selecting = ("selection.policy=dev-split", "selection.samples=2", "selection.metric=chrf")
+    config = configure(*settings, *selecting, "optimization.max_steps=1")
+    train(config, few, progress=False)
+    manifest = read_manifest(config.output)
+    judged = judged_samples(config.selection, few)
+    held_out = [s for s in few.arms[1].samples if told((s,)) <= told(judged)]
+    selected = manifest["selection"]
+    assert (selected["samples"], selected["held_out"]) == (2, len(held_out))
+    assert manifest["pairs"] == sum(len(s.references) for s in few.arms[1].samples) - len(held_out)
+    assert manifest["arm_sha256"] == digest(few.arms[1].samples)
+    card = (config.output / "README.md").read_text()
+    assert "chrF is over 2 samples" in card
+    assert f"the {len(held_out)} of its samples that tell the same" in card
 
 
 @pytest.mark.real_data
@@ -113,22 +191,6 @@ def mini() -> SplitPair:
     return replace(pair, protocol="published", arms=tuple(short))
 
 
-class TaskLoader(yaml.SafeLoader):
-    """Reads a task's template without the functions that it names."""
-
-
-TaskLoader.add_constructor("!function", lambda *_: None)
-
-
-def test_outputs_are_decoded_as_the_tasks_decode() -> None:
-    greedy, beams = (
-        yaml.load((tasks.FOLDER / name).read_text(), TaskLoader)["generation_kwargs"]  # noqa: S506 - a SafeLoader
-        for name in ("_base", "_beam5")
-    )
-    assert greedy == selection._GREEDY
-    assert beams == selection._BEAMS | {"num_beams": 5}
-
-
 @pytest.mark.parametrize(("name", "beams"), [("llama", 1), ("t5", 2)])
 def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     configure: Configure,
@@ -137,7 +199,7 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     name: str,
     beams: int,
 ) -> None:
-    monkeypatch.setattr(selection, "best_epoch", lambda scores: min(1, len(scores) - 1))
+    monkeypatch.setattr(selection, "best_epoch", lambda scores, _: min(1, len(scores) - 1))
     common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
     policy = ("selection.policy=dev-best", f"selection.beams={beams}")
     settings = (*common, *policy, "optimization.epochs=3")
