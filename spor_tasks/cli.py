@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from spor_tasks.splits.stats import Value
     from spor_tasks.tasks import TaskFile
 
-_METRICS = ("parent", "order", "cwio", "copy_rule")
+_METRICS = ("parent", "chrf", "coverage", "order", "cwio", "copy_rule")
 _CORPORA = ("webnlg", "e2e")
+_BASELINES = (
+    *("copy-input", "copy-demonstrations", "nearest-demonstration"),
+    *("units-joined", "nearest-training-text", "reference"),
+)
 
 _VIOLATED = 1
 _BAD_INPUT = 2
@@ -79,6 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_tasks(commands.add_parser("tasks", help="the tasks, and how lm-eval finds them"))
     _add_data(commands.add_parser("data", help="the corpora, and the sets built from them"))
     _add_score(commands.add_parser("score", help="score a file of outputs, without lm-eval"))
+    _add_baseline(
+        commands.add_parser("baseline", help="what systems without a model write, and score")
+    )
     _add_show(commands.add_parser("show", help="one sample of a run, with marks on its outputs"))
     _add_report(commands.add_parser("report", help="compare the arms in lm-eval's result files"))
     return parser
@@ -178,6 +185,19 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_score)
 
 
+def _add_baseline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help=f"one of {', '.join(_BASELINES)}")
+    parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="write result files that `spor report` reads"
+    )
+    parser.add_argument("--limit", type=_positive, metavar="N", help="the first samples of a task")
+    parser.set_defaults(run=_baseline)
+
+
 def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "results",
@@ -214,6 +234,14 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--most", type=_positive, default=10, metavar="N", help="changed samples to show of a task"
+    )
+    parser.add_argument(
+        "--merge-by",
+        type=lambda text: tuple(filter(None, text.split(","))),
+        default=(),
+        metavar="FACT,…",
+        help="put results that differ only in these facts, such as dtype or backend, into one row "
+        "that says so",
     )
     parser.set_defaults(run=_report)
 
@@ -499,8 +527,14 @@ def _score(options: argparse.Namespace) -> None:
     if result.comparisons:
         print(f"\n{'difference':<28}{'value':>12}{'n':>9}{'p':>10}{'p by bootstrap':>24}")
     for name, paired in result.comparisons.items():
-        difference, n, *ps = paired or (math.nan, 0, math.nan, math.nan)
+        difference, n, _, *ps = paired or (math.nan, 0, 0, math.nan, math.nan)
         print(f"{name:<28}{difference:>+12.4f}{n:>9,}{ps[0]:>10.4f}{ps[1]:>24.4f}")
+    if options.interval or result.comparisons:
+        print(
+            f"\n{result.clusters:,} of the {result.samples:,} samples have different units; ",
+            end="",
+        )
+        print("intervals and p are of whole clusters with equal units")
     print()
     for signature in dict.fromkeys(score.signature for score in result.scores):
         print(signature)
@@ -512,6 +546,33 @@ def _result_row(result: "Result") -> dict[str, Any]:
         score["value"] = None if math.isnan(score["value"]) else score["value"]
     comparisons = {name: paired and paired._asdict() for name, paired in result.comparisons.items()}
     return {**row, "comparisons": comparisons}
+
+
+# --- spor baseline -------------------------------------------------------------------------------
+
+
+def _baseline(options: argparse.Namespace) -> None:
+    from spor_tasks import baseline_run
+    from spor_tasks.report.tables import metrics_of
+
+    found = baseline_run.run(
+        options.name,
+        options.tasks,
+        outputs=options.out,
+        folder=options.results,
+        limit=options.limit,
+    )
+    width = max(len(result.task) for result in found)
+    for result in found:
+        told = (
+            f"{metric} {result.scores[metric]:.2f}"
+            for metric in metrics_of(result.aspect, result.part)
+            if metric in result.scores
+        )
+        arm = f" {result.arm}" if result.arm else ""
+        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(told)}")
+    for place in filter(None, [options.out, options.results]):
+        print(place)
 
 
 # --- spor show -----------------------------------------------------------------------------------
@@ -547,10 +608,12 @@ def _report(options: argparse.Namespace) -> int:
         print(diff_text.terminal(changes, options.most))
         return 0 if changes.whole else _VIOLATED
     if options.leaderboard:
-        board = report.write_leaderboard(options.results, options.out)
+        board = report.write_leaderboard(options.results, options.out, merge_by=options.merge_by)
         print(leaderboard_text.terminal(board))
         return 0 if board.whole else _VIOLATED
-    found = report.write(options.results, options.out, jobs=os.cpu_count() or 1)
+    found = report.write(
+        options.results, options.out, merge_by=options.merge_by, jobs=os.cpu_count() or 1
+    )
     print(render.terminal(found))
     if options.out:
         print(f"\n{options.out / report.PAGE}")

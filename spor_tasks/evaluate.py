@@ -13,7 +13,7 @@ from lm_eval.utils import setup_logging, simple_parse_args_string
 
 from spor_tasks import checkpoints, harness, tasks
 from spor_tasks.errors import ConfigError
-from spor_tasks.evaluator import register_model
+from spor_tasks.evaluator import register_models
 from spor_tasks.tasks import stubs
 
 _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> None:
     if not stubs.registered(stubs.folder()):  # else lm-eval has them already
         own = settings.get("include_path")
         options.include_path = [*([own] if own else []), str(tasks.FOLDER)]
-    register_model()
+    register_models()
     try:
         options.func(options)
     except ValueError as error:

@@ -18,14 +18,20 @@ from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import tasks
 
+_MODELS = {
+    "spor-hf": "spor_tasks.models:SporHF",
+    "spor-baseline": "spor_tasks.baseline_model:BaselineLM",
+}
+
 Arguments = dict[str, Any]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
 
 
-def register_model() -> None:
-    """Have lm-eval know `spor-hf`; again is harmless, and torch is not imported for it."""
-    if "spor-hf" not in model_registry:
-        model_registry.register("spor-hf", target="spor_tasks.models:SporHF")
+def register_models() -> None:
+    """Have lm-eval know our models; again is harmless, and torch is not imported for it."""
+    for name, target in _MODELS.items():
+        if name not in model_registry:
+            model_registry.register(name, target=target)
 
 
 class Evaluator:
@@ -37,7 +43,7 @@ class Evaluator:
     """
 
     def __init__(self, model: str, **settings: str | int | None) -> None:
-        register_model()
+        register_models()
         self._kind = model
         # As lm-eval's command line: its models' own default fails where there is no GPU.
         self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}

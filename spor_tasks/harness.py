@@ -1,25 +1,34 @@
 """The bridge to lm-eval: what its task files name, and all that knows its calling conventions."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from functools import cache
 from importlib import metadata as packages
 from typing import Any, NamedTuple
 
 from datasets import Dataset
+from lm_eval.api.filter import Filter
 from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import FirstNSampler
 from lm_eval.api.task import ConfigurableTask
 
 from spor_tasks import __version__, checkpoints
-from spor_tasks.documents import copy_sample_of, doc_of, first_line, order_sample_of, sample_of
+from spor_tasks.answers import answer
+from spor_tasks.documents import copy_sample_of, doc_of, order_sample_of, sample_of
 from spor_tasks.errors import ConfigError, SplitError
+from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.coverage import Coverage
 from spor_tasks.metrics.order import Cwio, OrderInvariance, macro_mean, macro_stderr
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.demonstrations import Matching
 from spor_tasks.prompts.linearize import PromptStyle, prompt
-from spor_tasks.samples import Sample, Split, SplitPair
+from spor_tasks.samples import Sample, Split, SplitPair, without_first_reference
 from spor_tasks.splits import registry
 from spor_tasks.store import digest
 
@@ -42,10 +51,27 @@ _ADAPTER_FACTS = (
     "violations",
     "pairs",
     "seed",
+    "settings",
+    "settings_sha256",
     "selection",
     "adapter_sha256",
     "base_model",
 )
+
+# Settings of transformers' generation alone. A task states every one that decides, since what is
+# left unsaid is taken from the checkpoint's own generation_config; other backends know none of them
+# and would refuse, or pass over, a request that has one.
+_TRANSFORMERS_ONLY = (
+    "num_beams",
+    "no_repeat_ngram_size",
+    "repetition_penalty",
+    "length_penalty",
+    "early_stopping",
+    "min_length",
+)
+
+# What of a checkpoint's generation_config says nothing of greedy decoding or beams.
+_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
 
 # The packages that an output or a score depends on; not all of them need be there.
 _PACKAGES = ("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "rapidfuzz", "numpy")
@@ -69,7 +95,11 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
       ``instruction`` for one that was not tuned on the paper's prompts;
     - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, the first one if not named; a
       task that shows demonstrations anyway has its own arm;
-    - ``allow_split_mismatch=true``: evaluate an adapter that was trained on another split.
+    - ``allow_split_mismatch=true``: evaluate an adapter that was trained on another split;
+    - ``held_out_reference=true``: take the first reference from each sample, and leave out samples
+      that have no other: what people write is then scored as outputs are.
+
+    With the model's argument ``baseline_arm`` a baseline is scored that looks at this training set.
 
     Under ``spor`` the result says how these were resolved, and which adapter was evaluated.
 
@@ -79,14 +109,19 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         CorpusError: the data is not at hand, or not what was published.
     """
 
+    _fewshot_seed: int | None = None
+    _thinking: bool | None = None  # what the chat template was told, None without one
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = config["metadata"]
         self._plan = plan = resolve(metadata)
+        self._holds_out = _switch(metadata, "held_out_reference")
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
         facts = {
             "spor_tasks": __version__,
             "packages": package_versions(),
             "prompt_style": self._style,
+            "held_out_reference": self._holds_out,
             "fewshot_arm": plan.fewshot_arm.name,
             "arms": {arm.name: _digest(arm) for arm in plan.pair.arms},
             "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
@@ -102,7 +137,10 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and nothing stale can be read back."""
-        self.dataset = {"test": Dataset.from_list(_docs(self._plan.pair.test, self._style))}
+        docs = _docs(self._plan.pair.test, self._style)
+        if self._holds_out:
+            docs = _held_out_docs(self._plan.pair.test, self._style)
+        self.dataset = {"test": Dataset.from_list(docs)}
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return what demonstrations are drawn from."""
@@ -119,18 +157,44 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
             request = super().construct_requests(doc, context, **kwargs)
             request.idx = number
-            _, decoding = request.args
+            prompt_, decoding = request.arguments
             if decoding.get("num_beams", 1) > 1:
                 request.request_type = BEAM_REQUESTS
+            request.arguments = prompt_, _known_to_backend(decoding)
+            request.stops_after_answer = True  # for spor-hf, which can look whether it is there
             requests.append(request)
         return requests
+
+    def set_fewshot_seed(self, seed: int | None = None) -> None:
+        """Keep the seed that demonstrations are drawn with."""
+        super().set_fewshot_seed(seed)
+        self._fewshot_seed = seed
+
+    def fewshot_context(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
+        """Return the context; what it shows depends on the seed, the task and the sample alone.
+
+        Neither the number of processes nor the samples before this one change a prompt, and the two
+        prompts of one sample follow the same demonstrations.
+        """
+        self.sampler.rnd = random.Random(f"{self._fewshot_seed} {self.config.task} {doc['id']}")
+        return super().fewshot_context(doc, *args, **kwargs)
+
+    def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        """Build the requests; a chat template is asked for an answer without reasoning first."""
+        with _without_thinking(kwargs.get("chat_template")) as self._thinking:
+            super().build_all_requests(**kwargs)
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings as the result keeps them, with what is known only after the run."""
         config: dict[str, Any] = super().dump_config()
         facts = config["metadata"]["spor"]
         shown = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
-        facts["demonstrations_sha256"] = shown
+        decoding = _known_to_backend(config["generation_kwargs"])
+        facts |= {
+            "demonstrations_sha256": shown,
+            "generation": _resolved_generation(decoding, config["metadata"]),
+            "thinking": self._thinking,
+        }
         return config
 
 
@@ -139,11 +203,8 @@ class PairTask(SporTask):
 
     def fewshot_context(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> list[str]:  # noqa: ANN401 - passed on
         """Return both contexts, after the same demonstrations."""
-        state = self.sampler.rnd.getstate()
-        first = super().fewshot_context(doc, *args, **kwargs)
-        self.sampler.rnd.setstate(state)
-        second = super().fewshot_context({**doc, "prompt": doc["prompt_2"]}, *args, **kwargs)
-        return [first, second]
+        second = {**doc, "prompt": doc["prompt_2"]}
+        return [super(PairTask, self).fewshot_context(d, *args, **kwargs) for d in (doc, second)]
 
 
 class InContextTask(SporTask):
@@ -192,7 +253,17 @@ class InContextTask(SporTask):
             len(self._plan.pair.test.samples),
             self.config.num_fewshot,
         )
+        for name, of_arm in self._matching().items():
+            _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, of_arm)
         super().build_all_requests(**kwargs)
+
+    def _matching(self) -> dict[str, Matching]:
+        """Return what the prompts of each arm show; of one arm there is nothing to match."""
+        arms = self._plan.pair.arms
+        if len(arms) == 1:
+            return {}
+        found = _match(self._prompted)
+        return {arm.name: of_arm for arm, of_arm in zip(arms, found, strict=True)}
 
     def fewshot_context(self, doc: Mapping[str, Any], *_: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
         """Return the context, or both, after the document's demonstrations."""
@@ -205,6 +276,7 @@ class InContextTask(SporTask):
         config = super().dump_config()
         config["metadata"]["spor"] |= {
             "demonstrations_sha256": demonstrations.digest(self._prompted),
+            "matching": {name: asdict(of_arm) for name, of_arm in self._matching().items()},
             "covered": len(self._prompted),
             "test_samples": len(self._plan.pair.test.samples),
         }
@@ -230,9 +302,17 @@ def resolve(metadata: Metadata) -> Plan:
         ConfigError, SplitError, CorpusError: as :class:`SporTask` does.
     """
     pair = _load_pair(metadata)
-    adapter = checkpoints.find_adapter(metadata)
+    adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
     _check_adapter(adapter, pair, metadata)
     return Plan(pair, _fewshot_arm(metadata, pair), adapter)
+
+
+def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
+    """Return what stands in for an adapter's manifest where a baseline looks at a training set."""
+    if (name := metadata.get("baseline_arm")) is None:
+        return None
+    arm = _find_arm(pair, name, "baseline_arm")
+    return {"arm": name, "arm_sha256": _digest(arm), "prompt_style": "causal"}
 
 
 # --- Documents -----------------------------------------------------------------------------------
@@ -247,6 +327,7 @@ def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[
 
 
 _choose = cache(demonstrations.choose)  # as both arms show one choice, every checkpoint the same
+_match = cache(demonstrations.matching)
 
 
 @cache  # tasks share arms, and the same task is built again for every checkpoint
@@ -255,24 +336,117 @@ def _docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
 
 
 @cache
+def _held_out_docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
+    """Return documents without their samples' first references, which stand beside them.
+
+    Raises:
+        ConfigError: no sample has two references.
+    """
+    docs = [
+        doc_of(without_first_reference(sample), style) | {"held_out": sample.references[0]}
+        for sample in split.samples
+        if len(sample.references) > 1
+    ]
+    if not docs:
+        raise ConfigError(
+            "no sample of the test set has two references", where="held_out_reference"
+        )
+    return docs
+
+
+@cache
 def _digest(split: Split) -> str:
     return digest(split.samples)
+
+
+# --- Generation ----------------------------------------------------------------------------------
+
+
+class Answer(Filter):  # type: ignore[misc]
+    """The filter that the outputs of every task pass: what counts of each is its answer."""
+
+    def apply(self, resps: Iterable[Sequence[str]], docs: object) -> list[list[str]]:  # noqa: ARG002 - lm-eval's
+        """Return what of each output is scored."""
+        return [list(map(answer, outputs)) for outputs in resps]
+
+
+def _on_transformers() -> bool:
+    """Tell whether the model generates with transformers, or is of another backend.
+
+    lm-eval tells a task nothing of the model, but it loads the module of a model only for that
+    model, and before the tasks.
+    """
+    return "lm_eval.models.huggingface" in sys.modules
+
+
+def _known_to_backend(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a task that the backend understands."""
+    unknown = () if _on_transformers() or decoding.get("num_beams", 1) > 1 else _TRANSFORMERS_ONLY
+    return {key: value for key, value in decoding.items() if key not in unknown}
+
+
+def _resolved_generation(decoding: Mapping[str, Any], metadata: Metadata) -> dict[str, Any]:
+    """Return the settings that decide what is generated, those of the checkpoint among them.
+
+    What a server makes of what is not said to it is not known here.
+    """
+    own = checkpoints.generation_config(metadata) if _on_transformers() else {}
+    left_out = () if decoding.get("do_sample") else _SAMPLING
+    return {key: value for key, value in own.items() if key not in left_out} | dict(decoding)
+
+
+@contextmanager
+def _without_thinking(chat_template: Callable[..., str] | None) -> Iterator[bool | None]:
+    """Have a model's chat template ask for no reasoning, unless the user said otherwise.
+
+    Yields what the template is told; None without a template, or where a server applies its own.
+    """
+    owner = getattr(chat_template, "__self__", None)
+    asked = getattr(owner, "enable_thinking", None)
+    given = getattr(owner, "chat_template_args", None)
+    if given is None or asked is not None or "enable_thinking" in given:
+        yield asked if given is None else given.get("enable_thinking", asked)
+        return
+    # hf passes all of chat_template_args on, vllm beside these an argument of its own.
+    name, value = (
+        ("chat_template_args", {**given, "enable_thinking": False})
+        if _on_transformers()
+        else ("enable_thinking", False)
+    )
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield False
+    finally:
+        setattr(owner, name, before)
 
 
 # --- Scores of one document ----------------------------------------------------------------------
 
 
 def parent_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """Score one output with PARENT, 0 to 100, as published and against the full table."""
-    sample, (output,) = sample_of(doc), map(first_line, results)
+    """Score one output with PARENT, as published and against the full table, chrF and coverage.
+
+    All are from 0 to 100; ``empty`` is 100 for an output without a word.
+    """
+    sample, (output,) = sample_of(doc), results
     published = _parent(full_table=False).measure(sample, output)
     full_table = _parent(full_table=True).measure(sample, output)
+    chrf, coverage = Chrf(), Coverage()
     return {
         "parent": 100 * published.f,
         "parent_precision": 100 * published.precision,
         "parent_recall": 100 * published.recall,
         "parent_full_table": 100 * full_table.f,
+        **chrf.values(chrf.measure(sample, output)),
+        **coverage.values(coverage.measure(sample, output)),
+        **_empty(results),
     }
+
+
+def _empty(results: Sequence[str]) -> dict[str, float]:
+    """Return the share of a document's outputs that have no word, in percent."""
+    return {"empty": 100.0 * sum(not output.strip() for output in results) / len(results)}
 
 
 @cache
@@ -282,9 +456,12 @@ def _parent(*, full_table: bool) -> Parent:
 
 def order_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """Score the outputs for both input orders, 0 or 100 in each of fidelity and ordering."""
-    first, second = map(first_line, results)
+    first, second = results
     metric = OrderInvariance()
-    return metric.values(metric.measure(order_sample_of(doc), (first, second)))
+    return {
+        **metric.values(metric.measure(order_sample_of(doc), (first, second))),
+        **_empty(results),
+    }
 
 
 CWIO_SIZES = range(2, 8)
@@ -298,7 +475,7 @@ def cwio_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, _Ta
 
     None stands where it does not, so that every mean and its error see every document.
     """
-    (output,) = map(first_line, results)
+    (output,) = results
     evidence = Cwio().measure(sample_of(doc), output)
     tau = (evidence.units, evidence.tau)
     located_tau = evidence.located_tau
@@ -308,7 +485,8 @@ def cwio_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, _Ta
         "cwio_located": None if located_tau is None else (evidence.units, located_tau),
     }
     with_errors = {key: value for name, value in means.items() for key in (name, f"{name}_stderr")}
-    return {**with_errors, "cwio_located_share": 100.0 * (located_tau is not None)}
+    share = {"cwio_located_share": 100.0 * (located_tau is not None)}
+    return {**with_errors, **share, **_empty(results)}
 
 
 def cwio_mean(taus: Sequence[_Tau]) -> float:
@@ -327,9 +505,9 @@ def cwio_stderr(taus: Sequence[_Tau]) -> float:
 
 def copy_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """Score one output by the copy rule, 0 or 100 in each case."""
-    (output,) = map(first_line, results)
+    (output,) = results
     metric = CopyRule()
-    return metric.values(metric.measure(copy_sample_of(doc), output))
+    return {**metric.values(metric.measure(copy_sample_of(doc), output)), **_empty(results)}
 
 
 # --- What is asked for ---------------------------------------------------------------------------
@@ -350,13 +528,24 @@ def _load_pair(metadata: Metadata) -> SplitPair:
 
 
 def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split:
-    arms = {arm.name: arm for arm in pair.arms}
     asked = metadata.get("icl_arm") or metadata.get("fewshot_arm", pair.arms[0].name)
-    if asked not in arms:
+    return _find_arm(pair, asked, "fewshot_arm")
+
+
+def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
+    arms = {arm.name: arm for arm in pair.arms}
+    if name not in arms:
         raise ConfigError(
-            f"fewshot_arm={asked} is no arm of the task", remedy=f"Use {' or '.join(arms)}."
+            f"{setting}={name} is not an arm of the task", remedy=f"Use {' or '.join(arms)}."
         )
-    return arms[asked]
+    return arms[str(name)]
+
+
+def _switch(metadata: Metadata, setting: str) -> bool:
+    value = metadata.get(setting, False)
+    if not isinstance(value, bool):
+        raise ConfigError(f"{setting}={value} is neither true nor false", where="--metadata")
+    return value
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:
@@ -364,12 +553,7 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
 
     Arms are compared, not test sets: several tasks test what one arm teaches.
     """
-    allowed = metadata.get("allow_split_mismatch", False)
-    if not isinstance(allowed, bool):
-        raise ConfigError(
-            f"allow_split_mismatch={allowed} is neither true nor false", where="--metadata"
-        )
-    if adapter is None or allowed:
+    if _switch(metadata, "allow_split_mismatch") or adapter is None:
         return
     if "arm_sha256" not in adapter:
         _log.warning("%s does not say what it was trained on", checkpoints.adapter_name(metadata))

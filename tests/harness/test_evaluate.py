@@ -83,7 +83,8 @@ def test_all_three_ways_give_one_result(
         way: results.collect([tmp_path / way]).results[0] for way in ("bare", "include", "spor")
     }
     assert found["bare"].scores == found["include"].scores == found["spor"].scores
-    assert found["bare"].signature == found["include"].signature == found["spor"].signature
+    assert found["bare"].signature == found["include"].signature
+    assert found["spor"].signature == {**found["bare"].signature, "backend": "spor-hf"}
 
 
 @pytest.mark.usefixtures("quick")

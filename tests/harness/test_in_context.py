@@ -13,6 +13,7 @@ from lm_eval.api.task import Task
 
 from spor_tasks import tasks
 from spor_tasks.errors import ConfigError
+from spor_tasks.evaluator import register_models
 from spor_tasks.prompts.demonstrations import choose, digest
 from spor_tasks.prompts.linearize import prompt
 from spor_tasks.splits import registry
@@ -30,10 +31,10 @@ def load(name: str, **metadata: object) -> Task:
 
 def evaluate(name: str, folder: Path, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """Evaluate three samples of a task and return what lm-eval would write to a file."""
-    arguments = {"pretrained": str(folder)}
+    arguments = {"pretrained": str(folder), **settings.pop("arguments", {})}
     metadata = settings.pop("metadata", {})
     return simple_evaluate(  # type: ignore[no-any-return]
-        model="hf",
+        model=settings.pop("model", "hf"),
         model_args=arguments,
         tasks=[name],
         task_manager=tasks.manager(arguments, **metadata),
@@ -153,14 +154,11 @@ def test_all_demonstrations_fit_into_one_turn() -> None:
 def test_a_chat_model_is_evaluated_by_its_template(
     checkpoint: Callable[..., Path], tmp_path: Path, *, multiturn: bool
 ) -> None:
-    folder = tmp_path / "chat"
-    transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(folder)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint())
-    tokenizer.chat_template = (
+    template = (
         "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
         "{% if add_generation_prompt %}<assistant>{% endif %}"
     )
-    tokenizer.save_pretrained(folder)
+    folder = chat_model(checkpoint, tmp_path / "chat", template)
     result = evaluate(
         ATOM,
         folder,
@@ -174,6 +172,39 @@ def test_a_chat_model_is_evaluated_by_its_template(
         assert context.endswith("\nText:</user><assistant>")
         assert context.count("<user>") == (shown + 1 if multiturn else 1)
         assert context.count("\n- ") >= shown + 1
+
+
+THINKING = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
+    "{% if enable_thinking is defined and not enable_thinking %}<no thoughts>{% endif %}"
+)
+
+
+def chat_model(checkpoint: Callable[..., Path], folder: Path, template: str) -> Path:
+    transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint())
+    tokenizer.chat_template = template
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("model", ["hf", "spor-hf"])
+def test_a_chat_template_is_asked_for_no_reasoning_unless_the_user_wants_it(
+    checkpoint: Callable[..., Path], tmp_path: Path, model: str
+) -> None:
+    register_models()
+    folder = chat_model(checkpoint, tmp_path / "chat", THINKING)
+    settings = {"apply_chat_template": True, "metadata": {"prompt_style": "instruction"}}
+    result = evaluate(ATOM, folder, model=model, **settings)
+    contexts = [row["arguments"][0][0] for row in result["samples"][ATOM]]
+    assert all(context.endswith("<no thoughts>") for context in contexts)
+    assert facts(result, ATOM)["thinking"] is False
+    asked = {"enable_thinking": True, "think_end_token": "</think>"}
+    result = evaluate(ATOM, folder, model=model, arguments=asked, **settings)
+    contexts = [row["arguments"][0][0] for row in result["samples"][ATOM]]
+    assert not any(context.endswith("<no thoughts>") for context in contexts)
+    assert facts(result, ATOM)["thinking"] is True
+    assert facts(evaluate(ATOM, folder, model=model), ATOM)["thinking"] is None
 
 
 # --- What is counted and written down -------------------------------------------------------------

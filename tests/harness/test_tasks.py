@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,26 @@ def test_demonstrations_come_from_the_first_arm_or_the_one_asked_for(
     assert not set(drawn) <= others
 
 
+def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
+    """So neither several processes, nor --limit, nor the order of the samples change a prompt."""
+
+    def contexts(numbers: Iterable[int], seed: int = 1234, name: str = MINI) -> dict[int, str]:
+        task = load(name)
+        task.set_fewshot_seed(seed)
+        docs = task.eval_docs
+        return {i: task.fewshot_context(docs[i], num_fewshot=3) for i in numbers}
+
+    everything = contexts(range(6))
+    assert contexts([5, 3, 1]) == {number: everything[number] for number in (1, 3, 5)}
+    assert contexts([4]) == {4: everything[4]}
+    assert contexts([4], seed=1)[4] != everything[4]
+    shown = {text.rpartition("\n\n")[0] for text in everything.values()}
+    assert len(shown) == 6
+    beams = contexts([4], name=f"{MINI}_beam5")[4]
+    assert beams.rpartition("\n\n")[2] == everything[4].rpartition("\n\n")[2]
+    assert beams != everything[4]
+
+
 def test_a_demonstration_to_a_seq2seq_model_says_where_its_text_begins() -> None:
     demonstration, prompt = context(load(prompt_style="seq2seq"), shots=1).split("\n\n")
     assert demonstration.count(" Output: ") == 1
@@ -110,7 +130,7 @@ def test_a_demonstration_to_a_seq2seq_model_says_where_its_text_begins() -> None
 
 
 def test_an_arm_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match="fewshot_arm=atoms is no arm") as caught:
+    with pytest.raises(ConfigError, match="fewshot_arm=atoms is not an arm") as caught:
         load(fewshot_arm="atoms")
     assert caught.value.remedy == "Use atom or combination."
 
@@ -138,6 +158,9 @@ def test_a_result_says_what_was_evaluated_and_on_what(
         "parent_precision",
         "parent_recall",
         "parent_full_table",
+        "chrf",
+        "coverage",
+        "empty",
     }
     assert result.signature["test_sha256"] == digest(pair.test.samples)
     assert result.signature["spor_tasks"] == __version__
@@ -231,6 +254,8 @@ def test_an_adapter_of_another_program_is_evaluated_with_a_warning(
         "violations": None,
         "pairs": None,
         "seed": None,
+        "settings": None,
+        "settings_sha256": None,
         "selection": None,
         "adapter_sha256": digest_weights(adapter),
         "base_model": None,
