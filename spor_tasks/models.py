@@ -86,14 +86,18 @@ class SporHF(HFLM):  # type: ignore[misc]
     spor_hf_beam_search = generate_until
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return lm-eval's facts for the result file, and two of ours.
+        """Return lm-eval's facts for the result file, and three of ours.
 
         ``prompts_cut``: how many prompts of each task were cut. A zero says that they were looked
         at; a task that is not named was not evaluated. ``quantization``: how the weights are held.
+        ``threads``: with how many the CPU computes; None on a GPU.
         """
-        held = reduction.kind_of(self.model.config)
-        info = super().get_model_info()
-        return {**info, "prompts_cut": self._prompts_cut, "quantization": held}
+        return {
+            **super().get_model_info(),
+            "prompts_cut": self._prompts_cut,
+            "quantization": reduction.kind_of(self.model.config),
+            "threads": torch.get_num_threads() if self.device.type == "cpu" else None,
+        }
 
     def forget(self) -> None:
         """Forget which prompts were cut, before an evaluation that has nothing to do with them."""

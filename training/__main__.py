@@ -149,7 +149,7 @@ def _train(options: argparse.Namespace) -> None:
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train  # noqa: PLC0415
 
-    result = train(config)
+    result = train(config, advise=True)
     speed = result.pairs_seen / result.seconds
     if _first():
         print(f"{result.adapter}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")

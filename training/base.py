@@ -26,7 +26,7 @@ from spor_tasks.text.normalize import display
 from training.checkpoints import versions
 from training.config import OptimizationConfig
 from training.data import Pair, Row, collate, encode, plan_steps
-from training.threads import cpu_threads, fastest_threads
+from training.threads import cpu_threads
 
 KIND = "base"
 _END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
@@ -44,6 +44,7 @@ class BaseSettings:
     warm_up: int = 50
     batch_size: int = 16
     learning_rate: float = 3e-3
+    threads: int = 1
     seed: int = 0
 
 
@@ -73,11 +74,10 @@ def build(
             chain.from_iterable([prompt(sample, "causal"), *sample.references] for sample in corpus)
         )
         rows = reading(other_worlds(settings.worlds, tested), tokenizer)
-        model, threads = pretrain(rows, tokenizer, settings, progress=progress)
+        model = pretrain(rows, tokenizer, settings, progress=progress)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        manifest = {"sha256": digest_weights(place), "threads": threads}
-        write_manifest(place, facts(tested, settings) | manifest)
+        write_manifest(place, facts(tested, settings) | {"sha256": digest_weights(place)})
 
 
 def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
@@ -142,8 +142,8 @@ def pretrain(
     settings: BaseSettings,
     *,
     progress: bool,
-) -> tuple[LlamaForCausalLM, int]:
-    """Return the trained model, and with how many CPU threads it was trained."""
+) -> LlamaForCausalLM:
+    """Return the trained model."""
     plan = OptimizationConfig(
         batch_size=settings.batch_size,
         epochs=None,
@@ -164,8 +164,7 @@ def pretrain(
         optimizer,
         lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps),
     )
-    threads = fastest_threads(lambda: _loss(model, batches[0]).backward())
-    with cpu_threads(threads), tqdm(batches, unit=" steps", disable=not progress) as bar:
+    with cpu_threads(settings.threads), tqdm(batches, unit=" steps", disable=not progress) as bar:
         for batch in bar:
             optimizer.zero_grad()
             loss = _loss(model, batch)
@@ -174,7 +173,7 @@ def pretrain(
             optimizer.step()
             schedule.step()
             bar.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
-    return model.eval(), threads
+    return model.eval()
 
 
 def _new_model(tokenizer: PreTrainedTokenizerFast, settings: BaseSettings) -> LlamaForCausalLM:

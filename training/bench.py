@@ -112,7 +112,7 @@ def compare(
     measured: dict[str, list[Measured]] = {name: [] for name in LOOPS}
     for seed in range(seeds):
         for name, loop in LOOPS.items():
-            settings = replace(loop.settings, seed=seed, threads=threads)
+            settings = replace(loop.settings, seed=seed)
             config = TrainingConfig(
                 model=ModelConfig(model, dtype=loop.dtype),
                 data=DataConfig("systematicity", arm.name, "atom"),
@@ -120,12 +120,14 @@ def compare(
                 lora=LoraConfig(target_modules="all-linear"),
                 optimization=settings,
             )
-            found, threads = _epoch(config, arm, pairs, plain=name == PLAIN)
+            found, threads = _epoch(config, arm, pairs, threads, plain=name == PLAIN)
             measured[name].append(found)
     return measured
 
 
-def _epoch(config: TrainingConfig, arm: Split, pairs: int, *, plain: bool) -> tuple[Measured, int]:
+def _epoch(
+    config: TrainingConfig, arm: Split, pairs: int, threads: int | None, *, plain: bool
+) -> tuple[Measured, int]:
     """Train for an epoch from fresh adapter weights; return that, and the number of threads."""
     team, settings = processes.join(), config.optimization
     base = load_base(config.model)
@@ -133,7 +135,7 @@ def _epoch(config: TrainingConfig, arm: Split, pairs: int, *, plain: bool) -> tu
     steps = plan_steps([sum(map(len, row)) for row in rows.rows], settings)
     with lora.seeded(settings.seed, team.device):
         model = lora.prepare(base, config, team.device)
-        threads = settings.threads or lora.choose_threads(model, rows.rows, base.pad_id, settings)
+        threads = threads or lora.fastest_number_of_threads(model, rows.rows, base.pad_id, settings)
         with cpu_threads(threads):
             forget_peak(team.device)
             start, cpu_start = time.perf_counter(), time.process_time()

@@ -200,6 +200,15 @@ def _arguments(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     return arguments | ({} if cell.seed is None else {"peft": str(config.output)})
 
 
+def _threads(experiment: Experiment, cell: Cell) -> int:
+    """Return how many CPU threads the cell's tasks are evaluated with."""
+    if experiment.evaluation.threads:
+        return experiment.evaluation.threads
+    if any(model.name == cell.model for model in experiment.shown_models):
+        return 1
+    return training_config(experiment, cell).optimization.threads
+
+
 def _metadata(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     shown = experiment.in_context
     if cell.seed is None and cell.arm is not None and shown.prompt_style:
@@ -267,6 +276,7 @@ def _is_of(file: Path, task: str, experiment: Experiment, cell: Cell) -> bool:
         result.signature.items() >= here.items()
         and config["metadata"]["spor"]["packages"] == harness.package_versions()
         and (run["model"], run.get("limit")) == (experiment.evaluation.model, options["limit"])
+        and run.get("threads") in {None, _threads(experiment, cell)}  # None: of a GPU, or of hf
         and run["model_args"] == arguments
         and options.get("num_fewshot") in {None, config["num_fewshot"]}
         and options.get("apply_chat_template", False) == (content.get("chat_template") is not None)
@@ -337,7 +347,13 @@ def _train(
     settings = folder / "training.yaml"
     settings.write_text(dump(config), encoding="utf-8")
     log = folder / "training.log"
-    launch("training", ["train", settings], processes=experiment.processes, log=log)
+    launch(
+        "training",
+        ["train", settings],
+        processes=experiment.processes,
+        threads=config.optimization.threads,
+        log=log,
+    )
 
 
 def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
@@ -346,14 +362,18 @@ def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: st
     Raises:
         ResultError: lm-eval could not write the result.
     """
+    from training.threads import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
+
     arguments = _arguments(experiment, cell)
     adapter = None
     if cell.seed is not None:
         adapter = str(read_manifest(Path(arguments["peft"]))["adapter_sha256"])
     place = _place(experiment, cell, adapter or checkpoints.base_sha256(arguments))
     metadata, options = _metadata(experiment, cell), _options(experiment, cell)
+    threads = _threads(experiment, cell)
     if experiment.processes == 1:
-        evaluator.evaluate(arguments, [task], place, metadata=metadata, **options)
+        with cpu_threads(threads):
+            evaluator.evaluate(arguments, [task], place, metadata=metadata, **options)
     else:
         own = experiment.evaluation
         settings = {
@@ -371,7 +391,11 @@ def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: st
         write_json(file, settings)
         log = file.with_suffix(".log")
         launch(
-            "spor_tasks.cli", ["eval", "--config", file], processes=experiment.processes, log=log
+            "spor_tasks.cli",
+            ["eval", "--config", file],
+            processes=experiment.processes,
+            threads=threads,
+            log=log,
         )
     if place.name == _UNKNOWN_WEIGHTS and (weights := checkpoints.base_sha256(arguments)):
         place = place.rename(_place(experiment, cell, weights))  # they were downloaded meanwhile

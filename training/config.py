@@ -90,9 +90,9 @@ class OptimizationConfig:
     ``group_by_length`` whole steps are of similarly long pairs, which is not the paper's plain
     shuffling. ``precision`` computes in a shorter type where that is safe;
     ``gradient_checkpointing`` needs less memory and a third more time, ``compile`` minutes at first
-    and less time afterwards. ``threads`` None chooses the number of CPU threads by measuring; equal
-    adapters, byte for byte, need an equal number. What is done is kept after every ``save_steps``
-    steps, and after every epoch, for a run that was cut off to go on from.
+    and less time afterwards. ``threads`` are those of the CPU: sums, and so adapters, differ in
+    their last digits with the number. What is done is kept after every ``save_steps`` steps, and
+    after every epoch, for a run that was cut off to go on from.
     """
 
     learning_rate: float = 1e-4
@@ -106,7 +106,7 @@ class OptimizationConfig:
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     gradient_checkpointing: bool = False
     compile: bool = False
-    threads: int | None = None
+    threads: int = 1
     save_steps: int | None = 100
     seed: int = 0
 
@@ -114,9 +114,9 @@ class OptimizationConfig:
         key = "optimization.{}".format
         rate = 0 < self.learning_rate < math.inf
         _require(key("learning_rate"), rate, "must be positive and finite")
-        for name in ("batch_size", "gradient_accumulation"):
+        for name in ("batch_size", "gradient_accumulation", "threads"):
             _require(key(name), getattr(self, name) >= 1, "must be at least 1")
-        for name in ("epochs", "max_steps", "max_length", "threads", "save_steps"):
+        for name in ("epochs", "max_steps", "max_length", "save_steps"):
             valid = _none_or_at_least(1, getattr(self, name))
             _require(key(name), valid, "must be null or at least 1")
         endless = self.epochs is None and self.max_steps is None

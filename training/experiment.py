@@ -62,8 +62,8 @@ class EvaluationConfig:
     """How tasks are evaluated.
 
     ``model`` is lm-eval's kind of model; ``beam5``, the paper's decoding, needs spor-hf. ``dtype``
-    None is that of the training, ``device`` None lm-eval's choice; ``limit`` takes that many
-    samples of each task, and makes the numbers no results.
+    and ``threads`` (of the CPU) None are those of the training, ``device`` None is the choice of
+    lm-eval; ``limit`` takes that many samples of each task, and makes the numbers no results.
     """
 
     model: Literal["spor-hf", "hf"] = "spor-hf"
@@ -71,11 +71,14 @@ class EvaluationConfig:
     batch_size: int = 16
     dtype: Dtype | None = None
     device: str | None = None
+    threads: int | None = None
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1 or (self.limit is not None and self.limit < 1):
-            raise ConfigError("evaluation.batch_size and limit must be at least 1")
+        for name in ("batch_size", "threads", "limit"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"evaluation.{name} must be at least 1")
         if self.decoding == "beam5" and self.model != "spor-hf":
             raise ConfigError(f"evaluation.decoding beam5 is not for {self.model}, but for spor-hf")
 

@@ -16,8 +16,12 @@ _SETTINGS = (
 )
 
 
-def launch(module: str, arguments: Sequence[str | Path], *, processes: int, log: Path) -> None:
+def launch(
+    module: str, arguments: Sequence[str | Path], *, processes: int, threads: int, log: Path
+) -> None:
     """Run a module in so many processes, one for each GPU, or else on processors.
+
+    Each computes with so many CPU ``threads``.
 
     Raises:
         ResultError: it failed; what it said is in the log.
@@ -28,10 +32,11 @@ def launch(module: str, arguments: Sequence[str | Path], *, processes: int, log:
     command += ["--num_processes", str(processes), "-m", module, *map(str, arguments)]
     # In spite of its name the launcher takes processors too, if it is told to.
     on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
+    environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
     with (
         log.open("wb") as output,
         subprocess.Popen(  # noqa: S603 - our own modules
-            command, env={**os.environ, **on_cpu}, stdout=output, stderr=subprocess.STDOUT
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT
         ) as process,
     ):
         try:

@@ -83,13 +83,18 @@ class TrainingResult:
 
 
 def train(
-    config: TrainingConfig, pair: SplitPair | None = None, *, progress: bool = True
+    config: TrainingConfig,
+    pair: SplitPair | None = None,
+    *,
+    progress: bool = True,
+    advise: bool = False,
 ) -> TrainingResult:
     """Tune an adapter, and save it with its tokenizer, settings, card and manifest to the output.
 
     ``pair`` is trained on in place of the split that the settings name. Equal settings, data,
-    versions, device and number of threads give equal bytes, also where a run that was cut off is
-    started again: it goes on from the file that it left beside the output.
+    versions and device give equal bytes, also where a run that was cut off is started again: it
+    goes on from the file that it left beside the output. ``advise`` measures which number of CPU
+    threads is fastest, and says so where it is not the one that is set.
 
     Raises:
         SporError: the split, the base model or the output folder cannot be had as asked for, the
@@ -128,9 +133,10 @@ def train(
             team,
         )
 
-        with seeded(optimization.seed, team.device):
+        with seeded(optimization.seed, team.device), cpu_threads(optimization.threads):
             model = prepare(base, config, team.device)
             _check_packing(model, encoded, base.pad_id, optimization)
+            _advise_threads(model, encoded.rows, base.pad_id, optimization, asked=advise)
             run = Run(model, optimization, config.selection.metric)
             if team.process_index:  # the weights are those of the first, the dropout is not
                 torch.manual_seed(optimization.seed + team.process_index)
@@ -142,14 +148,9 @@ def train(
             if kept := unfinished.load(discard_others=config.overwrite):
                 run.restore(kept)
                 _log.info("going on after step %d of %d", len(run.losses), len(steps))
-            run.threads = (
-                optimization.threads
-                or run.threads
-                or choose_threads(model, encoded.rows, base.pad_id, optimization)
-            )
             resumed_from = len(run.losses)
             tracker = Tracker(config, team)
-            with cpu_threads(run.threads), _bar(steps, resumed_from, progress, team) as bar:
+            with _bar(steps, resumed_from, progress, team) as bar:
                 for number, step in fit(run, steps, encoded, base.pad_id, team):
                     bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
                     bar.update(step.size)
@@ -211,7 +212,6 @@ def train(
                     "git_commit": git_commit(),
                     "device": _device_name(team.device),
                     "processes": team.num_processes,
-                    "threads": run.threads,
                     "peak_memory_bytes": peak_memory(team.device),
                     "fitting_seconds": round(run.seconds, 1),
                     "wall_seconds": round(time.perf_counter() - started, 1),
@@ -303,7 +303,6 @@ class Run:
 
     ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one by
     ``metric``.
-    ``threads`` are those of the CPU, None before they are chosen.
     """
 
     model: peft.PeftModel
@@ -311,7 +310,6 @@ class Run:
     metric: str = "parent"
     optimizer: torch.optim.Optimizer = field(init=False)
     scaler: torch.amp.GradScaler = field(init=False)
-    threads: int | None = None
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
@@ -361,7 +359,6 @@ class Run:
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "threads": self.threads,
             "losses": self.losses,
             "scores": self.scores,
             "best": self.best,
@@ -374,7 +371,7 @@ class Run:
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.scaler.load_state_dict(state["scaler"])
-        for name in ("threads", "losses", "scores", "best", "seconds", "judging_seconds"):
+        for name in ("losses", "scores", "best", "seconds", "judging_seconds"):
             setattr(self, name, state[name])
 
     def _set(self, values: Mapping[str, torch.Tensor]) -> None:
@@ -460,7 +457,28 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
-def choose_threads(
+def _advise_threads(
+    model: peft.PeftModel,
+    rows: Sequence[Row],
+    pad_id: int,
+    settings: OptimizationConfig,
+    *,
+    asked: bool,
+) -> None:
+    """Say which number of threads is fastest, where it is asked and not the one that is set."""
+    if not asked or model.device.type != "cpu":
+        return
+    fastest = fastest_number_of_threads(model, rows, pad_id, settings)
+    if fastest != settings.threads:
+        _log.info(
+            "measured here and now, optimization.threads=%d is faster than the %d that are set; "
+            "the last digits of results differ with it",
+            fastest,
+            settings.threads,
+        )
+
+
+def fastest_number_of_threads(
     model: peft.PeftModel,
     rows: Sequence[Row],
     pad_id: int,

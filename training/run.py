@@ -97,14 +97,13 @@ def work(
     *,
     overwrite: bool = False,
     progress: bool = False,
-    threads: int | None = None,
 ) -> None:
     """Do every cell that nobody else has, until there is none."""
     evaluation = experiment.evaluation
     evaluator = Evaluator(
         evaluation.model, batch_size=evaluation.batch_size, device=evaluation.device
     )
-    with _quiet(), _computing_with(threads):
+    with _quiet():
         for number, cell in enumerate(chosen, start=1):
             _log.info("%d of %d: %s", number, len(chosen), cell.name)
             cells.complete(
@@ -131,13 +130,10 @@ def _send_out(
 ) -> None:
     """Start workers, and show what they do until the last has ended."""
     folder = experiment.folder / "workers"
-    threads = max(1, (os.cpu_count() or 1) // workers) if executor == "local" else None
     jobs = []
     for number in range(workers):
         submitting = _executor(experiment, executor, folder, number)
-        jobs.append(
-            submitting.submit(work, experiment, chosen, since, overwrite=overwrite, threads=threads)
-        )
+        jobs.append(submitting.submit(work, experiment, chosen, since, overwrite=overwrite))
     _log.info("%d workers, whose logs are in %s", workers, folder)
     try:
         _watch(experiment, chosen, jobs)
@@ -277,18 +273,6 @@ def _push(experiment: Experiment, states: States, namespace: str) -> bool:
                 _log.error("%s", error)  # the others may fare better
                 failed = True
     return not failed
-
-
-@contextmanager
-def _computing_with(threads: int | None) -> Iterator[None]:
-    """Share the processors among the workers of one machine."""
-    if threads is None:
-        yield
-        return
-    from training.threads import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
-
-    with cpu_threads(threads):
-        yield
 
 
 @contextmanager

@@ -22,7 +22,7 @@ State = dict[str, Any]
 
 # What may be changed to go on, beside where the adapter is saved: it changes how a step is
 # computed, but not what is learned in it beyond rounding.
-_FREE = ("packing", "gradient_checkpointing", "compile", "threads", "save_steps")
+_FREE = ("packing", "gradient_checkpointing", "compile", "save_steps")
 
 
 def learned_settings(config: TrainingConfig) -> dict[str, Any]:

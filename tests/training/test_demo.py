@@ -18,6 +18,7 @@ SHORT = DemoSettings(
     seeds=(0,),
     overrides=("optimization.max_steps=2", "optimization.batch_size=2"),
     limit=3,
+    workers=1,
 )
 FOLDER = Path("runs/demo")
 CELLS = FOLDER / "mini" / "systematicity-mini-strict"
@@ -109,6 +110,15 @@ def test_other_settings_and_further_seeds_are_trained(done: list[str]) -> None:
     assert demonstrate(more, progress=False)
     assert done == ["train", "evaluate"] * 4
     assert all(arm["seeds"] == [0, 1] for arm in first_row(FOLDER)["arms"].values())
+
+
+def test_two_processes_make_the_same_report(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert demonstrate(replace(SHORT, workers=2), progress=False)
+    one, other = ((folder / FOLDER / "report.md").read_text() for folder in (finished, tmp_path))
+    assert one == other
 
 
 @pytest.mark.usefixtures("again")

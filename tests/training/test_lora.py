@@ -227,6 +227,8 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
             "metric": "parent",
             "samples": 0,
             "samples_sha256": digest([]),
+            "with_unseen_units": 0,
+            "held_out": 0,
             "scores": [],
             "epoch": 3,
             "seconds": 0.0,
@@ -240,7 +242,6 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
         "config": json.loads(json.dumps(to_dict(config))),
         "device": "cpu",
         "processes": 1,
-        "threads": 1,
     }
     assert load(result.adapter / "training.yaml") == config
 
@@ -341,22 +342,36 @@ def test_no_pair_is_longer_than_the_model_has_positions(
     assert read_manifest(result.adapter)["pairs_too_long"] == 1
 
 
-def test_the_number_of_threads_is_measured_where_none_is_given(
-    configure: Configure, invented: SplitPair, monkeypatch: pytest.MonkeyPatch
+def test_the_fastest_number_of_threads_is_suggested_and_not_taken(
+    configure: Configure,
+    invented: SplitPair,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    used = []
+    step = lora.backward
+
     def measure(work: Callable[[], Any]) -> int:
         work()
-        return 1
+        return 3
 
+    def watched(*arguments: Any) -> torch.Tensor:
+        used.append(torch.get_num_threads())
+        return step(*arguments)
+
+    monkeypatch.setattr(lora, "fastest_threads", lambda _: pytest.fail("nobody asked"))
     given = configure("output=" + str(configure().output) + "-given")
-    monkeypatch.setattr(lora, "fastest_threads", lambda _: pytest.fail("nothing to measure"))
     train(given, invented, progress=False)
     monkeypatch.setattr(lora, "fastest_threads", measure)
-    measured = configure("optimization.threads=null")
-    train(measured, invented, progress=False)
+    monkeypatch.setattr(lora, "backward", watched)
+    advised = configure()
+    with caplog.at_level("INFO"):
+        train(advised, invented, progress=False, advise=True)
+    assert "optimization.threads=3 is faster than the 1 that are set" in caplog.text
+    assert set(used) == {1}
     # measuring must leave neither gradients nor used-up randomness behind
     name = "adapter_model.safetensors"
-    assert (measured.output / name).read_bytes() == (given.output / name).read_bytes()
+    assert (advised.output / name).read_bytes() == (given.output / name).read_bytes()
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_nothing_is_saved(

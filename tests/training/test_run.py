@@ -380,8 +380,10 @@ def test_several_processes_share_a_cell(
     """What they are started with gives, in this one, a cell that is done."""
     launched = []
 
-    def in_this_process(module: str, arguments: list[Any], *, processes: int, log: Path) -> None:
-        launched.append((module, processes, log.name))
+    def in_this_process(
+        module: str, arguments: list[Any], *, processes: int, threads: int, log: Path
+    ) -> None:
+        launched.append((module, processes, threads, log.name))
         command = {"training": main, "spor_tasks.cli": cli.main}[module]
         assert command([str(argument) for argument in arguments]) == 0
 
@@ -392,7 +394,10 @@ def test_several_processes_share_a_cell(
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     shared = replace(experiment, processes=2)
     assert run(shared, ["atom-0"], progress=False)
-    assert launched == [("training", 2, "training.log"), ("spor_tasks.cli", 2, "evaluation.log")]
+    assert launched == [
+        ("training", 2, 1, "training.log"),
+        ("spor_tasks.cli", 2, 1, "evaluation.log"),
+    ]
     assert look(shared, expand(shared)[0]).status == "done"
 
 
@@ -402,7 +407,7 @@ def test_processes_that_fail_are_told_with_their_own_words(
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     log = tmp_path / "log"
     with pytest.raises(ResultError, match=r"2 processes ended with status 1: error: nowhere\.yaml"):
-        launch("training", ["train", "nowhere.yaml"], processes=2, log=log)
+        launch("training", ["train", "nowhere.yaml"], processes=2, threads=1, log=log)
     assert "nowhere.yaml: cannot be read" in log.read_text()
 
 
