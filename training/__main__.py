@@ -63,30 +63,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.set_defaults(run=_train)
 
-    pack = commands.add_parser(
-        "pack",
-        help="pack an experiment for a machine without a network",
-        description="Pack an experiment, with what it needs, for a machine that has Python, torch "
-        "and transformers, and no network. `unpack.py`, in the pack, runs it there.",
-    )
-    pack.add_argument("experiment", type=Path, metavar="EXPERIMENT")
-    pack.add_argument("--out", type=Path, required=True, metavar="DIR")
-    pack.add_argument(
-        "--include",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="PATH",
-        help="what git does not hold, such as the folder of a model to start from",
-    )
-    pack.add_argument("--python", default="3.12", metavar="3.N", help="that machine's")
-    pack.add_argument("--present", nargs="+", default=[], metavar="NAME", help="packages there")
-    pack.add_argument(
-        "--wheels", type=Path, default=Path("runs/wheels"), metavar="DIR", help="keep them here"
-    )
-    pack.add_argument("--piece-mb", type=float, default=60, metavar="N", help="of each piece")
-    pack.set_defaults(run=_pack)
-
     run = commands.add_parser(
         "run",
         help="train and evaluate all cells of an experiment that are not done",
@@ -157,21 +133,6 @@ def _train(options: argparse.Namespace) -> None:
         from training import hub  # noqa: PLC0415
 
         print(hub.push(result.adapter, options.push_to_hub))
-
-
-def _pack(options: argparse.Namespace) -> None:
-    from training.pack import Target, pack  # noqa: PLC0415
-
-    target = Target(python=options.python, present=frozenset(options.present))
-    pieces = pack(
-        options.experiment,
-        options.out,
-        options.include,
-        target=target,
-        wheels=options.wheels,
-        piece_mb=options.piece_mb,
-    )
-    print(f"{options.out}: {len(pieces)} pieces, {sum(p.size for p in pieces) / 10**6:.0f} MB")
 
 
 def _run(options: argparse.Namespace) -> int:
