@@ -355,7 +355,7 @@ def test_the_fastest_number_of_threads_is_suggested_and_not_taken(
         work()
         return 3
 
-    def watched(*arguments: Any) -> torch.Tensor:
+    def watched(*arguments: Any) -> torch.Tensor:  # noqa: ANN401 - passed on
         used.append(torch.get_num_threads())
         return step(*arguments)
 
