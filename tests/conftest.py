@@ -40,6 +40,15 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def human_dir() -> Path:
+    """Half of each public set of judged outputs; tests that need them skip where they are not."""
+    folder = os.environ.get("SPOR_HUMAN_DIR")
+    if not folder:
+        pytest.skip("SPOR_HUMAN_DIR is not set: no judged outputs here")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
 def golden_dir(data_dir: Path) -> Path:
     """What the published evaluation says of a sample of outputs; it lies beside the corpora."""
     folder = data_dir.parent.parent / "golden"

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from spor_tasks.report.browser import Outcomes
 from spor_tasks.report.collect import Report
-from spor_tasks.report.escape import visible
 from spor_tasks.report.layout import LABELS, TITLES
 from spor_tasks.report.tables import Cell, Comparison
 from spor_tasks.samples import ARMS
+from spor_tasks.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -377,7 +377,9 @@ def _by_category(outcomes: Sequence[Outcomes]) -> Plot | None:
     )
 
 
-def _grid_of(panels: Sequence[_Panel], *, height: float) -> tuple["Figure", list["Axes"]]:
+def _grid_of(
+    panels: Sequence["_Panel | Points"], *, height: float
+) -> tuple["Figure", list["Axes"]]:
     """Return a figure with axes for the panels, titled."""
     count = min(len(panels), _MOST_PANELS)
     columns = min(3, count)
@@ -391,9 +393,52 @@ def _grid_of(panels: Sequence[_Panel], *, height: float) -> tuple["Figure", list
     return figure, grid
 
 
-def _dropped(panels: Sequence[_Panel]) -> str:
+def _dropped(panels: Sequence["_Panel | Points"]) -> str:
     more = len(panels) - _MOST_PANELS
     return f" {more} more panels are left out." if more > 0 else ""
+
+
+# --- Numbers with intervals, of anything ---------------------------------------------------------
+
+
+class Points(NamedTuple):
+    """A panel with a row for each label, and in each row a number of each series.
+
+    A number stands with the ends of its interval; NaN is left out.
+    """
+
+    title: str
+    labels: Sequence[str]
+    series: Mapping[str, Sequence[tuple[float, float, float]]]
+
+
+def draw_points(panels: Sequence[Points], name: str, title: str, caption: str) -> Plot | None:
+    """Return a plot of the panels, None where there is none or matplotlib is missing."""
+    if not panels or not available():
+        return None
+    import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
+
+    with mpl.rc_context(_SETTINGS):
+        most = max(len(panel.labels) for panel in panels)
+        figure, grid = _grid_of(panels, height=1.1 + 0.22 * most)
+        for panel, axes in zip(panels, grid, strict=False):
+            for number, (look, numbers) in enumerate(
+                zip(_LOOKS, panel.series.values(), strict=False)
+            ):
+                for at, (value, low, high) in enumerate(numbers, start=1):
+                    place = at + 0.24 * number - 0.12
+                    axes.plot([low, high], [place, place], color=look.color, linewidth=1)
+                    axes.plot(value, place, look.marker, color=look.color, markersize=4)
+            names = [_short(label) for label in panel.labels]
+            axes.set_yticks(range(1, len(names) + 1), names, fontsize=7.5)
+            axes.set_ylim(most + 0.6, 0.4)
+            axes.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.5)
+            axes.axvline(0, color=SOFT, linewidth=0.8)
+        handles = [
+            _handle(look, label) for look, label in zip(_LOOKS, panels[0].series, strict=False)
+        ]
+        figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), fontsize=8)
+        return _plot(figure, name, title, caption + _dropped(panels), wide=len(panels) > 1)
 
 
 # --- Order invariance and the copy rule: shares that add up --------------------------------------
