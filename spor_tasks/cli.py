@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 from spor_tasks import __version__
 from spor_tasks.errors import ConfigError, SporError
 from spor_tasks.samples import ARMS, CopySample, DataUnit, OrderSample, Sample, SplitPair
+from spor_tasks.terminal import Parser, guarded, unguarded
+from spor_tasks.visible import visible
 
 # ruff: noqa: PLC0415 - lm-eval takes seconds to import, and `spor --help` should not
 
 if TYPE_CHECKING:
+    from spor_tasks.metrics.facts import Facts
     from spor_tasks.scoring import Result
     from spor_tasks.splits.check import Report as CheckReport
     from spor_tasks.splits.request import Request
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from spor_tasks.splits.stats import Value
     from spor_tasks.tasks import TaskFile
 
-_METRICS = ("parent", "chrf", "coverage", "order", "cwio", "copy_rule")
+_METRICS = ("parent", "chrf", "coverage", "facts", "order", "cwio", "copy_rule")
 _CORPORA = ("webnlg", "e2e")
 _BASELINES = (
     *("copy-input", "copy-demonstrations", "nearest-demonstration"),
@@ -39,11 +42,12 @@ _INTERRUPTED = 130
 _CUT = 141
 
 
+@guarded()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return 0 where all is well.
 
-    It is 1 where a check found a violation or a report left something out, 2 for bad input, and
-    otherwise what shells make of a signal that ended the command.
+    It is 1 where a check found a violation or a report left something out, 2 for bad input or what
+    the system refuses, and otherwise what shells make of a signal that ended the command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -51,10 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from spor_tasks import evaluate, many
 
             (many if many.asked(given) else evaluate).run(given[1:])
+            status: int | None = None
         else:
             options = _parser().parse_args(given)
-            status: int | None = options.run(options)
-            return status or 0
+            status = options.run(options)
+        print(end="", flush=True)  # what is left of the output fails here or not at all
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
@@ -62,13 +67,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_output()
         return _CUT
-    return 0
+    except OSError as error:
+        return refused(error)
+    return status or 0
+
+
+def refused(error: OSError) -> int:
+    """Say what the system refused, such as room on a disk, and return the status of bad input."""
+    try:
+        print(end="", flush=True)
+        where = None
+    except OSError:  # it would fail once more as the program ends
+        _let_go_of_output()
+        where = "standard output"
+    print(f"error: {ConfigError(str(error), where=where)}", file=sys.stderr)
+    return _BAD_INPUT
+
+
+def _let_go_of_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="spor",
         description="Compositional generalization in data-to-text generation, for lm-eval.",
     )
@@ -83,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_tasks(commands.add_parser("tasks", help="the tasks, and how lm-eval finds them"))
     _add_data(commands.add_parser("data", help="the corpora, and the sets built from them"))
     _add_score(commands.add_parser("score", help="score a file of outputs, without lm-eval"))
+    _add_metrics(commands.add_parser("metrics", help="how far metrics agree with people"))
     _add_baseline(
         commands.add_parser("baseline", help="what systems without a model write, and score")
     )
@@ -103,7 +127,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     register.add_argument("--remove", action="store_true", help="undo it")
     register.set_defaults(run=_tasks_register)
     export = commands.add_parser(
-        "export", help="write the released sets' tasks as a folder that does without this package"
+        "export", help="write the task files of the released sets into a folder"
     )
     export.add_argument("folder", type=Path, metavar="DIR")
     export.set_defaults(run=_tasks_export)
@@ -181,8 +205,62 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "--compare", type=Path, metavar="FILE2", help="outputs of another system, for paired tests"
     )
     parser.add_argument("--interval", action="store_true", help="bootstrap intervals of 95 %%")
+    _add_facts(parser)
     parser.add_argument("--json", action="store_true", help="as JSON, with signatures")
     parser.set_defaults(run=_score)
+
+
+def _add_metrics(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    agreement = commands.add_parser(
+        "agreement", help="correlate metrics with people's judgements, over texts and over systems"
+    )
+    agreement.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="JSON Lines: samples in the published field names, each with `input`, `system`, "
+        "`output`, `judgements` and, optionally, `scores` of other metrics",
+    )
+    agreement.add_argument(
+        "--judgement",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this one; may be repeated",
+    )
+    agreement.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this one; may be repeated",
+    )
+    agreement.add_argument(
+        "--resamples",
+        type=_positive,
+        default=1000,
+        metavar="N",
+        help="resamples, 1,000 if not given",
+    )
+    agreement.add_argument("--seed", type=_natural, default=0, metavar="N", help="of the resamples")
+    agreement.add_argument(
+        "--out", type=Path, metavar="DIR", help="write Markdown, CSV, JSON and a plot as well"
+    )
+    agreement.add_argument("--json", action="store_true", help="as JSON, with tests of all pairs")
+    agreement.set_defaults(run=_metrics_agreement)
+
+
+def _add_facts(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the metric facts", "units that a classifier says are told")
+    group.add_argument("--model", metavar="PATH_OR_NAME", help="the classifier, on disk or the hub")
+    group.add_argument("--format", help="how it reads a unit: nli (default) or electra")
+    group.add_argument(
+        "--label", help="its class for what is told, where the checkpoint names none"
+    )
+    group.add_argument("--device", help="where it runs: a GPU where there is one, else cpu")
+    group.add_argument("--batch-size", type=_positive, metavar="N", help="pairs at a time, 32")
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
@@ -253,13 +331,20 @@ def _positive(text: str) -> int:
     return number
 
 
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is less than 0")
+    return number
+
+
 # --- spor tasks ----------------------------------------------------------------------------------
 
 
 def _tasks_path(_: argparse.Namespace) -> None:
     from spor_tasks import tasks
 
-    print(tasks.FOLDER)
+    print(visible(tasks.FOLDER))
 
 
 def _tasks_list(_: argparse.Namespace) -> None:
@@ -284,18 +369,21 @@ def _describe(file: "TaskFile") -> str:
 def _tasks_register(options: argparse.Namespace) -> None:
     from spor_tasks.tasks import stubs
 
-    folder = stubs.folder()
-    changes = (stubs.unregister if options.remove else stubs.register)(folder)
-    print(
-        f"{folder}: {changes.written} written, {changes.removed} removed, {changes.kept} kept as is"
-    )
+    if options.remove:
+        done = stubs.remove()
+    else:
+        folder = stubs.folder()
+        done = {folder: stubs.register(folder)}
+    for folder, changes in done.items():
+        counts = f"{changes.written} written, {changes.removed} removed, {changes.kept} kept as is"
+        print(f"{visible(folder)}: {counts}")
 
 
 def _tasks_export(options: argparse.Namespace) -> None:
     from spor_tasks import export
 
     export.write(options.folder)
-    print(options.folder)
+    print(visible(options.folder))
 
 
 # --- spor data -----------------------------------------------------------------------------------
@@ -315,7 +403,9 @@ def _data_fetch(options: argparse.Namespace) -> None:
 
         summary = fetch.fetch(target, source, jobs=options.jobs, progress=advance)
     counts = {outcome: len(summary.paths(outcome)) for outcome in ("fetched", "kept", "absent")}
-    print(f"{target}: {', '.join(f'{count} {outcome}' for outcome, count in counts.items())}")
+    print(
+        f"{visible(target)}: {', '.join(f'{count} {outcome}' for outcome, count in counts.items())}"
+    )
     for corpus, licence in sources.LICENCES.items():
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
 
@@ -364,9 +454,9 @@ def _data_build(options: argparse.Namespace) -> None:
             answer = request.answer(_request(options), progress)
         manifest = folder.write(staging, answer.pair, answer.facts)
     if options.json:
-        print(json.dumps(manifest, indent=2, ensure_ascii=False))
+        print(json.dumps(manifest, indent=2))  # ASCII alone: it acts on no terminal
         return
-    print(f"{options.out}: {_title(answer.pair)}")
+    print(visible(f"{options.out}: {_title(answer.pair)}"))
     for name, facts in manifest["files"].items():
         counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
         print(f"  {name:<20}{''.join(counts)}")
@@ -396,7 +486,7 @@ def _report_row(report: "CheckReport") -> dict[str, Any]:
 
 
 def _print_report(title: str, report: "CheckReport") -> None:
-    print(title)
+    print(visible(title))
     for field in dataclasses.fields(report):
         if field.name != "violations":
             value = _number(getattr(report, field.name))
@@ -404,7 +494,7 @@ def _print_report(title: str, report: "CheckReport") -> None:
     if report.holds:
         print("  every requirement holds")
     for violation in report.violations:
-        print(f"  ≠ {violation.words}")
+        print(f"  ≠ {visible(violation.words)}")
         for split, ids in violation.samples.items():
             print(_fill(f"{len(ids):,} in {split}: {' '.join(ids)}", indent=6))
 
@@ -420,10 +510,10 @@ def _data_show(options: argparse.Namespace) -> None:
         raise ConfigError("say whose test sample: `--in DIR`, or `--corpus` and `--aspect`")
     exhibit = show.show(pair, options.sample, most=options.most)
     if options.json:
-        print(json.dumps(_exhibit_row(exhibit), indent=2, ensure_ascii=False))
+        print(json.dumps(_exhibit_row(exhibit), indent=2))
         return
     sample, count = exhibit.sample, len(pair.test.samples)
-    print(f"{_title(pair)}: test sample {exhibit.index} of {count:,}, {sample.id}")
+    print(visible(f"{_title(pair)}: test sample {exhibit.index} of {count:,}, {sample.id}"))
     _print_sample(sample, {unit: i for i, unit in enumerate(sample.units)})
     _print_task(sample)
     for arm in exhibit.arms:
@@ -431,7 +521,7 @@ def _data_show(options: argparse.Namespace) -> None:
         print(f"\n{arm.name}: {arm.holders:,} samples hold a unit of it, {arm.together:,} several")
         print(f"  {per_unit}")
         for holder in arm.samples:
-            print(f"  {holder.sample.id}{' together' if len(holder.held) > 1 else ''}")
+            print(f"  {visible(holder.sample.id)}{' together' if len(holder.held) > 1 else ''}")
             _print_sample(holder.sample, {sample.units[i]: i for i in holder.held})
 
 
@@ -442,22 +532,22 @@ def _print_task(sample: Sample) -> None:
             print(f"        {name}: {', '.join(' '.join(map(str, order)) for order in orders)}")
     if isinstance(sample, CopySample):
         for what, phrase in sample.hidden:
-            print(f"        {phrase} hides {what}")
+            print(visible(f"        {phrase} hides {what}"))
 
 
 def _print_sample(sample: Sample, marks: Mapping[DataUnit, int]) -> None:
     if sample.name is not None:
-        print(f"{'':<8}{sample.name}")
+        print(f"{'':<8}{visible(sample.name)}")
     for unit in sample.units:
         mark = f"[{marks[unit]}]" if unit in marks else ""
-        print(f"    {mark:<4}{' | '.join(unit)}")
+        print(f"    {mark:<4}{visible(' | '.join(unit))}")
     for text in sample.references:
         print(_fill(text, indent=8))
 
 
 def _fill(text: str, *, indent: int) -> str:
     margin = " " * indent
-    return textwrap.fill(text, 100, initial_indent=margin, subsequent_indent=f"{margin}  ")
+    return textwrap.fill(visible(text), 100, initial_indent=margin, subsequent_indent=f"{margin}  ")
 
 
 def _exhibit_row(exhibit: "Exhibit") -> dict[str, Any]:
@@ -492,14 +582,15 @@ def _request(options: argparse.Namespace) -> "Request":
 def _data_write(options: argparse.Namespace) -> None:
     from spor_tasks.corpora import mini
     from spor_tasks.splits import published, registry
-    from spor_tasks.store import to_row, write_rows
+    from spor_tasks.store import to_row, write_rows, writing
 
     pair = registry.load("systematicity", "mini")
-    mini.write(options.folder)
     names = [f"train_mini_{pair.aspect}_{arm.name}" for arm in pair.arms]
-    for name, split in zip([*names, f"test_mini_{pair.aspect}"], pair.splits, strict=True):
-        write_rows(options.folder / published.path(name), map(to_row, split.samples))
-    print(options.folder)
+    with writing(options.folder):
+        mini.write(options.folder)
+        for name, split in zip([*names, f"test_mini_{pair.aspect}"], pair.splits, strict=True):
+            write_rows(options.folder / published.path(name), map(to_row, split.samples))
+    print(visible(options.folder))
 
 
 # --- spor score ----------------------------------------------------------------------------------
@@ -508,6 +599,8 @@ def _data_write(options: argparse.Namespace) -> None:
 def _score(options: argparse.Namespace) -> None:
     from spor_tasks import scoring
 
+    names = ("model", "format", "label", "device", "batch_size")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
     result = scoring.score(
         options.file,
         options.metric,
@@ -515,9 +608,10 @@ def _score(options: argparse.Namespace) -> None:
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
+        facts=_facts(given) if given else None,
     )
     if options.json:
-        print(json.dumps(_result_row(result), indent=2, ensure_ascii=False))
+        print(json.dumps(_result_row(result), indent=2))
         return
     ends = f"{'95 % interval':>24}" if options.interval else ""
     print(f"{'score':<28}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
@@ -537,7 +631,15 @@ def _score(options: argparse.Namespace) -> None:
         print("intervals and p are of whole clusters with equal units")
     print()
     for signature in dict.fromkeys(score.signature for score in result.scores):
-        print(signature)
+        print(visible(signature))
+
+
+def _facts(given: Mapping[str, Any]) -> "Facts":
+    if "model" not in given:
+        raise ConfigError("name the classifier that facts are judged by", where="--model")
+    from spor_tasks import classifier
+
+    return classifier.load(**given)
 
 
 def _result_row(result: "Result") -> dict[str, Any]:
@@ -546,6 +648,34 @@ def _result_row(result: "Result") -> dict[str, Any]:
         score["value"] = None if math.isnan(score["value"]) else score["value"]
     comparisons = {name: paired and paired._asdict() for name, paired in result.comparisons.items()}
     return {**row, "comparisons": comparisons}
+
+
+# --- spor metrics --------------------------------------------------------------------------------
+
+
+def _metrics_agreement(options: argparse.Namespace) -> None:
+    from spor_tasks import agreement, agreement_text
+    from spor_tasks.progress import working
+    from spor_tasks.report import plots
+
+    with working("measuring outputs") as progress:
+        judged = agreement.read(options.files, metrics=options.metric, progress=progress)
+    with working("correlating") as progress:
+        found = agreement.agreements(
+            judged,
+            judgements=options.judgement,
+            resamples=options.resamples,
+            seed=options.seed,
+            progress=progress,
+        )
+    if options.out:
+        agreement_text.write(found, options.out)
+        if not plots.available():
+            print(plots.MISSING, file=sys.stderr)
+    if options.json:
+        print(agreement_text.as_json(found), end="")
+    else:
+        print(agreement_text.terminal(found))
 
 
 # --- spor baseline -------------------------------------------------------------------------------
@@ -572,7 +702,7 @@ def _baseline(options: argparse.Namespace) -> None:
         arm = f" {result.arm}" if result.arm else ""
         print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(told)}")
     for place in filter(None, [options.out, options.results]):
-        print(place)
+        print(visible(place))
 
 
 # --- spor show -----------------------------------------------------------------------------------
@@ -584,7 +714,8 @@ def _show(options: argparse.Namespace) -> None:
 
     shown = exhibit(options.results, options.sample, against=options.against, task=options.task)
     width = shutil.get_terminal_size((100, 24)).columns
-    print(terminal(shown, color=_is_colored(), width=max(40, min(width, 100))))
+    lines = terminal(shown, color=_is_colored(), width=max(40, min(width, 100)))
+    print(lines, file=unguarded(sys.stdout))  # the colours are ours
 
 
 def _is_colored() -> bool:
@@ -616,7 +747,7 @@ def _report(options: argparse.Namespace) -> int:
     )
     print(render.terminal(found))
     if options.out:
-        print(f"\n{options.out / report.PAGE}")
+        print(f"\n{visible(options.out / report.PAGE)}")
         if not plots.available():
             print(plots.MISSING, file=sys.stderr)
     return 0 if found.whole else _VIOLATED

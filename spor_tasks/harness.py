@@ -23,6 +23,7 @@ from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.coverage import Coverage
+from spor_tasks.metrics.facts import Facts, Told
 from spor_tasks.metrics.order import Cwio, OrderInvariance, macro_mean, macro_stderr
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts import demonstrations
@@ -31,6 +32,7 @@ from spor_tasks.prompts.linearize import PromptStyle, prompt
 from spor_tasks.samples import Sample, Split, SplitPair, without_first_reference
 from spor_tasks.splits import registry
 from spor_tasks.store import digest
+from spor_tasks.visible import visible
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +78,9 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "ep
 # The packages that an output or a score depends on; not all of them need be there.
 _PACKAGES = ("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "rapidfuzz", "numpy")
 
+_FACTS_SETTINGS = ("model", "format", "label", "device", "batch_size")
+_FACTS_METRIC = {"metric": "facts", "aggregation": "mean", "higher_is_better": True}
+
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
 _DEMONSTRATION_CUE: Mapping[PromptStyle, str] = {
@@ -97,7 +102,10 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
       task that shows demonstrations anyway has its own arm;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on another split;
     - ``held_out_reference=true``: take the first reference from each sample, and leave out samples
-      that have no other: what people write is then scored as outputs are.
+      that have no other: what people write is then scored as outputs are;
+    - ``facts_model``: a classifier, on disk or the hub; tasks that score PARENT then give ``facts``
+      too. ``facts_format``, ``facts_label``, ``facts_device`` and ``facts_batch_size`` are as in
+      :func:`spor_tasks.classifier.load`.
 
     With the model's argument ``baseline_arm`` a baseline is scored that looks at this training set.
 
@@ -111,6 +119,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
 
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # what the chat template was told, None without one
+    _told: Mapping[str, Told]  # by a document's id, where there are facts
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = config["metadata"]
@@ -126,10 +135,15 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
             "arms": {arm.name: _digest(arm) for arm in plan.pair.arms},
             "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
         }
+        metrics = config["metric_list"]
+        if plan.facts and any(each["metric"] == "parent" for each in metrics):
+            metrics = [*metrics, _FACTS_METRIC]
+            facts["facts"] = plan.facts.signature
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
                 "metadata": {**metadata, "spor": facts},
+                "metric_list": metrics,
                 "fewshot_split": plan.fewshot_arm.name,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
@@ -183,6 +197,24 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         """Build the requests; a chat template is asked for an answer without reasoning first."""
         with _without_thinking(kwargs.get("chat_template")) as self._thinking:
             super().build_all_requests(**kwargs)
+
+    def apply_filters(self) -> list[Instance] | None:
+        """Filter the outputs; lm-eval has all of them here, so that facts are judged in batches."""
+        filtered: list[Instance] | None = super().apply_filters()
+        if self._plan.facts and "facts" in self.aggregation():
+            ids = [request.doc["id"] for request in self.instances]
+            samples = [sample_of(request.doc) for request in self.instances]
+            outputs = [request.filtered_resps["none"] for request in self.instances]
+            self._told = dict(zip(ids, self._plan.facts.judge(samples, outputs), strict=True))
+        return filtered
+
+    def process_results(self, doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
+        """Score the outputs of a document, which is logged with what the classifier says of it."""
+        scores: dict[str, Any] = super().process_results(doc, results)
+        if self._plan.facts and "facts" in self.aggregation():
+            doc["told"] = self._told[doc["id"]]
+            scores |= self._plan.facts.values(doc["told"])
+        return scores
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings as the result keeps them, with what is known only after the run."""
@@ -293,6 +325,7 @@ class Plan(NamedTuple):
     pair: SplitPair
     fewshot_arm: Split
     adapter: Mapping[str, Any] | None
+    facts: Facts | None
 
 
 def resolve(metadata: Metadata) -> Plan:
@@ -304,7 +337,7 @@ def resolve(metadata: Metadata) -> Plan:
     pair = _load_pair(metadata)
     adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
     _check_adapter(adapter, pair, metadata)
-    return Plan(pair, _fewshot_arm(metadata, pair), adapter)
+    return Plan(pair, _fewshot_arm(metadata, pair), adapter, _facts(metadata))
 
 
 def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
@@ -445,8 +478,9 @@ def parent_scores(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, f
 
 
 def _empty(results: Sequence[str]) -> dict[str, float]:
-    """Return the share of a document's outputs that have no word, in percent."""
-    return {"empty": 100.0 * sum(not output.strip() for output in results) / len(results)}
+    """Return the share of a document's outputs that have neither letter nor digit, in percent."""
+    empty = sum(not any(map(str.isalnum, output)) for output in results)
+    return {"empty": 100.0 * empty / len(results)}
 
 
 @cache
@@ -541,6 +575,26 @@ def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
     return arms[str(name)]
 
 
+def _facts(metadata: Metadata) -> Facts | None:
+    given = {
+        key.removeprefix("facts_"): value
+        for key, value in metadata.items()
+        if key.startswith("facts_")
+    }
+    if not given:
+        return None
+    if not isinstance(given.get("model"), str) or given.keys() - set(_FACTS_SETTINGS):
+        raise ConfigError(
+            f"facts cannot be judged by {', '.join(f'facts_{key}' for key in given)}",
+            where="--metadata",
+            remedy=f"Give facts_model, and of {', '.join(_FACTS_SETTINGS[1:])} what you need, as "
+            "facts_… too.",
+        )
+    from spor_tasks import classifier  # noqa: PLC0415 - torch, which most tasks do without
+
+    return classifier.load(**given)
+
+
 def _switch(metadata: Metadata, setting: str) -> bool:
     value = metadata.get(setting, False)
     if not isinstance(value, bool):
@@ -556,7 +610,8 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
     if _switch(metadata, "allow_split_mismatch") or adapter is None:
         return
     if "arm_sha256" not in adapter:
-        _log.warning("%s does not say what it was trained on", checkpoints.adapter_name(metadata))
+        name = visible(checkpoints.adapter_name(metadata))
+        _log.warning("%s does not say what it was trained on", name)
         return
     if all(adapter["arm_sha256"] != _digest(arm) for arm in pair.arms):
         names = " or ".join(arm.name for arm in pair.arms)

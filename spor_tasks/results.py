@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from spor_tasks.errors import ResultError
 from spor_tasks.schema import faults, result_schema
+from spor_tasks.store import is_folder, read_json
 
 # lm-eval joins a metric's name and its filter's; ours have the one filter `none`.
 _FILTER = ",none"
@@ -132,10 +134,12 @@ def collect(paths: Iterable[Path]) -> Collected:
         ResultError: a path is missing, or nothing of SPOR was found.
     """
     given = tuple(paths)
-    found = _collected({file.resolve(): file for file in sorted(_result_files(given))}.values())
+    files = {os.path.realpath(file): file for file in sorted(_result_files(given))}
+    found = _collected(files.values())
     if not found.results:
         raise ResultError(
-            "\n".join(["holds no results of SPOR tasks", *map(str, found.problems)]),
+            "holds no results of SPOR tasks",
+            each=tuple(map(str, found.problems)),
             where=", ".join(map(str, given)),
             remedy="Give the folder that `--output_path` named.",
         )
@@ -153,9 +157,9 @@ def _collected(files: Iterable[Path]) -> Collected:
 def _items(file: Path) -> Iterator[TaskResult | Problem]:
     """Yield what each SPOR task of a file comes to."""
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        yield Problem("unreadable", str(file), f"is no readable result file: {error}")
+        content = read_json(file, ResultError)
+    except ResultError as error:
+        yield Problem("unreadable", str(file), f"is no readable result file: {error.what}")
         return
     schema = result_schema()
     if fault := next(faults(_without_tasks(content), schema, schema), None):
@@ -207,9 +211,9 @@ def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        if path.is_dir():
+        if is_folder(path):
             yield from path.rglob("results*.json")
-        elif path.exists():
+        elif os.path.lexists(path):
             yield path
         else:
             raise ResultError("does not exist", where=path)
@@ -250,6 +254,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             "prompt_style": facts["prompt_style"],
             "num_fewshot": str(shots),
             "held_out_reference": str(facts.get("held_out_reference", False)),
+            "facts": str(facts.get("facts")).removeprefix("facts|"),
             "shown_arm": str(shown_arm if adapter else None),
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),

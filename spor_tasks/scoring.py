@@ -7,9 +7,10 @@ are kept of them.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,11 +22,20 @@ from spor_tasks.metrics.base import Metric, Score, Tally
 from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyEvidence, CopyRule, Verdict
 from spor_tasks.metrics.coverage import Coverage, Located
+from spor_tasks.metrics.facts import Facts, Told, share, untold
 from spor_tasks.metrics.order import Cwio, CwioEvidence, OrderEvidence, OrderInvariance
 from spor_tasks.metrics.parent import Parent, ParentEvidence
 from spor_tasks.metrics.significance import Clusters, Comparison
 from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
-from spor_tasks.store import encode_row, read_rows, stream_rows, to_row, write_rows
+from spor_tasks.store import (
+    ROW_VARIABLE,
+    encode_row,
+    read_rows,
+    row_limit,
+    stream_rows,
+    to_row,
+    write_rows,
+)
 from spor_tasks.text.tokenize import tokens
 
 STANDARD_INPUT = Path("-")
@@ -34,6 +44,8 @@ SEED = 0
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 CORPORA = tuple(_UNITS)
+
+_AT_ONCE = 256  # rows that a classifier judges together
 
 Fields = dict[str, Any]
 """What is written of one sample."""
@@ -44,7 +56,7 @@ class _Plan(NamedTuple):
 
     Its ``metrics`` are all measured on a row's sample, which must be of type ``sample`` and may
     have to have texts, and on the fields ``outputs``. ``describe`` makes what is written of
-    sample, output and the metrics' evidence.
+    sample, output and the metrics' evidence. Without metrics it is a classifier that judges.
     """
 
     metrics: tuple[Metric[Any, Any, Any], ...]
@@ -80,14 +92,17 @@ def score(
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
+    facts: Facts | None = None,
 ) -> Result:
     """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
 
     ``per_sample`` is written each row as it was, with what the metric found. ``against`` holds
-    another system's outputs for the same samples in the same order.
+    another system's outputs for the same samples in the same order. The metric ``facts`` is the
+    one that is given, with its classifier.
 
     Raises:
-        ConfigError: the metric or corpus is unknown, or ``per_sample`` cannot be written.
+        ConfigError: the metric or corpus is unknown, ``facts`` lacks a classifier, or
+            ``per_sample`` cannot be written.
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
@@ -97,10 +112,16 @@ def score(
             remedy=f"Metrics are {', '.join(METRICS)}, corpora {', '.join(CORPORA)}.",
         )
     plan = _PLANS[metric]
-    own, other = _Summary(plan), _Summary(plan)
-    judged = own.counted(_judge(_read(file), plan, corpus))
+    if (metric == "facts") != (facts is not None):
+        raise ConfigError(
+            "the metric facts, and no other, needs a classifier",
+            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
+        )
+    metrics = plan.metrics if facts is None else (facts,)
+    own, other = _Summary(metrics), _Summary(metrics)
+    judged = own.counted(_judge(_read(file), plan, corpus, facts))
     if against:
-        judged = _paired(judged, other.counted(_judge(_read(against), plan, corpus)))
+        judged = _paired(judged, other.counted(_judge(_read(against), plan, corpus, facts)))
     if per_sample:
         _write(per_sample, ({**each.row, **plan.describe(*each.found)} for each in judged))
     else:
@@ -134,8 +155,8 @@ class _Judged(NamedTuple):
 class _Summary:
     """What is kept of the rows of one file."""
 
-    def __init__(self, plan: _Plan) -> None:
-        self.tallies = [(metric, Tally(metric.names)) for metric in plan.metrics]
+    def __init__(self, metrics: Iterable[Metric[Any, Any, Any]]) -> None:
+        self.tallies = [(metric, Tally(metric.names)) for metric in metrics]
         self.units: list[int] = []  # hashes: samples with equal units are one cluster
         self.sha = hashlib.sha256()
         self.samples = 0
@@ -189,12 +210,26 @@ def _read(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _judge(
+    rows: Iterable[tuple[str, Mapping[str, Any]]], plan: _Plan, corpus: str, facts: Facts | None
+) -> Iterator[_Judged]:
+    measured = _measure(rows, plan, corpus)
+    if facts is None:
+        yield from measured
+        return
+    while judged := list(islice(measured, _AT_ONCE)):
+        outputs = [str(each.output) for each in judged]
+        told = facts.judge([each.sample for each in judged], outputs)
+        for each, evidence in zip(judged, told, strict=True):
+            yield each._replace(evidence=(evidence,))
+
+
+def _measure(
     rows: Iterable[tuple[str, Mapping[str, Any]]], plan: _Plan, corpus: str
 ) -> Iterator[_Judged]:
     for where, row in rows:
         try:
             sample = _sample(row, plan, corpus, where)
-            texts = tuple(answer(_text(row, field, where)) for field in plan.outputs)
+            texts = tuple(answer(text_of(row, field, where)) for field in plan.outputs)
             output = texts if len(texts) > 1 else texts[0]
             evidence = tuple(metric.measure(sample, output) for metric in plan.metrics)
         except SporError as error:
@@ -221,13 +256,29 @@ def _sample(row: Mapping[str, Any], plan: _Plan, corpus: str, where: str) -> Sam
     return sample
 
 
-def _text(row: Mapping[str, Any], field: str, where: str) -> str:
+def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
+    """Return the text in a field of a row.
+
+    It has at most a quarter as many characters as a row may have bytes
+    (:func:`spor_tasks.store.row_limit`): measuring a million takes seconds and 200 MB.
+
+    Raises:
+        CorpusError: there is none, or it is longer; the error names ``where`` and the field.
+        ConfigError: as :func:`spor_tasks.store.row_limit`.
+    """
     text = row.get(field)
     if not isinstance(text, str):
         fault = (
             f"`{field}` is {type(text).__name__}, not text" if field in row else f"has no `{field}`"
         )
         raise CorpusError(fault, where=where)
+    if len(text) > (most := row_limit() // 4):
+        raise CorpusError(
+            f"`{field}` has {len(text):,} characters, more than {most:,}",
+            where=where,
+            remedy=f"Did the system not stop? To score it nevertheless, set {ROW_VARIABLE}="
+            f"{math.ceil(4 * len(text) / 1_000_000)} in the environment.",
+        )
     return text
 
 
@@ -279,8 +330,12 @@ def _chrf_fields(_: Sample, __: str, chrf: float) -> Fields:
 
 def _coverage_fields(_: Sample, __: str, positions: Located) -> Fields:
     missing = [unit for unit, position in enumerate(positions) if position is None]
-    share = Coverage().values(positions)
-    return {**share, "pos": positions, "missing": missing}
+    covered = Coverage().values(positions)
+    return {**covered, "pos": positions, "missing": missing}
+
+
+def _facts_fields(_: Sample, __: str, told: Told) -> Fields:
+    return {"facts": share(told), "told": told, "untold": untold(told)}
 
 
 def _order_fields(_: Sample, __: tuple[str, ...], evidence: OrderEvidence) -> Fields:
@@ -349,6 +404,13 @@ _PLANS: Mapping[str, _Plan] = {
         needs_texts=False,
         outputs=("output",),
         describe=_coverage_fields,
+    ),
+    "facts": _Plan(
+        metrics=(),
+        sample=Sample,
+        needs_texts=False,
+        outputs=("output",),
+        describe=_facts_fields,
     ),
     "order": _Plan(
         metrics=(OrderInvariance(),),

@@ -54,6 +54,7 @@ LABELS: Mapping[str, str] = {
     "parent_full_table": "PARENT, full table",
     "chrf": "chrF",
     "coverage": "Coverage",
+    "facts": "Facts",
     "fidelity_pbh": "Fidelity PBH",
     "fidelity_poh": "Fidelity POH",
     "ordering_pbh": "Ordering PBH",
@@ -75,6 +76,7 @@ _BESIDE = (
     "parent_full_table",
     "chrf",
     "coverage",
+    "facts",
     "faithful_ordering_pbh",
     "faithful_ordering_poh",
     "cwio_located",
@@ -85,6 +87,7 @@ _PERFORMANCE = {
     "parent_full_table": "Performance, full table",
     "chrf": "Performance, chrF",
     "coverage": "Performance, coverage",
+    "facts": "Performance, facts",
 }
 _CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
 _SOURCES = {

@@ -22,6 +22,7 @@ RANKED = (
     "parent_full_table",
     "chrf",
     "coverage",
+    "facts",
     "fidelity_pbh",
     "ordering_pbh",
     "faithful_ordering_pbh",
@@ -128,7 +129,8 @@ def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
 def _test_of(row: Comparison) -> Mapping[str, str]:
     """Return what the row's test is known by; a task's version is comparable up to its point."""
     version = row.signature["version"].partition(".")[0]
-    return {"version": version} | {key: row.signature[key] for key in _SAME_TEST}
+    judge = ("facts",) if row.metric == "facts" else ()
+    return {"version": version} | {key: row.signature[key] for key in (*_SAME_TEST, *judge)}
 
 
 def _by_test(rows: Iterable[Comparison]) -> list[list[Comparison]]:

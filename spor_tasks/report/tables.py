@@ -31,7 +31,7 @@ METRICS: Mapping[tuple[str, str | None], tuple[str, ...]] = {
 }
 """What a task is judged by, the paper's metrics before what corrects them."""
 
-_PARENT = ("parent", "parent_full_table", "chrf", "coverage")
+_PARENT = ("parent", "parent_full_table", "chrf", "coverage", "facts")
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance; each stands where p is below its number."""

@@ -12,10 +12,13 @@ from tests.conftest import REPOSITORY
 
 # From the top of the house to its foot: each part may import those before it, and itself.
 FLOORS = (
+    "visible",
     "errors",
+    "terminal",
     "answers",
     "samples",
     "store",
+    "plain_yaml",
     "text",
     "corpora",
     "splits",
@@ -24,8 +27,10 @@ FLOORS = (
     "documents",
     "baselines",
     "scoring",
+    "agreement",
     "checkpoints",
     "quantization",
+    "classifier",
     "harness",
     "models",
     "tasks",
@@ -37,6 +42,7 @@ FLOORS = (
     "schema",
     "results",
     "report",
+    "agreement_text",
     "baseline_run",
     "progress",
     "cli",
@@ -117,7 +123,7 @@ def test_only_models_import_torch() -> None:
     users = {
         name for name, path in OURS for used in imports(path) if used.partition(".")[0] in HEAVY
     }
-    assert users == {"spor_tasks.models", "spor_tasks.quantization"}
+    assert users == {"spor_tasks.classifier", "spor_tasks.models", "spor_tasks.quantization"}
 
 
 def test_the_package_and_its_tasks_load_without_torch() -> None:
@@ -140,6 +146,56 @@ def test_the_package_itself_loads_without_lm_eval() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert done.stdout == "[]\n"
+
+
+def names_no_encoding(call: ast.Call) -> bool:
+    """Say whether a call reads or writes text in the encoding of whatever locale there is."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    given = {keyword.arg for keyword in call.keywords}
+    modes = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
+    in_text = not call.args or any(isinstance(mode, str) and "b" not in mode for mode in modes)
+    takes_text = (
+        (name == "read_text" and not call.args)
+        or (name == "write_text" and len(call.args) == 1)
+        or (name in {"open", "fdopen"} and in_text)
+        or (isinstance(call.func, ast.Name) and call.func.id == "open" and (in_text or not modes))
+        or bool({"text", "universal_newlines"} & given)
+    )
+    return takes_text and "encoding" not in given
+
+
+def test_no_file_is_read_or_written_in_the_encoding_of_a_locale() -> None:
+    found = [
+        f"{path.name}:{node.lineno}"
+        for _, path in ALL
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call) and names_no_encoding(node)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("call", "faulty"),
+    [
+        ("path.read_text()", True),
+        ("path.read_text('utf-8')", False),
+        ("path.write_text(text)", True),
+        ("path.write_text(text, encoding='utf-8')", False),
+        ("path.open()", True),
+        ("path.open('rb')", False),
+        ("open(path, 'w')", True),
+        ("open(path)", True),
+        ("opener.open(request)", False),
+        ("os.open(path, flags)", False),
+        ("subprocess.run(command, text=True)", True),
+        ("subprocess.run(command, encoding='utf-8')", False),
+    ],
+)
+def test_a_call_without_an_encoding_is_found(call: str, *, faulty: bool) -> None:
+    (node,) = ast.parse(call).body
+    assert isinstance(node, ast.Expr)
+    assert isinstance(node.value, ast.Call)
+    assert names_no_encoding(node.value) is faulty
 
 
 def test_the_list_has_no_part_twice_and_none_that_is_gone() -> None:

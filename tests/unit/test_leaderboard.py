@@ -101,6 +101,24 @@ def test_results_of_another_test_are_on_a_board_of_their_own(
     assert words in problem.what
 
 
+def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Path) -> None:
+    for model, judge in (("ours", "one"), ("theirs", "another"), ("third", "one")):
+        scores = {"parent": 40.0, "facts": 80.0}
+        file = write_result(tmp_path / f"results_{model}.json", model=model, scores=scores)
+        content = json.loads(file.read_text())
+        content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]["facts"] = judge
+        file.write_text(json.dumps(content))
+    found = {
+        (board.metric, board.apart): {entry.model for entry in board.entries}
+        for board in report.rank([tmp_path]).boards
+    }
+    assert found == {
+        ("parent", None): {"ours", "theirs", "third"},
+        ("facts", "facts one"): {"ours", "third"},
+        ("facts", "facts another"): {"theirs"},
+    }
+
+
 def test_versions_that_differ_after_the_point_are_the_same_test(tmp_path: Path) -> None:
     for number, version in enumerate([1.0, 1.1]):
         write_run(tmp_path, str(number), near(1), model=f"m{number}", version=version)

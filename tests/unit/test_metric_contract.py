@@ -10,10 +10,12 @@ import pytest
 from spor_tasks import __version__
 from spor_tasks.metrics.base import Metric, Score
 from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.linearize import prompt
 from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
+from tests.classifiers import WordClassifier
 
 
 def _told(name: str | None, units: tuple[Any, ...], *references: str) -> OrderSample:
@@ -119,6 +121,7 @@ CASES = {
     "parent_full_table": Case(
         Parent(full_table=True), TOLD, REFERENCES, "parent_full_table", 100.0
     ),
+    "facts": Case(Facts(WordClassifier()), TOLD, REFERENCES, "facts", 100.0),
     "order": Case(OrderInvariance(), TOLD, REFERENCES, "faithful_ordering_pbh", 100.0, outputs=2),
     "cwio": Case(Cwio(), TOLD, REFERENCES, "cwio_located_share", 100.0),
     "copy_rule": Case(CopyRule(), HIDING, COPIES, "copy_rule_whole_word", 100.0),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from spor_tasks import scoring
 from spor_tasks.metrics.chrf import Chrf
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.coverage import Coverage
+from spor_tasks.metrics.facts import Facts, Pair
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.store import read_rows
@@ -21,13 +23,28 @@ COMMANDS = re.findall(r"`spor score rows.jsonl --metric (\w+) --corpus (\w+) ", 
 BLOCKS = re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
 
 
-@pytest.mark.parametrize("number", range(6))
+class Told:
+    """The classifier of the document's example, which is asked what the document says."""
+
+    signature = "model:example"
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+        output = "The Gull is by the quayside."
+        answers = {"food, Basque": 0.0214, "area, quayside": 0.9871, "family friendly, yes": 0.06}
+        expected = [(output, f"The Gull, {unit}") for unit in answers]
+        assert list(pairs) == expected
+        assert all(f"`{text}`" in DOC for text in expected[0])
+        return list(answers.values())
+
+
+@pytest.mark.parametrize("number", range(7))
 def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
     metric, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
-    scoring.score(file, metric, corpus, per_sample=evidence)
+    facts = Facts(Told()) if metric == "facts" else None
+    scoring.score(file, metric, corpus, per_sample=evidence, facts=facts)
     found = [row for _, row in read_rows(evidence)]
     for row, line in zip(found, shown.splitlines(), strict=True):
         expected: dict[str, Any] = json.loads(line)
@@ -45,7 +62,7 @@ def test_every_metric_has_an_example() -> None:
 
 def test_every_score_is_explained() -> None:
     parents = (Parent(), Parent(full_table=True))
-    metrics = (*parents, Chrf(), Coverage(), OrderInvariance(), Cwio(), CopyRule())
+    metrics = (*parents, Chrf(), Coverage(), Facts(Told()), OrderInvariance(), Cwio(), CopyRule())
     names = {name for metric in metrics for name in metric.names}
     explained = " ".join(DOC.split())
     stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}

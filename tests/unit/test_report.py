@@ -229,6 +229,7 @@ def write_way(file: Path, arm: str | None, parent: float, **ways: Any) -> None: 
     if arm is not None:
         spor["adapter"]["settings"] = ways.pop("settings", settings_of())
     spor["packages"] |= ways.pop("packages", {})
+    spor |= {"facts": ways.pop("facts")} if "facts" in ways else {}
     content["config"] |= ways
     file.write_text(json.dumps(content))
 
@@ -241,6 +242,7 @@ def write_way(file: Path, arm: str | None, parent: float, **ways: Any) -> None: 
         ({"model_dtype": "torch.float16"}, "dtype float16"),
         ({"model_args": {"pretrained": "base", "load_in_4bit": True}}, "load_in_4bit=True"),
         ({"quantization": "nf4"}, "quantization nf4"),
+        ({"facts": "facts|model:a|weights:b"}, "facts model:a|weights:b"),
         ({"settings": settings_of(data={"limit": 150})}, "data.limit 150"),
         ({"settings": settings_of(lora={"rank": 16})}, "lora.rank 16"),
         ({"settings": settings_of(optimization={"threads": 2})}, "optimization.threads 2"),
@@ -388,8 +390,8 @@ def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> No
 @pytest.mark.parametrize(
     ("aspect", "part", "metrics"),
     [
-        ("systematicity", None, ["parent", "parent_full_table", "chrf", "coverage"]),
-        ("productivity", "n3", ["parent", "parent_full_table", "chrf", "coverage"]),
+        ("systematicity", None, ["parent", "parent_full_table", "chrf", "coverage", "facts"]),
+        ("productivity", "n3", ["parent", "parent_full_table", "chrf", "coverage", "facts"]),
         (
             "order_invariance",
             "main",
@@ -399,7 +401,11 @@ def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> No
             ],
         ),
         ("order_invariance", "cwio", ["cwio", "cwio_located", "cwio_located_share"]),
-        ("order_invariance", "performance", ["parent", "parent_full_table", "chrf", "coverage"]),
+        (
+            "order_invariance",
+            "performance",
+            ["parent", "parent_full_table", "chrf", "coverage", "facts"],
+        ),
         (
             "rule_learnability",
             None,

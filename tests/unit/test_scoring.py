@@ -12,8 +12,10 @@ import pytest
 from spor_tasks import scoring
 from spor_tasks.corpora import jsonl
 from spor_tasks.errors import ConfigError, CorpusError, ResultError
+from spor_tasks.metrics.facts import Facts
 from spor_tasks.store import digest, read_rows
 from tests import golden
+from tests.classifiers import WordClassifier
 
 Row = dict[str, Any]
 
@@ -117,6 +119,51 @@ def test_the_copy_rule_says_which_phrase_is_missing_and_where_what_leaks(write: 
         "missing_whole_word": ["Entity 2"],
         "leaks_whole_word": [{"value": "Greyport", "start": 23}],
     }
+
+
+def test_facts_say_how_likely_each_unit_is_told_and_which_are_not(write: Write) -> None:
+    file = write(INPUT, {**INPUT, "output": "By the quayside.\nBasque food."})
+    out = file.parent / "evidence.jsonl"
+    result = scoring.score(file, "facts", "e2e", per_sample=out, facts=Facts(WordClassifier()))
+    both, one = [row for _, row in read_rows(out)]
+    assert {key: both[key] for key in both if key not in INPUT} == {
+        "facts": 100.0,
+        "told": [1.0, 1.0],
+        "untold": [],
+    }
+    assert (one["facts"], one["told"], one["untold"]) == (50.0, [0.0, 1.0], [0])
+    (score,) = result.scores
+    assert (score.name, score.value, score.n) == ("facts", 75.0, 2)
+    assert score.signature.startswith("facts|model:words|format:nli|v:")
+
+
+def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) -> None:
+    texts = ("Basque food.", "By the quayside.", "", "Basque food by the quayside.")
+    rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
+    classifier = WordClassifier()
+    out = write(name="evidence.jsonl")
+    scoring.score(write(*rows), "facts", "e2e", per_sample=out, facts=Facts(classifier))
+    found = [row["told"] for _, row in read_rows(out)]
+    assert [len(pairs) > 100 for pairs in classifier.asked] == [True, True, True]
+    alone = {
+        text: [float("Basque" in text), float("quayside" in text)] for text in dict.fromkeys(texts)
+    }
+    assert found == [alone[row["output"]] for row in rows]
+
+
+def test_facts_of_two_systems_are_compared(write: Write) -> None:
+    one, other = write(INPUT), write({**INPUT, "output": "Basque food."}, name="other.jsonl")
+    facts = Facts(WordClassifier())
+    compared = scoring.score(one, "facts", "e2e", against=other, facts=facts).comparisons["facts"]
+    assert compared
+    assert compared.difference == 50.0
+
+
+def test_facts_and_nothing_else_need_a_classifier(write: Write) -> None:
+    for metric, facts in (("facts", None), ("coverage", Facts(WordClassifier()))):
+        with pytest.raises(ConfigError, match="needs a classifier") as caught:
+            scoring.score(write(INPUT), metric, "e2e", facts=facts)
+        assert caught.value.remedy == "Name one with `--metric facts --model PATH_OR_NAME`."
 
 
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:

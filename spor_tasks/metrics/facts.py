@@ -1,0 +1,178 @@
+"""Facts: the share of a sample's units that a classifier says an output tells."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from spor_tasks import __version__
+from spor_tasks.errors import ConfigError
+from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.samples import DataUnit, Sample, Triple
+from spor_tasks.text.normalize import display
+
+Pair: TypeAlias = tuple[str, str | None]
+"""What a classifier reads of an output and a unit: one segment or two.
+
+The output ends the first segment, so that a classifier cuts what is too long there.
+"""
+
+Told: TypeAlias = tuple[float, ...]
+"""How likely it is that an output tells each unit, from 0 to 1."""
+
+THRESHOLD = 0.5
+"""A unit that is likelier told than this is told."""
+
+_DECIMALS = 4  # what differs beyond them depends on the machine and on the size of the batches
+
+# The names of the class that means "told", in lower case.
+_TOLD = frozenset({"entailment", "entailed", "entails", "supported", "supports"})
+_UNNAMED = ["label_0", "label_1"]  # transformers' own names of two classes
+
+
+class Classifier(Protocol):
+    """Says of pairs how likely it is that the output tells the unit."""
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change what it says."""
+
+    def __call__(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """Return a probability for each pair; that of one pair does not depend on the others."""
+
+
+def _nli(unit: Triple, output: str) -> Pair:
+    return output, ", ".join(filter(None, unit))
+
+
+def _electra(unit: Triple, output: str) -> Pair:
+    subject, predicate, obj = unit
+    text = output.strip("?!. ")
+    written = f"predicate: {predicate}, subject: {subject}, object: {obj}, sentence: {text}"
+    return written.lower(), None
+
+
+FORMATS: Mapping[str, Callable[[Triple, str], Pair]] = {"nli": _nli, "electra": _electra}
+"""How classifiers read a unit and an output.
+
+``nli``: the output, then ``subject, predicate, object`` as a second segment. So do the FactSpotter
+checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``, ``-Base`` and
+``-Large`` (their model cards), and classifiers of natural language inference.
+
+``electra``: all in one segment, in lower case, as the ELECTRA classifiers of the paper were trained
+(Zhang et al., Findings of EMNLP 2023, github.com/guihuzhang/FactSpotter).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """How many of the units an output tells, each judged alone by a classifier.
+
+    An output without a word tells nothing, and the classifier is not asked. It needs no reference,
+    and says nothing about what is added to an output.
+
+    Raises:
+        ConfigError: the format is unknown.
+    """
+
+    classifier: Classifier
+    format: str = "nli"
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ConfigError(
+                f"there is no format {self.format!r} of facts",
+                remedy=f"Use {' or '.join(FORMATS)}.",
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The one score."""
+        return ("facts",)
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the number."""
+        return f"facts|{self.classifier.signature}|format:{self.format}|v:{__version__}"
+
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[str]) -> list[Told]:
+        """Judge many outputs at once, each of the sample in its place; equal to one by one."""
+        write = FORMATS[self.format]
+        likely = iter(
+            self.classifier(
+                [
+                    write(_triple(unit, sample.name), output)
+                    for sample, output in zip(samples, outputs, strict=True)
+                    for unit in sample.units
+                    if _has_words(output)
+                ]
+            )
+        )
+        return [
+            tuple(
+                round(next(likely), _DECIMALS) if _has_words(output) else 0.0 for _ in sample.units
+            )
+            for sample, output in zip(samples, outputs, strict=True)
+        ]
+
+    def measure(self, sample: Sample, output: str) -> Told:
+        """Judge one output; many are judged faster together."""
+        return self.judge([sample], [output])[0]
+
+    def values(self, evidence: Told) -> dict[str, float]:
+        """Return what one output adds to the score: the share of units told, 0 to 100."""
+        return {"facts": share(evidence)}
+
+    def reduce(self, evidence: Iterable[Told]) -> tuple[Score, ...]:
+        """Return the mean."""
+        return reduce_values(self.names, map(self.values, evidence), self.signature)
+
+
+def share(evidence: Told) -> float:
+    """Return the share of the units that an output tells, 0 to 100."""
+    return 100 * (len(evidence) - len(untold(evidence))) / len(evidence)
+
+
+def untold(evidence: Told) -> tuple[int, ...]:
+    """Return the indices of the units that an output does not tell."""
+    return tuple(number for number, likely in enumerate(evidence) if likely <= THRESHOLD)
+
+
+def label_of(labels: Sequence[str], asked: str | int | None = None) -> int:
+    """Return the index of the class that means "told".
+
+    It is the one ``asked`` for by name or index; else the only one, the one whose name says so, or
+    of two without names the second.
+
+    Raises:
+        ConfigError: there is no such class, or nothing says which it is.
+    """
+    names = [label.casefold() for label in labels]
+    classes = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
+    if asked is not None:
+        wanted = str(asked).casefold()
+        if wanted in names:
+            return names.index(wanted)
+        if wanted in map(str, range(len(names))):
+            return int(wanted)
+        raise ConfigError(
+            f"the classifier has no class {asked!r}", remedy=f"Its classes are {classes}."
+        )
+    found = [number for number, name in enumerate(names) if name in _TOLD]
+    if len(names) == 1 or names == _UNNAMED:
+        return len(names) - 1
+    if len(found) == 1:
+        return found[0]
+    raise ConfigError(
+        f"nothing says which class of the classifier means that a unit is told: {classes}",
+        remedy="Name it: `--label 0`, or of a task `--metadata '{\"facts_label\": 0, …}'`.",
+    )
+
+
+def _has_words(output: str) -> bool:
+    return any(map(str.isalnum, output))
+
+
+def _triple(unit: DataUnit, name: str | None) -> Triple:
+    """Return a unit as classifiers read it; an attribute and its value are said of the name."""
+    parts = unit if isinstance(unit, Triple) else (name or "", *unit)
+    return Triple(*(display(part).strip() for part in parts))

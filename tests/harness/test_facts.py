@@ -1,0 +1,448 @@
+"""`facts` by a tiny random classifier: against plain transformers, in tasks, in `spor score`."""
+
+import importlib
+import json
+import logging
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from lm_eval.api.task import Task
+
+from spor_tasks import classifier, cli, evaluate, results, tasks
+from spor_tasks.documents import sample_of
+from spor_tasks.errors import ConfigError, CorpusError
+from spor_tasks.metrics.facts import FORMATS, Facts, Pair, untold
+from spor_tasks.report import collect
+from spor_tasks.samples import AttributeValue, Sample, Triple
+from spor_tasks.schema import faults, result_schema
+from spor_tasks.splits import registry
+from spor_tasks.store import digest_weights, read_rows, to_row, write_rows
+from tests import scripted
+from tests.classifiers import save_classifier
+from tests.scripted import ScriptedLM, half_right
+
+SYSTEMATICITY = "spor_systematicity_mini"
+PERFORMANCE = "spor_order_invariance_mini_performance"
+OTHERS = ("spor_order_invariance_mini_main", "spor_rule_learnability_mini")
+SAMPLES = registry.load("systematicity", "mini").test.samples[:40]
+OUTPUTS = [
+    "" if number % 9 == 8 else " ".join(sample.references[0].split()[: 3 + number % 20])
+    for number, sample in enumerate(SAMPLES)
+]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_classifier(tmp_path_factory.mktemp("classifier"))
+
+
+def load(folder: Path, **settings: Any) -> Facts:  # noqa: ANN401
+    return classifier.load(str(folder), **{"device": "cpu", **settings})
+
+
+def plain(folder: Path, pair: Pair) -> torch.Tensor:
+    """The logits of one pair alone, without padding."""
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        logits: torch.Tensor = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
+    return logits
+
+
+def pairs(format: str) -> list[Pair]:  # noqa: A002 - the setting's name
+    return [
+        FORMATS[format](unit, output)
+        for sample, output in zip(SAMPLES[:6], OUTPUTS, strict=False)
+        for unit in sample.units
+        if isinstance(unit, Triple)
+    ]
+
+
+# --- The classifier -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) -> None:  # noqa: A002
+    asked = pairs(format)
+    found = load(folder, format=format, batch_size=5).classifier(asked)
+    expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
+    assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 7, 1000])
+def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
+    expected = load(folder).judge(SAMPLES, OUTPUTS)
+    told = [likely > 0.5 for each in expected for likely in each]
+    assert 0.1 < sum(told) / len(told) < 0.9
+    assert load(folder, batch_size=batch_size).judge(SAMPLES, OUTPUTS) == expected
+    assert [
+        load(folder, batch_size=batch_size).measure(*pair)
+        for pair in zip(SAMPLES, OUTPUTS, strict=True)
+    ] == expected
+
+
+def test_nothing_is_asked_about_no_outputs(folder: Path) -> None:
+    assert load(folder).judge([], []) == []
+    assert load(folder).measure(SAMPLES[0], "") == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "settings", "asked", "index"),
+    [
+        (("entailment", "neutral", "contradiction"), {}, {}, 0),
+        (("LABEL_0", "LABEL_1", "LABEL_2"), {}, {"label": 2}, 2),
+        (("no", "yes"), {}, {"label": "no"}, 0),
+    ],
+)
+def test_a_class_is_judged_among_all(
+    tmp_path: Path,
+    labels: tuple[str, ...],
+    settings: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    index: int,
+) -> None:
+    save_classifier(tmp_path, labels, **settings)
+    facts = load(tmp_path, **asked)
+    (pair, *_) = pairs("nli")
+    expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
+    assert facts.classifier([pair]) == pytest.approx([expected], abs=1e-5)
+    assert f"|label:{labels[index]}|" in facts.signature
+
+
+@pytest.mark.parametrize(
+    ("labels", "settings", "index"),
+    [
+        (("score",), {}, 0),
+        (("other", "entailment"), {"problem_type": "multi_label_classification"}, 1),
+    ],
+)
+def test_a_class_by_itself_is_told_where_its_output_is_above_0(
+    tmp_path: Path, labels: tuple[str, ...], settings: Mapping[str, Any], index: int
+) -> None:
+    save_classifier(tmp_path, labels, seed=4, **settings)
+    facts = load(tmp_path)
+    asked = pairs("nli")
+    logits = [plain(tmp_path, pair)[index] for pair in asked]
+    assert min(logits) < 0 < max(logits)
+    expected = [torch.sigmoid(logit).item() for logit in logits]
+    assert facts.classifier(asked) == pytest.approx(expected, abs=1e-5)
+
+
+def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    model.half().save_pretrained(tmp_path)
+    asked = pairs("nli")
+    found = load(tmp_path).classifier(asked)
+    model.float().save_pretrained(tmp_path)
+    expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
+    assert found == pytest.approx(expected, abs=1e-6)
+    assert found != load(folder).classifier(asked)
+
+
+def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
+    copy, other = tmp_path / "here" / folder.name, tmp_path / "there" / folder.name
+    shutil.copytree(folder, copy)
+    save_classifier(other, seed=1)
+    assert load(copy).signature == load(folder).signature != load(other).signature
+    weights = digest_weights(folder)[:16]
+    assert f"facts|model:{folder.name}|weights:{weights}|label:LABEL_1|" in load(folder).signature
+
+
+# --- Too long -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_too_long_a_pair_loses_the_end_of_its_output_alone(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    format: str,  # noqa: A002
+) -> None:
+    save_classifier(tmp_path, positions=102)
+    unit = Triple("ab", "cd", "ef")
+    write = FORMATS[format]
+    facts = load(tmp_path, format=format)
+    without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)(*write(unit, ""))
+    room = 100 - len(without_output["input_ids"])
+    fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.classifier"):
+        whole = facts.classifier([fits])
+        assert caplog.records == []
+        assert facts.classifier([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
+    assert [record.args for record in caplog.records] == [(1, 2, 100)]
+
+
+def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
+    save_classifier(tmp_path, positions=22)
+    sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
+    with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
+        load(tmp_path).measure(sample, "An output.")
+
+
+# --- What cannot be loaded ------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be loaded") as caught:
+        load(tmp_path / "nothing")
+    assert caught.value.remedy
+    assert "Inria-CEDAR/FactSpotter-DeBERTaV3-Base" in caught.value.remedy
+
+
+def test_a_checkpoint_that_was_not_trained_to_classify_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    config = transformers.AutoConfig.from_pretrained(folder)
+    transformers.ElectraForPreTraining(config).save_pretrained(tmp_path)
+    with pytest.raises(ConfigError, match=r"is not a classifier: it lacks classifier\."):
+        load(tmp_path)
+
+
+def test_pickled_weights_are_not_read(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "model.safetensors").rename(tmp_path / "kept")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        load(tmp_path)
+
+
+def test_damaged_weights_are_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    weights = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        load(tmp_path)
+
+
+def test_a_tokenizer_that_cannot_pad_is_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"pad_token": None}))
+    with pytest.raises(ConfigError, match="has no padding token"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"device": "abacus"}, "there is no device abacus"),
+        ({"format": "rdf"}, "there is no format 'rdf'"),
+        ({"label": "maybe"}, "has no class 'maybe'"),
+        ({"batch_size": 0}, "a batch cannot have 0 pairs"),
+        ({"batch_size": "many"}, "a batch cannot have 'many' pairs"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused(
+    folder: Path, settings: Mapping[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load(folder, **settings)
+    assert caught.value.remedy
+
+
+def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "spor_tasks.classifier")
+    with pytest.raises(ConfigError, match="not installed: torch") as caught:
+        importlib.import_module("spor_tasks.classifier")
+    assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."
+
+
+# --- In tasks -------------------------------------------------------------------------------------
+
+
+def run(*names: str, metadata: Mapping[str, Any], **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Evaluate tasks, and return the result as a file has it, with its samples."""
+    manager = tasks.manager(None, **metadata)
+    limit = {"limit": 30} | settings
+    found = scripted.evaluate(ScriptedLM(half_right), *names, manager=manager, **limit)
+    written: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return written
+
+
+def task(**metadata: object) -> Task:
+    return tasks.manager(metadata).load(SYSTEMATICITY)["tasks"][SYSTEMATICITY]
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> dict[str, Any]:
+    metadata = {"facts_model": str(folder), "facts_device": "cpu", "facts_batch_size": 7}
+    return run(SYSTEMATICITY, PERFORMANCE, *OTHERS, metadata=metadata)
+
+
+@pytest.fixture(scope="module")
+def unjudged() -> dict[str, Any]:
+    return run(SYSTEMATICITY, PERFORMANCE, *OTHERS, metadata={})
+
+
+@pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE])
+def test_tasks_that_score_parent_give_facts_too(
+    judged: Mapping[str, Any], folder: Path, name: str
+) -> None:
+    metric = load(folder)
+    rows = judged["samples"][name]
+    evidence = [
+        metric.measure(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
+        for row in rows
+    ]
+    assert [tuple(row["doc"]["told"]) for row in rows] == evidence
+    assert [row["facts"] for row in rows] == [
+        100 * (1 - len(untold(told)) / len(told)) for told in map(tuple, evidence)
+    ]
+    (score,) = metric.reduce(evidence)
+    assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
+    assert 10 < score.value < 90
+    assert judged["results"][name]["facts_stderr,none"] > 0
+    assert judged["higher_is_better"][name]["facts"] is True
+    assert judged["configs"][name]["metadata"]["spor"]["facts"] == metric.signature
+
+
+@pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE, *OTHERS])
+def test_nothing_else_changes(
+    judged: Mapping[str, Any], unjudged: Mapping[str, Any], name: str
+) -> None:
+    scores = {
+        key: value for key, value in judged["results"][name].items() if not key.startswith("facts")
+    }
+    assert scores == unjudged["results"][name]
+    assert not any("facts" in key for key in unjudged["results"][name])
+    assert "facts" not in unjudged["configs"][name]["metadata"]["spor"]
+    for one, other in zip(judged["samples"][name], unjudged["samples"][name], strict=True):
+        assert one["doc_hash"] == other["doc_hash"]
+        assert {**other["doc"], "told": one["doc"].get("told")} == {
+            "told": None,
+            **one["doc"],
+        }
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_tasks_without_parent_take_no_notice(judged: Mapping[str, Any], name: str) -> None:
+    assert not any("facts" in key for key in judged["results"][name])
+    assert "told" not in judged["samples"][name][0]["doc"]
+    assert "facts" not in judged["configs"][name]["metadata"]["spor"]
+
+
+def write(folder: Path, found: Mapping[str, Any], name: str) -> None:
+    """Write a result with its samples as lm-eval does."""
+    content = {key: value for key, value in found.items() if key != "samples"}
+    content["config"] |= {"model": name, "model_args": {"pretrained": name}}
+    (folder / f"results_{name}.json").write_text(json.dumps(content))
+    for of, rows in found["samples"].items():
+        logged = [
+            row
+            | {
+                "arguments": {
+                    f"gen_args_{number}": {"arg_0": prompt}
+                    for number, (prompt, *_) in enumerate(row["arguments"])
+                }
+            }
+            for row in rows
+        ]
+        write_rows(folder / f"samples_{of}_{name}.jsonl", logged)
+
+
+def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
+    judged: Mapping[str, Any], unjudged: Mapping[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    for found in (judged, unjudged):
+        assert list(faults(found, result_schema(), result_schema())) == []
+    write(tmp_path, json.loads(json.dumps(judged)), "one")
+    write(tmp_path, json.loads(json.dumps(unjudged)), "two")
+    of = {
+        (result.task, result.model): result.signature["facts"]
+        for result in results.collect([tmp_path]).results
+    }
+    assert f"facts|{of[SYSTEMATICITY, 'one']}" == load(folder).signature
+    assert of[SYSTEMATICITY, "two"] == of[OTHERS[0], "one"] == "None"
+    report = collect([tmp_path])
+    assert [problem for problem in report.problems if problem.lost] == []
+    rows = [row for table in report.tables for row in table.rows if row.metric == "facts"]
+    assert {(row.model, row.task) for row in rows} == {
+        ("one", SYSTEMATICITY),
+        ("one", PERFORMANCE),
+    }
+    for row in rows:
+        assert row.as_is.mean == pytest.approx(judged["results"][row.task]["facts,none"])
+        assert row.as_is.interval
+        assert row.as_is.interval.source == "samples"
+
+
+def test_outputs_can_be_had_without_scores(folder: Path) -> None:
+    metadata = {"facts_model": str(folder), "facts_device": "cpu"}
+    found = run(SYSTEMATICITY, metadata=metadata, limit=2, predict_only=True)
+    assert found["results"][SYSTEMATICITY]["bypass,none"] == 999
+    assert "facts,none" not in found["results"][SYSTEMATICITY]
+
+
+def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
+    settings = {"metadata": {"facts_model": str(tmp_path / "nothing")}}
+    with pytest.raises(ConfigError, match="the classifier cannot be loaded"):
+        evaluate.check(settings, [SYSTEMATICITY], {"pretrained": "nowhere"})
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"facts_label": "entailment"},
+        {"facts_model": "somewhere", "facts_lable": "entailment"},
+        {"facts_model": 3},
+    ],
+)
+def test_settings_of_facts_that_mean_nothing_are_refused(metadata: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"facts cannot be judged by facts_") as caught:
+        task(**metadata)
+    assert caught.value.remedy
+    assert caught.value.remedy.startswith("Give facts_model")
+
+
+# --- In `spor score` ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.jsonl"
+    rows = ({**to_row(s), "output": text} for s, text in zip(SAMPLES, OUTPUTS, strict=True))
+    write_rows(path, rows)
+    return path
+
+
+def test_a_file_of_outputs_is_scored(
+    file: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "evidence.jsonl"
+    arguments = ["score", str(file), "--metric", "facts", "--corpus", "webnlg"]
+    own = ["--model", str(folder), "--device", "cpu", "--batch-size", "3", "--label", "0"]
+    own += ["--format", "electra", "--per-sample", str(out), "--json"]
+    assert cli.main([*arguments, *own]) == 0
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    metric = load(folder, label=0, format="electra")
+    evidence = metric.judge(SAMPLES, OUTPUTS)
+    assert score["value"] == pytest.approx(metric.reduce(evidence)[0].value)
+    assert score["signature"].startswith(metric.signature)
+    found = [row for _, row in read_rows(out)]
+    assert [tuple(row["told"]) for row in found] == evidence
+    assert [tuple(row["untold"]) for row in found] == list(map(untold, evidence))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--metric", "facts"], "error: the metric facts, and no other, needs a classifier\n"),
+        (["--metric", "facts", "--label", "1"], "error: --model: name the classifier"),
+        (["--metric", "facts", "--model", "./nothing"], "error: ./nothing: the classifier cannot"),
+    ],
+)
+def test_a_command_without_a_classifier_says_what_to_type(
+    file: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["score", str(file), "--corpus", "webnlg", *arguments]) == 2
+    assert capsys.readouterr().err.startswith(message)
