@@ -159,7 +159,8 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
     try:
         content = read_json(file, ResultError)
     except ResultError as error:
-        yield Problem("unreadable", str(file), f"is no readable result file: {error.what}")
+        why = error.__cause__ or error.what
+        yield Problem("unreadable", str(file), f"is no readable result file: {why}")
         return
     schema = result_schema()
     if fault := next(faults(_without_tasks(content), schema, schema), None):
@@ -283,7 +284,8 @@ def _adapter(facts: Mapping[str, Any] | None) -> Adapter | None:
     if facts is None or facts["arm"] is None:
         return None
     seed = facts["seed"]
-    return Adapter(facts["arm"], None if seed is None else int(seed), facts["adapter_sha256"])
+    is_baseline = facts["adapter_sha256"] is None
+    return Adapter(facts["arm"], None if is_baseline else int(seed), facts["adapter_sha256"])
 
 
 def _arguments(run: Mapping[str, Any]) -> Mapping[str, Any]:
