@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import errno
 import json
 import math
 import os
@@ -78,10 +79,11 @@ def refused(error: OSError) -> int:
     """Say what the system refused, such as room on a disk, and return the status of bad input."""
     try:
         print(end="", flush=True)
-        where = None
     except OSError:  # it would fail once more as the program ends
         _let_go_of_output()
-        where = "standard output"
+    # What is printed has no name; of all else that is written the name is told.
+    printing = error.errno == errno.ENOSPC and error.filename is None
+    where = "standard output" if printing else None
     print(f"error: {ConfigError(str(error), where=where)}", file=sys.stderr)
     return _BAD_INPUT
 
@@ -248,6 +250,7 @@ def _add_metrics(parser: argparse.ArgumentParser) -> None:
     agreement.add_argument(
         "--out", type=Path, metavar="DIR", help="write Markdown, CSV, JSON and a plot as well"
     )
+    _add_facts(agreement)
     agreement.add_argument("--json", action="store_true", help="as JSON, with tests of all pairs")
     agreement.set_defaults(run=_metrics_agreement)
 
@@ -599,8 +602,6 @@ def _data_write(options: argparse.Namespace) -> None:
 def _score(options: argparse.Namespace) -> None:
     from spor_tasks import scoring
 
-    names = ("model", "format", "label", "device", "batch_size")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
     result = scoring.score(
         options.file,
         options.metric,
@@ -608,7 +609,7 @@ def _score(options: argparse.Namespace) -> None:
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
-        facts=_facts(given) if given else None,
+        facts=_facts(options),
     )
     if options.json:
         print(json.dumps(_result_row(result), indent=2))
@@ -634,7 +635,11 @@ def _score(options: argparse.Namespace) -> None:
         print(visible(signature))
 
 
-def _facts(given: Mapping[str, Any]) -> "Facts":
+def _facts(options: argparse.Namespace) -> "Facts | None":
+    names = ("model", "format", "label", "device", "batch_size")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not given:
+        return None
     if "model" not in given:
         raise ConfigError("name the classifier that facts are judged by", where="--model")
     from spor_tasks import classifier
@@ -658,8 +663,15 @@ def _metrics_agreement(options: argparse.Namespace) -> None:
     from spor_tasks.progress import working
     from spor_tasks.report import plots
 
+    facts = _facts(options)
+    judges = () if facts is None else (agreement.measure_of(facts, judge=facts.judge),)
     with working("measuring outputs") as progress:
-        judged = agreement.read(options.files, metrics=options.metric, progress=progress)
+        judged = agreement.read(
+            options.files,
+            metrics=options.metric,
+            measures=(*agreement.MEASURES, *judges),
+            progress=progress,
+        )
     with working("correlating") as progress:
         found = agreement.agreements(
             judged,
