@@ -3,6 +3,8 @@
 import argparse
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -11,10 +13,12 @@ from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
 
-from spor_tasks import checkpoints, harness, tasks
+from spor_tasks import checkpoints, harness, plain_yaml, tasks
 from spor_tasks.errors import ConfigError
 from spor_tasks.evaluator import register_models
+from spor_tasks.store import is_file, read_text
 from spor_tasks.tasks import stubs
+from spor_tasks.terminal import Parser
 
 _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 
@@ -41,6 +45,10 @@ def run(arguments: Sequence[str]) -> None:
     try:
         options.func(options)
     except ValueError as error:
+        if checkpoints.is_about_code(error):
+            raise ConfigError(
+                checkpoints.OWN_CODE, where="--model_args", remedy=checkpoints.OWN_CODE_REMEDY
+            ) from error
         if "Tasks not found" not in str(error):
             raise
         raise ConfigError(str(error), remedy=_LIST) from error
@@ -54,7 +62,7 @@ def run(arguments: Sequence[str]) -> None:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments as lm-eval's own parser reads them."""
-    parser = argparse.ArgumentParser(prog="spor eval")
+    parser = Parser(prog="spor eval")
     Run.create(parser.add_subparsers(dest="command"))
     return parser.parse_args(["run", *arguments])
 
@@ -69,6 +77,8 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
     _check_limit(settings)
     _check_shots(settings, names)
     _check_beams(settings, names)
+    _check_trust(settings)
+    _check_trust(model_args)
     given = model_args | _mapping(settings, "metadata")
     for task in tasks.expand(names):
         harness.resolve(task.content["metadata"] | given)
@@ -81,11 +91,22 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
 
 
 def read_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given, on the command line before the file that ``--config`` names."""
-    try:
-        file = EvaluatorConfig.load_yaml_config(options.config) if options.config else {}
-    except (OSError, TypeError, ValueError) as error:
-        raise ConfigError(str(error), where="--config") from error
+    """Return what was given, on the command line before the file that ``--config`` names.
+
+    Raises:
+        ConfigError: the file cannot be read, is not valid YAML or has an unknown key.
+    """
+    file: dict[str, Any] = {}
+    if options.config:
+        path = Path(options.config)
+        try:
+            if is_file(path):
+                plain_yaml.parse(read_text(path), str(path))  # before lm-eval, which reads on
+            file = EvaluatorConfig.load_yaml_config(path)
+        except (OSError, TypeError, ValueError) as error:
+            raise ConfigError(str(error), where="--config") from error
+        if unknown := file.keys() - {field.name for field in fields(EvaluatorConfig)}:
+            raise ConfigError(f"unknown key {min(map(str, unknown))!r}", where=path)
     return file | {key: value for key, value in vars(options).items() if value is not None}
 
 
@@ -96,9 +117,10 @@ def task_names(settings: Mapping[str, Any]) -> list[str]:
         ConfigError: there are none.
     """
     given = settings.get("tasks") or []
-    names = [
-        name for part in ([given] if isinstance(given, str) else given) for name in part.split(",")
-    ]
+    parts = given if isinstance(given, list) else [given]
+    if not all(isinstance(part, str) for part in parts):
+        raise ConfigError("must be names", where="--tasks", remedy=_LIST)
+    names = [name for part in parts for name in part.split(",")]
     if not names:
         raise ConfigError("no task is named", where="--tasks", remedy=_LIST)
     return names
@@ -106,7 +128,10 @@ def task_names(settings: Mapping[str, Any]) -> list[str]:
 
 def _mapping(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = settings.get(key) or {}
-    return dict(simple_parse_args_string(value)) if isinstance(value, str) else dict(value)
+    found = simple_parse_args_string(value) if isinstance(value, str) else value
+    if not isinstance(found, dict):
+        raise ConfigError("must be keys and values", where=f"--{key}")
+    return dict(found)
 
 
 def _check_names(names: Sequence[str], *, others: bool) -> None:
@@ -143,9 +168,19 @@ def _check_shots(settings: Mapping[str, Any], names: Sequence[str]) -> None:
         )
 
 
+def _check_trust(given: Mapping[str, Any]) -> None:
+    """Refuse what would have transformers ask on the terminal, or take "no" for a yes."""
+    trust = given.get("trust_remote_code", False)
+    if not isinstance(trust, bool):
+        raise ConfigError(
+            f"trust_remote_code={trust} is neither True nor False",
+            remedy="Leave it out, or write trust_remote_code=True to run the checkpoint's code.",
+        )
+
+
 def _check_beams(settings: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse beams of any other model than ours before it is loaded; the task itself would too."""
-    asked = _mapping(settings, "gen_kwargs").get("num_beams", 1) > 1
+    asked = _mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
     searching = [
         task.name for task in tasks.expand(names) if asked or "_beam5" in task.content["include"]
     ]

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import make_table, setup_logging, simple_parse_args_string
 
-from spor_tasks import evaluate, tasks
+from spor_tasks import evaluate, plain_yaml, tasks
 from spor_tasks.errors import ConfigError, ResultError, SporError
 from spor_tasks.evaluator import Evaluator
+from spor_tasks.store import is_file, read_text
+from spor_tasks.terminal import Parser
+from spor_tasks.visible import visible
 
 _OPTION = "--models"
 _log = logging.getLogger(__name__)
@@ -47,7 +49,7 @@ def run(arguments: Sequence[str]) -> None:
         ResultError: some models failed; the others have their results.
     """
     setup_logging()
-    parser = argparse.ArgumentParser(prog="spor eval", allow_abbrev=False, add_help=False)
+    parser = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
     parser.add_argument(_OPTION, nargs="+", required=True)
     own, rest = parser.parse_known_args(arguments)
     options = evaluate.parse(rest)
@@ -72,11 +74,11 @@ def read(given: Sequence[str]) -> Iterator[Entry]:
     begin with `#` do not count.
 
     Raises:
-        ConfigError: a file is missing or holds something else.
+        ConfigError: a file is missing or holds something else, such as a YAML alias.
     """
     for text in given:
         file = Path(text)
-        if not file.is_file() and "=" in text:
+        if not is_file(file) and "=" in text:
             yield _entry(text, _OPTION)
         else:
             for number, item in enumerate(_items(file), start=1):
@@ -84,20 +86,14 @@ def read(given: Sequence[str]) -> Iterator[Entry]:
 
 
 def _items(file: Path) -> list[Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=file) from error
+    text = read_text(file)
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     if not lines:
         raise ConfigError("names no model", where=file)
     if file.suffix not in {".yaml", ".yml"}:
         return lines
-    try:
-        items = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"is not valid YAML: {error}", where=file) from error
+    items = plain_yaml.parse(text, str(file))
     if not isinstance(items, list):
         raise ConfigError("must be a list of models", where=file)
     return items
@@ -129,7 +125,7 @@ def _check(entries: Sequence[Entry], settings: dict[str, Any], names: Sequence[s
         except SporError as error:
             faults.append(f"{entry.where}: {error}")
     if faults:
-        raise ConfigError("\n".join(faults), remedy="Nothing was evaluated.")
+        raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
 
 
 def _config(options: argparse.Namespace) -> EvaluatorConfig:
@@ -148,18 +144,19 @@ def _run(entries: Sequence[Entry], names: Sequence[str], config: EvaluatorConfig
     )
     failed = []
     for number, entry in enumerate(entries, start=1):
-        _log.info("%d of %d: %s", number, len(entries), entry.arguments)
+        _log.info("%d of %d: %s", number, len(entries), visible(entry.arguments))
         try:
             found = _evaluate(evaluator, entry, names, config)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others are not to blame
-            _log.error("%s failed", entry.where, exc_info=error)
+            _log.error("%s failed", visible(entry.where), exc_info=error)
             evaluator.release()
             failed.append(f"{entry.where}: {error}")
         else:
             if found is not None:
-                print(f"{entry.arguments}\n{make_table(found)}")
+                print(f"{visible(entry.arguments)}\n{make_table(found)}")
     if failed:
-        raise ResultError("\n".join(failed), where=f"{len(failed)} of {len(entries)} models failed")
+        counts = f"{len(failed)} of {len(entries)} models failed"
+        raise ResultError(failed[0], each=failed[1:], where=counts)
 
 
 def _evaluate(

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 from tqdm import tqdm
 
+from spor_tasks.visible import visible
+
 Report: TypeAlias = Callable[[int, int], None]
 """Is told how many steps are done, and of how many."""
 
@@ -21,7 +23,11 @@ def working(what: str) -> Iterator[Report]:
     """
     done = threading.Event()
     with tqdm(
-        desc=what, bar_format="{desc}: {elapsed}", delay=_SECONDS, disable=None, leave=False
+        desc=visible(what),
+        bar_format="{desc}: {elapsed}",
+        delay=_SECONDS,
+        disable=None,
+        leave=False,
     ) as bar:
 
         def tick() -> None:

@@ -5,6 +5,7 @@
 are training samples, which is enough for systematicity.
 """
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ def read(path: Path) -> Corpus:
             texts, an ``id`` that another has, or a ``split`` where others have none; the error
             names file, line and field.
     """
-    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    # UTF-8, whatever this locale takes the names of files for
+    named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
+    name = named.removesuffix(".gz").removesuffix(".jsonl")
     read_row = RowReader(name)
     parts: dict[str, list[Sample]] = {part: [] for part in _PARTS}
     marked: set[bool] = set()

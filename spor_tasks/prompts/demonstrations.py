@@ -126,7 +126,7 @@ def digest(prompted: Iterable[Prompted]) -> str:
     sha = hashlib.sha256()
     for shown in prompted:
         arms = (" ".join(sample.id for sample in arm) for arm in shown.arms)
-        sha.update(f"{shown.sample.id}: {' | '.join(arms)}\n".encode())
+        sha.update(f"{shown.sample.id}: {' | '.join(arms)}\n".encode(errors="backslashreplace"))
     return sha.hexdigest()
 
 

@@ -8,14 +8,13 @@ same way.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spor_tasks.errors import ConfigError
 from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.hub import model_index_yaml
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.samples import SampleFile
-from spor_tasks.store import atomic_write
+from spor_tasks.store import atomic_write, writing
 
 __all__ = [
     "PAGE",
@@ -119,8 +118,5 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    try:
-        with atomic_write(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise ConfigError(f"cannot be written: {error}", where=path) from error
+    with writing(path), atomic_write(path) as file:
+        file.write(content)

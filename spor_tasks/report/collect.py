@@ -12,6 +12,7 @@ from spor_tasks.report.published import beside
 from spor_tasks.report.samples import SampleFile, find, orphans
 from spor_tasks.report.tables import Comparison, Table, comparisons, metrics_of, tables
 from spor_tasks.results import Problem, TaskResult
+from spor_tasks.store import is_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,5 +112,5 @@ def _without_samples(found: Sequence[TaskResult], files: Iterable[SampleFile]) -
 
 def _without_results(paths: Iterable[Path]) -> Iterator[Problem]:
     for path in paths:
-        for orphan in orphans(path) if path.is_dir() else ():
+        for orphan in orphans(path) if is_folder(path) else ():
             yield Problem("samples-only", str(orphan), "has no result file beside it: left out")

@@ -109,9 +109,9 @@ def diff(before: Path, after: Path) -> Diff:
         except ResultError as error:
             problems.append(Problem("not-compared", error.where or task, error.what))
     if not tasks:
-        named = [str(problem) for problem in problems]
         raise ResultError(
-            "\n".join(["no task can be compared", *named]),
+            "no task can be compared",
+            each=tuple(map(str, problems)),
             where=f"{before}, {after}",
             remedy="Both must have samples (`--log_samples`) of a task that they share.",
         )

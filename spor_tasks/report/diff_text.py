@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from spor_tasks.report.diff import Change, Diff, Scores, TaskDiff
-from spor_tasks.report.escape import visible
 from spor_tasks.report.layout import LABELS
 from spor_tasks.report.render import SCHEMA, problem_lines
+from spor_tasks.visible import visible
 
 
 def terminal(found: Diff, most: int) -> str:

@@ -3,8 +3,9 @@
 import csv
 import io
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+
+from spor_tasks.visible import visible
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -29,23 +30,6 @@ _LATEX = {
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-
-
-def visible(text: str) -> str:
-    """Return the text with every character that moves others or hides written as its code.
-
-    These are control characters, line ends and escape sequences among them, and format characters,
-    such as bidirectional overrides and zero-width ones; also halves of a surrogate pair.
-    """
-    return "".join(
-        char if unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} else _code(char)
-        for char in text
-    )
-
-
-def _code(char: str) -> str:
-    number = ord(char)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"  # noqa: PLR2004 - one plane
 
 
 def markdown_text(text: str) -> str:

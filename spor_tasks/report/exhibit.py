@@ -9,6 +9,7 @@ from spor_tasks import results
 from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.report.marking import Marked, mark_all
 from spor_tasks.report.samples import Record, SampleFile, find
+from spor_tasks.store import is_file
 
 _SAMPLES = ".jsonl"
 
@@ -55,7 +56,7 @@ def exhibit(
 
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     """Return the sample files of a result file, of a folder, or of a sample file's own result."""
-    beside = [path.parent] if path.suffix == _SAMPLES and path.is_file() else [path]
+    beside = [path.parent] if path.suffix == _SAMPLES and is_file(path) else [path]
     found = tuple(filter(None, map(find, results.collect(beside).results)))
     wanted = tuple(
         file

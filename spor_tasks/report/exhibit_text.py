@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from spor_tasks.metrics.base import Value
-from spor_tasks.report.escape import visible
 from spor_tasks.report.exhibit import Exhibit, Told
 from spor_tasks.report.marking import Kind, Label, Marked, faults_of
 from spor_tasks.results import TaskResult
 from spor_tasks.samples import CopySample, OrderSample, Sample
+from spor_tasks.visible import visible
 
 WIDTH = 100
 
@@ -63,7 +63,7 @@ def _sample(sample: Sample, paint: _Paint, width: int) -> Iterator[str]:
 def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
     record, sample = told.record, told.record.sample
     yield paint(run_name(record.run), _BOLD)
-    scores = (f"{name} {_number(value)}" for name, value in record.scores.items())
+    scores = (f"{visible(name)} {_number(value)}" for name, value in record.scores.items())
     for line in _wrapped([_Piece("  ".join(scores), "")], _Paint(color=False), width, indent=4):
         yield paint(line, _SOFT)
     for number, output in enumerate(told.outputs):
@@ -80,7 +80,7 @@ def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
 def run_name(run: TaskResult) -> str:
     """Return what tells a run from others of its task: model, arm and seed."""
     seed = None if run.seed is None else f"seed {run.seed}"
-    return ", ".join(filter(None, [visible(run.model), run.arm or "as is", seed]))
+    return visible(", ".join(filter(None, [run.model, run.arm or "as is", seed])))
 
 
 def _said(output: Marked, sample: Sample) -> Iterator[str]:

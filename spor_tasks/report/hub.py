@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from spor_tasks.report.escape import visible
 from spor_tasks.report.layout import LABELS, full_title
 from spor_tasks.report.tables import Cell, Comparison
 from spor_tasks.samples import ARMS
+from spor_tasks.visible import visible
 
 _TASK = {"type": "table-to-text", "name": "Data-to-text generation"}
 _SOURCE = "https://github.com/xzy-xzy/SPOR"

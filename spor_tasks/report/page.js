@@ -7,27 +7,29 @@
 
 const $ = (id) => document.getElementById(id);
 
+// Characters that act unseen, bidirectional controls for one.
+const CONTROLS = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gu;
+
+const codeOf = (char) => `U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** Return what is no element yet without characters that act unseen. */
+const plain = (value) => (typeof value === 'string' ? value.replace(CONTROLS, codeOf) : value);
+
 /** Make an element. Strings among its children become text nodes. */
 function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== false) made.setAttribute(name, value === true ? '' : value);
+    if (value !== null && value !== false) made.setAttribute(name, value === true ? '' : plain(value));
   }
-  made.append(...children.filter((child) => child !== null));
+  made.append(...children.filter((child) => child !== null).map(plain));
   return made;
 }
 
-const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-const CONTROLS = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/u;
-
-/** Return text as nodes in which characters that act unseen (bidi controls, for one) are seen. */
+/** Return text as nodes, in which characters that act unseen stand out. */
 function visible(text) {
-  if (!CONTROL.test(text)) return [document.createTextNode(text)];
-  return text.split(CONTROLS).filter(Boolean).map((part) => {
-    if (!CONTROL.test(part) || part === '\n' || part === '\t') return document.createTextNode(part);
-    const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return el('span', { class: 'control', title: 'a character that is not seen' }, `U+${code}`);
-  });
+  return text.split(CONTROLS).filter(Boolean).map((part) => (part.search(CONTROLS) < 0
+    ? document.createTextNode(part)
+    : el('span', { class: 'control', title: 'a character that is not seen' }, codeOf(part))));
 }
 
 // --- Theme -------------------------------------------------------------------------------------
@@ -694,7 +696,7 @@ function lightUp(event) {
 // --- Filters -------------------------------------------------------------------------------------
 
 function select(name, label, options) {
-  const choices = options.map(([value, text]) => el('option', { value }, text));
+  const choices = options.map(([value, text]) => Object.assign(el('option', {}, text), { value }));
   const made = el('select', { id: `filter-${name}` }, ...choices);
   made.value = state[name];
   if (made.selectedIndex < 0) {

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
-from spor_tasks.report.escape import visible
 from spor_tasks.report.layout import LABELS, TITLES, Content, Grid, Line, Number, grids
 from spor_tasks.report.plots import INK, MISSING, PAPER, SOFT, Plot, available
 from spor_tasks.report.render import LEGEND
@@ -24,6 +23,7 @@ from spor_tasks.report.render import PAPER as PUBLISHED
 from spor_tasks.report.svg import inline
 from spor_tasks.report.tables import Comparison, Difference, metrics_of
 from spor_tasks.results import Problem
+from spor_tasks.visible import visible
 
 _CARDS = 8  # of differences, before the tables
 _COLORS = {INK: "currentColor", SOFT: "var(--soft)", PAPER: "var(--card)"}

@@ -7,13 +7,14 @@ from itertools import chain
 from typing import Any
 
 from spor_tasks.report.collect import Report
-from spor_tasks.report.escape import csv_table, latex_text, markdown_text, visible
+from spor_tasks.report.escape import csv_table, latex_text, markdown_text
 from spor_tasks.report.evidence import Interval
 from spor_tasks.report.layout import Content, Grid, Line, grids
 from spor_tasks.report.published import paper_facts
 from spor_tasks.report.tables import Cell, Comparison
 from spor_tasks.results import Problem
 from spor_tasks.samples import ARMS
+from spor_tasks.visible import visible
 
 SCHEMA = 1
 """The version of what is written as JSON."""

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +14,9 @@ from spor_tasks.errors import ResultError
 from spor_tasks.metrics.base import Value
 from spor_tasks.results import TaskResult
 from spor_tasks.samples import CopySample, OrderSample, Sample
+from spor_tasks.store import is_file, open_file, row_limit
 
-_FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
+_FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 _MOST_UNITS = 1_000  # of a sample; far above any, and far below what an array of groups holds
 
 
@@ -83,11 +85,15 @@ class SampleFile:
             yield found
 
     def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        most = row_limit()
         try:
-            with self.path.open("rb") as file:
-                for number, line in enumerate(file, start=1):
+            with open_file(self.path) as file:
+                lines = iter(partial(file.readline, most + 1), b"")
+                for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     try:
+                        if len(line) > most:
+                            raise ValueError(f"it is longer than {most:,} bytes")
                         row = json.loads(line)
                     except (ValueError, RecursionError) as error:
                         raise _damaged(place, error) from error
@@ -102,7 +108,7 @@ def find(result: TaskResult) -> SampleFile | None:
     if Path(name).name != name:  # no file that lm-eval could have written
         return None
     path = result.file.with_name(name)
-    return SampleFile(path, result) if path.is_file() else None
+    return SampleFile(path, result) if is_file(path) else None
 
 
 def orphans(folder: Path) -> tuple[Path, ...]:

@@ -289,6 +289,26 @@ def test_characters_that_are_not_seen_are_shown(open_page: Opener) -> None:
     assert page.locator("#sample .output mark").first.inner_text().startswith("Cold Sound")
 
 
+def test_no_label_hides_anything(open_page: Opener) -> None:
+    page = open_page()
+    models = page.locator("#filter-model option").all_inner_texts()
+    assert any("U+202E" in name for name in models)
+    choose(page, "model", next(name for name in models if "U+202E" in name))
+    expect(page.locator("#sample .outputs h4").first).to_contain_text("U+202E")
+    assert count(page) > 0
+    assert page.evaluate(_UNSEEN) == []
+
+
+_UNSEEN = r"""() => {
+  const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+  const shown = [...document.querySelectorAll('body *:not(script)')].flatMap((element) => [
+    ...[...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data),
+    ...[...element.attributes].filter(({ name }) => name !== 'value').map(({ value }) => value),
+  ]);
+  return shown.filter((text) => unseen.test(text));
+}"""
+
+
 def test_the_address_keeps_filters_and_sample(open_page: Opener) -> None:
     page = open_page()
     choose(page, "arm", "match")

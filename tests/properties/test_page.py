@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.report import browser
-from spor_tasks.report.escape import visible
 from spor_tasks.report.layout import Grid
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import _problems, _table
 from spor_tasks.results import Problem
+from spor_tasks.visible import visible
 from tests.invented_runs import HOSTILE, town
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=40)

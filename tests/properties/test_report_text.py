@@ -8,7 +8,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.report.escape import csv_field, latex_text, markdown_text, visible
+from spor_tasks.report.escape import csv_field, latex_text, markdown_text
+from spor_tasks.visible import visible
 
 TEXTS = st.text() | st.text("=+-@|\\<>&$%#{}_^~`*[]()\"'\u202e\u2066\u200b\x1b\t\r\n ab1")
 

@@ -62,7 +62,7 @@ def test_tasks_are_exported_into_a_folder_of_their_own(
 ) -> None:
     assert cli.main(["tasks", "export", str(tmp_path / "spor")]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'spor'}\n"
-    assert (tmp_path / "spor" / "utils.py").is_file()
+    assert (tmp_path / "spor" / "spor.yaml").is_file()
     assert cli.main(["tasks", "export", str(tmp_path / "spor")]) == 2
     assert "error: " in capsys.readouterr().err
 

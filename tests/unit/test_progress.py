@@ -14,16 +14,23 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, pause: float) -> str:
+def shown(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, pause: float, what: str = "counting"
+) -> str:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "_SECONDS", 0.05)
-    with progress.working("counting"):
+    with progress.working(what):
         time.sleep(pause)
     return stream.getvalue()
 
 
 def test_long_work_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "counting: 00:00" in shown(monkeypatch, Terminal(), pause=0.5)
+
+
+def test_the_name_of_a_file_acts_on_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    bar = shown(monkeypatch, Terminal(), pause=0.5, what="checking a\n\x1b[2J")
+    assert r"checking a\u000a\u001b[2J: 00:00" in bar
 
 
 def test_work_that_reports_its_steps_is_shown_as_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:

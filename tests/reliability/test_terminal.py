@@ -1,0 +1,290 @@
+"""Nothing that others wrote acts on a terminal: hostile names and texts in every command."""
+
+import argparse
+import json
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lm_eval.tasks
+import pytest
+
+from spor_tasks import cli, evaluate, tasks
+from spor_tasks.samples import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.splits import folder
+from spor_tasks.store import to_row
+from spor_tasks.tasks import stubs
+from tests.invented_runs import town
+from tests.result_files import result_content, sample_row, write_samples
+from training import __main__ as training
+from training import cells
+
+# Sets the clipboard, colours, clears, reverses, marks, forges a line, and is no UTF-8.
+NAME = "\x1b]52;c;ZXZpbA==\x07\x1b[31m\x9b2J\u202e\u2066\u200f\u061c\x7f\nerror: forged\r\udc80"
+TEXT = f"{NAME}\x00\u2028\u2029\x85\ud800\U000e0041 and more"
+MARK = "]52;c;"
+
+
+def assert_harmless(printed: str) -> None:
+    printed = re.sub(r"\r *\d+%\|[^\r\n]*", "", printed)  # a bar goes back to where it began
+    kinds = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    unseen = [
+        char for char in printed if unicodedata.category(char) in kinds and char not in "\n\t"
+    ]
+    assert unseen == []
+    assert not re.search(r"^\s*error: forged", printed, re.MULTILINE)
+
+
+class Place(NamedTuple):
+    """A folder of a hostile name, and what lies in it."""
+
+    folder: Path
+
+    def file(self, name: str, *rows: object) -> str:
+        path = self.folder / f"{NAME}{name}"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        return str(path)
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    made = tmp_path / NAME
+    made.mkdir()
+    monkeypatch.setenv("SPOR_DATA_DIR", str(made / "data"))
+    monkeypatch.setattr(stubs, "folder", lambda: made / "stubs")
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)  # the others take long
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    return Place(made)
+
+
+def hostile(sample: Sample) -> Sample:
+    units = tuple(Triple(*unit[:2], f"{unit[-1]} {TEXT}") for unit in sample.units)
+    texts = tuple(f"{text} {TEXT}" for text in sample.references)
+    return replace(sample, units=units, references=texts, category=TEXT)
+
+
+def pairs(number: int) -> Sample:
+    units = (AttributeValue(TEXT, "café"), AttributeValue(f"{number}", TEXT))
+    return Sample("", NAME, units, (TEXT,), name=TEXT)
+
+
+def corpus(place: Place) -> str:
+    samples = {part: map(hostile, map(town, range(6))) for part in ("train", "test")}
+    rows = ({"split": part, **to_row(sample)} for part in samples for sample in samples[part])
+    return place.file(".jsonl", *rows)
+
+
+def sets(place: Place) -> str:
+    """Sets in a folder, of which Atom holds the one test sample."""
+    one, two, *others = map(pairs, range(5))
+    atom, combination = Split("atom", (one, *others)), Split("combination", (two,))
+    pair = SplitPair("systematicity", NAME, "strict", (atom, combination), Split("test", (one,)))
+    with folder.new(place.folder / "sets") as staging:
+        folder.write(staging, pair, {"settings": {"limit": 0.02}})
+    return str(place.folder / "sets")
+
+
+def outputs(place: Place) -> str:
+    row = {"name": TEXT, "data": [[TEXT, "food"]], "texts": [TEXT], "output": TEXT}
+    return place.file("outputs", row, row)
+
+
+def judged(place: Place) -> str:
+    rows = (
+        {"input": f"{number} {TEXT}", "system": f"{system} {TEXT}", "data": [["a", TEXT]]}
+        | {"texts": [TEXT], "output": TEXT, "judgements": {TEXT: number}, "scores": {TEXT: number}}
+        for number, system in product(range(4), "ab")
+    )
+    return place.file("judged", *rows)
+
+
+def results(place: Place, name: str = "runs") -> str:
+    """Results that are hostile wherever their schema lets them, and some that are damaged."""
+    runs = place.folder / name
+    runs.mkdir()
+    sample = replace(hostile(town(0)), id=TEXT)
+    for number, arm in enumerate(("atom", "combination", "atom")):
+        result = runs / f"results_{NAME}{number}.json"
+        content: dict[str, Any] = result_content(arm=arm, model=f"{TEXT}/{number // 2}", n=1)
+        task = content["configs"]["spor_systematicity_mini"]
+        facts = task["metadata"]["spor"]
+        facts["packages"][TEXT] = TEXT
+        task["metadata"]["corpus"] = TEXT
+        result.write_text(json.dumps(content), "utf-8")
+        rows = [sample_row(sample, [f"{name} {TEXT}"], {"parent": number / 2 + len(name)})]
+        write_samples(result, "spor_systematicity_mini", rows)
+    (runs / f"results_{NAME}damaged.json").write_text("{", "utf-8")
+    content = {"results": {}, "configs": {TEXT: {}}, "n-samples": {}, "config": {}}
+    (runs / f"results_{NAME}foreign.json").write_text(json.dumps(content), "utf-8")
+    return str(runs)
+
+
+def one_result(place: Place, name: str = "runs") -> str:
+    return str(Path(results(place, name)) / f"results_{NAME}0.json")
+
+
+def experiment(place: Place, **more: object) -> str:
+    """An experiment of which one cell failed and another is of no experiment."""
+    settings = {
+        "name": "evil",
+        "output": str(place.folder / "out"),
+        "models": [{"name": "m", "config": place.file("model.yaml", {"model": {"path": TEXT}})}],
+        "sets": [{"aspect": "systematicity", "corpora": ["mini"]}],
+        "evaluation": {"decoding": "greedy"},
+        **more,
+    }
+    failed = place.folder / "out" / "m" / "systematicity-mini-strict" / "atom-0"
+    failed.mkdir(parents=True)
+    (failed / cells._ERROR).write_text(f"ValueError: {TEXT}", "utf-8", "backslashreplace")
+    return place.file("experiment.yaml", settings)
+
+
+ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
+    "tasks path: a word too many": lambda _: [NAME],
+    "tasks export": lambda place: [place.folder / "exported"],
+    "tasks register": lambda _: [],
+    "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
+    "data stats": lambda _: [],
+    "data build": lambda place: [
+        *("--corpus", corpus(place), "--aspect", "rule_learnability"),
+        *("--out", place.folder / "built"),
+    ],
+    "data build: its manifest": lambda place: [
+        *("--corpus", corpus(place), "--aspect", "rule_learnability"),
+        *("--out", place.folder / "built", "--json"),
+    ],
+    "data build: no corpus": lambda place: [
+        *("--corpus", NAME, "--aspect", "systematicity", "--part", NAME),
+        *("--out", place.folder / "built"),
+    ],
+    "data check": lambda place: [sets(place)],
+    "data check: no sets": lambda _: [f"published:{NAME}:{NAME}", NAME],
+    "data check: as JSON": lambda place: ["--json", sets(place)],
+    "data show": lambda place: ["0", "--in", sets(place)],
+    "data show: as JSON": lambda place: ["0", "--json", "--in", sets(place)],
+    "data show: no sample": lambda place: [NAME, "--in", sets(place)],
+    "data write": lambda place: ["mini", place.folder / "mini"],
+    "score": lambda place: [outputs(place), "--metric", "parent", "--corpus", "e2e"],
+    "score: no outputs": lambda place: [place, "--metric", "parent", "--corpus", "e2e"],
+    "score: a bad row": lambda place: [
+        place.file("bad", {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}),
+        *("--metric", "parent", "--corpus", "e2e"),
+    ],
+    "metrics agreement": lambda place: [judged(place), "--resamples", "20"],
+    "metrics agreement: as JSON": lambda place: [judged(place), "--resamples", "20", "--json"],
+    "metrics agreement: no metric": lambda place: [judged(place), "--metric", NAME],
+    "baseline": lambda place: [
+        *("copy-input", "spor_systematicity_mini", "--limit", "2"),
+        *("--out", place.folder / "outputs", "--results", place.folder / "results"),
+    ],
+    "baseline: none": lambda _: [NAME, NAME],
+    "show": lambda place: [one_result(place), "0", "--against", one_result(place, "others")],
+    "show: several runs": lambda place: [results(place), TEXT],
+    "show: one run": lambda place: [one_result(place), TEXT],
+    "show: no task": lambda place: [one_result(place), "0", "--task", NAME],
+    "show: no sample": lambda place: [one_result(place), NAME],
+    "report": lambda place: [results(place), "--out", place.folder / "report"],
+    "report: ranked": lambda place: [results(place), "--leaderboard"],
+    "report: compared": lambda place: ["--diff", one_result(place), one_result(place, "others")],
+    "report: no fact": lambda place: [results(place), "--merge-by", NAME],
+    "report: no results": lambda place: [place],
+    "eval": lambda _: ["--model", "dummy", "--tasks", NAME],
+    "eval: no checkpoint": lambda place: [
+        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
+        *("--model_args", f"pretrained={place}"),
+    ],
+    "eval: no models": lambda place: [
+        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
+        *("--models", place.file("models.yaml", {TEXT: TEXT})),
+    ],
+    "eval: bad models": lambda place: [
+        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
+        *(
+            "--models",
+            place.file("models.yaml", [f"pretrained={NAME}", TEXT, f"pretrained={NAME}"]),
+        ),
+    ],
+    "training train": lambda place: [place.folder / NAME],
+    "training train: a bad key": lambda place: [place.file("config.yaml", {TEXT: TEXT})],
+    "training train: a bad value": lambda place: [
+        place.file("config.yaml", {"model": {"path": TEXT, "dtype": TEXT}})
+    ],
+    "training run": lambda place: [experiment(place), "--dry-run"],
+    "training run: a bad key": lambda place: [experiment(place, **{TEXT: TEXT}), "--dry-run"],
+    "training run: no cell": lambda place: [
+        experiment(place),
+        "--dry-run",
+        "--only",
+        NAME.replace("=", ""),
+    ],
+    "training bench": lambda place: ["--model", place],
+}
+ENDS = {
+    **dict.fromkeys(
+        ["tasks export", "tasks register", "data build", "data build: its manifest"], 0
+    ),
+    **dict.fromkeys(["data show", "data show: as JSON", "data write", "score", "baseline"], 0),
+    **dict.fromkeys(["metrics agreement", "metrics agreement: as JSON", "show"], 0),
+    **dict.fromkeys(["show: one run", "report: compared", "training run"], 0),
+    **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
+}
+SLOW = {"training bench"}
+SILENT = {"score"}  # prints numbers
+SAFE = {"tasks path", "tasks list", "training demo"}  # they are given nothing
+
+
+def leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
+    """Yield every command of a parser."""
+    found = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    for name, child in found[0].choices.items() if found else ():
+        yield from leaves(child, f"{words} {name}".strip())
+    if not found:
+        yield words
+
+
+def test_every_command_is_attacked_or_given_nothing() -> None:
+    commands = {*leaves(cli._parser()), *leaves(training._parser(), "training")}
+    assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands
+
+
+@pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_is_printed_acts_on_nothing(
+    attack: str, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if attack in SLOW and not os.environ.get("SPOR_SOAK"):
+        pytest.skip("torch takes seconds to import: SPOR_SOAK is not set")
+    command = attack.partition(":")[0].split()
+    main = training.main if command[0] == "training" else cli.main
+    words = command[command[0] == "training" :]
+    arguments = [*words, *map(str, ATTACKS[attack](place))]
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = int(str(end.code))
+    printed = capsys.readouterr()
+    assert_harmless(printed.out)
+    assert_harmless(printed.err)
+    assert status == ENDS.get(attack, 2), printed.err
+    assert "--json" not in arguments or json.loads(printed.out)
+    assert attack in SILENT or MARK in printed.out + printed.err
+
+
+def test_the_folder_of_the_tasks_is_shown_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tasks, "FOLDER", Path(NAME))
+    assert cli.main(["tasks", "path"]) == 0
+    printed = capsys.readouterr().out
+    assert_harmless(printed)
+    assert MARK in printed
