@@ -3,35 +3,67 @@
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from spor_tasks.cli import refused
 from spor_tasks.errors import ConfigError, SporError
+from spor_tasks.terminal import Parser, guarded
+from spor_tasks.visible import visible
 from training.config import known_keys, load
 
 _NOT_DONE = 1
 _BAD_INPUT = 2
 _INTERRUPTED = 130
+_TERMINATED = 143
 
 
+@guarded()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return 0 where all is well.
 
-    It is 1 where cells of an experiment are not done, 2 for bad input, and 130 after an interrupt
-    from the keyboard.
+    It is 1 where cells of an experiment are not done, 2 for bad input or what the system refuses,
+    130 after an interrupt from the keyboard, and 143 after SIGTERM, which is as good.
     """
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
     try:
-        status: int | None = options.run(options)
+        with _terminable():
+            status: int | None = options.run(options)
+        print(end="", flush=True)  # what is left of the output fails here or not at all
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print("interrupted: the same command goes on from what was kept", file=sys.stderr)
-        return _INTERRUPTED
+        return _TERMINATED if signal.SIGTERM in interrupt.args else _INTERRUPTED
+    except OSError as error:
+        return refused(error)
     return status or 0
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end the command as Ctrl-C does, which keeps what is done and ends all workers.
+
+    A process that was launched with others ends at once, as they do: it cannot go on alone.
+    """
+    if "RANK" in os.environ or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _first() -> bool:
@@ -40,7 +72,7 @@ def _first() -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    parser = Parser(prog="python -m training", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     train = commands.add_parser(
@@ -128,7 +160,7 @@ def _train(options: argparse.Namespace) -> None:
     result = train(config, advise=True)
     speed = result.pairs_seen / result.seconds
     if _first():
-        print(f"{result.adapter}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+        print(f"{visible(result.adapter)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
     if options.push_to_hub and _first():
         from training import hub  # noqa: PLC0415
 

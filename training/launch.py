@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spor_tasks.errors import ResultError
+from training import lifeline
 
 # Time to keep what a run goes on from, after an interrupt.
 _GRACE = 30.0
@@ -21,7 +22,7 @@ def launch(
 ) -> None:
     """Run a module in so many processes, one for each GPU, or else on processors.
 
-    Each computes with so many CPU ``threads``.
+    Each computes with so many CPU ``threads``, and ends with this process, however that ends.
 
     Raises:
         ResultError: it failed; what it said is in the log.
@@ -29,14 +30,16 @@ def launch(
     import torch  # noqa: PLC0415 - seconds
 
     command = [sys.executable, "-m", "accelerate.commands.launch", *_SETTINGS]
-    command += ["--num_processes", str(processes), "-m", module, *map(str, arguments)]
+    command += ["--num_processes", str(processes), "-m", lifeline.__name__]
+    command += [module, *map(str, arguments)]
     # In spite of its name the launcher takes processors too, if it is told to.
     on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
     environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
     with (
         log.open("wb") as output,
+        lifeline.line() as line,
         subprocess.Popen(  # noqa: S603 - our own modules
-            command, env=environment, stdout=output, stderr=subprocess.STDOUT
+            command, env=environment, stdin=line, stdout=output, stderr=subprocess.STDOUT
         ) as process,
     ):
         try:
@@ -49,7 +52,7 @@ def launch(
                 process.kill()
             raise
     if status:
-        said = log.read_text(errors="replace").splitlines()
+        said = log.read_text("utf-8", "replace").splitlines()
         errors = [line for line in said if line.startswith("error: ")] or said[-1:]
         raise ResultError(
             f"{processes} processes ended with status {status}: {' '.join(errors[:1])}", where=log

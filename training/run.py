@@ -22,13 +22,14 @@ from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.evaluator import Evaluator
 from spor_tasks.report import render
 from spor_tasks.store import read_manifest, write_manifest
-from training import cells
+from spor_tasks.visible import visible
+from training import cells, lifeline
 from training.cells import State
 from training.experiment import Cell, Experiment, choose, expand
 
 KIND = "experiment"
 _MANIFEST = "experiment.json"
-_SECONDS = 2.0  # between two looks at what the workers did
+_SECONDS = 0.5  # between two looks at what the workers did
 _GRACE = 15.0
 _YEAR = 365 * 24 * 60
 _log = logging.getLogger(__name__)
@@ -130,21 +131,30 @@ def _send_out(
 ) -> None:
     """Start workers, and show what they do until the last has ended."""
     folder = experiment.folder / "workers"
-    jobs = []
-    for number in range(workers):
-        submitting = _executor(experiment, executor, folder, number)
-        jobs.append(submitting.submit(work, experiment, chosen, since, overwrite=overwrite))
-    _log.info("%d workers, whose logs are in %s", workers, folder)
+    # Jobs of Slurm go on when this process is killed; local workers end with it.
+    task = lifeline.following(work) if executor == "local" else work
+    jobs: list[submitit.Job[None]] = []
     try:
-        _watch(experiment, chosen, jobs)
+        with lifeline.line() as line:
+            with lifeline.standard_input(line):
+                for number in range(workers):
+                    submitting = _executor(experiment, executor, folder, number)
+                    jobs.append(
+                        submitting.submit(task, experiment, chosen, since, overwrite=overwrite)
+                    )
+            _log.info("%d workers, whose logs are in %s", workers, visible(folder))
+            _watch(experiment, chosen, jobs)
     except BaseException:
+        if executor == "local":
+            _wait(jobs)  # with the line they end by themselves, and leave things in order
         for job in jobs:
             job.cancel()
         _wait(jobs)
         raise
     for job in jobs:
         if job.state not in {"FINISHED", "COMPLETED"} or job.exception():
-            _log.error("worker %s: %s, see %s", job.job_id, job.state, job.paths.stderr)
+            log = visible(job.paths.stderr)
+            _log.error("worker %s: %s, see %s", job.job_id, job.state, log)
 
 
 def _wait(jobs: Sequence[submitit.Job[None]]) -> None:
@@ -256,7 +266,7 @@ def _tell(experiment: Experiment, states: States) -> None:
         print(f"\n{render.terminal(report.write(list(files), experiment.folder))}\n")
     print(_counted(states))
     if files:
-        print(experiment.folder / report.PAGE)
+        print(visible(experiment.folder / report.PAGE))
 
 
 def _push(experiment: Experiment, states: States, namespace: str) -> bool:

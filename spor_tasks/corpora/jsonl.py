@@ -8,6 +8,7 @@ place of ``texts``. Other fields are left alone.
 """
 
 import io
+import reprlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def _kind_of_unit(parts: object, where: str) -> type[DataUnit]:
 def _text_or_none(row: Mapping[str, Any], field: str, where: str) -> str | None:
     value = row.get(field)
     if not isinstance(value, str | None):
-        raise CorpusError(f"`{field}` must be a text, not {value!r}", where=where)
+        raise CorpusError(f"`{field}` must be a text, not {reprlib.repr(value)}", where=where)
     return value
 
 
@@ -144,7 +145,7 @@ def _order(value: object, sample: Sample, field: str, where: str) -> tuple[int, 
 def _texts(value: object, field: str, where: str, *, length: int | None = None) -> list[str]:
     texts = _list(value, field, where)
     if not all(isinstance(text, str) for text in texts):
-        raise CorpusError(f"`{field}` must hold texts only, not {texts!r}", where=where)
+        raise CorpusError(f"`{field}` must hold texts only, not {reprlib.repr(texts)}", where=where)
     if length not in (None, len(texts)):
         raise CorpusError(
             f"`{field}` must hold {length} texts, not {len(texts)}",

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import platformdirs
 
 from spor_tasks.errors import CorpusError
+from spor_tasks.store import open_file
 
 REPOSITORY = "https://github.com/xzy-xzy/SPOR"
 COMMIT = "ea664bb9d778a18f1a391d34e3ff385ab981d73c"
@@ -50,13 +51,15 @@ Role = Literal["needed", "optional", "rebuilt"]
 class SourceFile:
     """A data file of the commit.
 
-    ``blob`` is its git blob id. A ``needed`` file is read by this package; an ``optional`` one
+    ``blob`` is its git blob id. ``at_most`` is its size in bytes; of the optional file, whose size
+    is not known, it is a bound. A ``needed`` file is read by this package; an ``optional`` one
     too, but another file stands in for it; a ``rebuilt`` one is never fetched, because it follows
     from the needed ones and its blob id proves that it was rebuilt rightly.
     """
 
     path: str
     blob: str
+    at_most: int
     role: Role
 
 
@@ -65,7 +68,10 @@ def files() -> dict[str, SourceFile]:
     """Return every data file of the commit by its path in the repository, sorted by path."""
     manifest = resources.files(__package__).joinpath("manifest.tsv").read_text("utf-8")
     rows = (line.split("\t") for line in manifest.splitlines()[1:])
-    return {path: SourceFile(path, blob, role) for blob, role, path in rows}  # type: ignore[arg-type]
+    return {
+        path: SourceFile(path, blob, int(at_most), role)  # type: ignore[arg-type]
+        for blob, at_most, role, path in rows
+    }
 
 
 def under(folder: str) -> tuple[str, ...]:
@@ -113,11 +119,21 @@ def read(path: str, folder: Path | None = None) -> bytes:
     """
     found = find(path, folder)
     try:
-        content = found.read_bytes()
+        content = take(found, files()[path].at_most)
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=found) from error
     check(path, content, where=found)
     return content
+
+
+def take(path: Path, at_most: int) -> bytes:
+    """Return a file's content; of a larger file only one byte more than ``at_most``.
+
+    Raises:
+        OSError: it cannot be read, or is a folder, a pipe or a device.
+    """
+    with open_file(path) as file:
+        return file.read(at_most + 1)
 
 
 def check(path: str, content: bytes, *, where: str | Path) -> None:
@@ -126,10 +142,11 @@ def check(path: str, content: bytes, *, where: str | Path) -> None:
     Raises:
         CorpusError: the blob ids differ; the error names both.
     """
-    expected, got = files()[path].blob, blob_id(content)
-    if got != expected:
+    file, got = files()[path], blob_id(content)
+    if got != file.blob:
+        these = "this is" if len(content) <= file.at_most else "what was read of it is"
         raise CorpusError(
-            f"is not the published file: git blob {expected} was expected, this is {got}"
+            f"is not the published file: git blob {file.blob} was expected, {these} {got}"
             f" ({len(content):,} bytes)",
             where=where,
             remedy="It may be cut short or edited. `spor data fetch` gets it anew.",

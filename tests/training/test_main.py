@@ -11,7 +11,7 @@ from spor_tasks.samples import SplitPair
 from spor_tasks.splits import registry
 from spor_tasks.store import read_manifest
 from tests.conftest import REPOSITORY
-from training import lora
+from training import demo, lora
 from training.__main__ import main
 from training.config import TrainingConfig, dump
 
@@ -55,6 +55,28 @@ def test_bad_input_is_one_message_and_exit_code_2(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize("rank", [None, "0"])
+def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
+    rank: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers = []
+
+    def demonstrate() -> bool:
+        handlers.append(signal.getsignal(signal.SIGTERM))
+        if rank is None:
+            signal.raise_signal(signal.SIGTERM)
+        return True
+
+    monkeypatch.setattr(demo, "demonstrate", demonstrate)
+    if rank:
+        monkeypatch.setenv("RANK", rank)
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["demo"]) == (143 if rank is None else 0)
+    assert (handlers == [before]) == (rank is not None)
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert ("interrupted: " in capsys.readouterr().err) == (rank is None)
 
 
 def test_an_interrupt_saves_nothing_and_is_exit_code_130(

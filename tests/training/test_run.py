@@ -26,6 +26,7 @@ from spor_tasks.evaluator import Evaluator
 from spor_tasks.store import read_manifest
 from spor_tasks.tasks import stubs
 from tests.conftest import REPOSITORY
+from tests.processes import alive
 from training import cells, hub, lora
 from training.__main__ import main
 from training.cells import look
@@ -372,6 +373,31 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(
     assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
     assert run(experiment, ["atom-0"], progress=False)
     assert look(experiment, cell).status == "done"
+
+
+def test_a_run_that_is_told_to_end_takes_its_workers_along(
+    file: Path, experiment: Experiment
+) -> None:
+    endless = file.with_name("endless.yaml")
+    endless.write_text(file.read_text().replace("max_steps=1", "epochs=1000000"))
+    notes = [experiment.folder / name / "working.json" for name in NAMES[:2]]
+    process = start(endless, "--only", "atom", "--workers", "2")
+    try:
+        deadline = time.monotonic() + 120
+        while not all(note.exists() for note in notes) and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.05)
+        workers = [int(json.loads(note.read_text())["worker"].split(":")[1]) for note in notes]
+        assert all(map(alive, workers))
+        process.terminate()
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 143
+        assert "interrupted: the same command goes on from what was kept" in said
+        assert not any(map(alive, workers))
+        assert statuses(experiment) == ["missing"] * 3  # all locks are free
+        assert not any(note.exists() for note in notes)
+    finally:
+        process.kill()
 
 
 def test_several_processes_share_a_cell(

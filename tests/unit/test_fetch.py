@@ -1,15 +1,23 @@
 """Fetching against a server of our own, with everything that can go wrong on the way."""
 
+import io
+import os
 import threading
+import time
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http.client import HTTPMessage as Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
+from urllib.request import Request
 
 import pytest
 
+from spor_tasks.corpora import fetch as fetching
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.fetch import Outcome, fetch
 from spor_tasks.corpora.sources import Role, SourceFile
@@ -31,7 +39,7 @@ Answer = Callable[[BaseHTTPRequestHandler, bytes], None]
 def small_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commit hold our files, and no proxy stand between."""
     files = {
-        path: SourceFile(path, sources.blob_id(content), role)
+        path: SourceFile(path, sources.blob_id(content), len(content), role)
         for path, (role, content) in FILES.items()
     }
     monkeypatch.setattr(sources, "files", lambda: files)
@@ -52,7 +60,7 @@ class Server:
                 server.requests[path] += 1
                 odd = server.answers.get(path)
                 answer = odd.pop(0) if odd else whole
-                answer(self, FILES[path][1])
+                answer(self, FILES[path.partition("?")[0]][1])
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
                 """Say nothing."""
@@ -207,6 +215,167 @@ def test_a_server_that_falls_silent_is_given_up(
         over.set()
 
 
+MEGABYTE = bytes(10**6)
+
+
+def endless(handler: BaseHTTPRequestHandler, _content: bytes) -> None:
+    """Send 40 MB, unless nobody reads on."""
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        for _ in range(40):
+            handler.wfile.write(MEGABYTE)
+
+
+def long_redirect(handler: BaseHTTPRequestHandler, _content: bytes) -> None:
+    """Redirect to the right file, with 40 MB to read first."""
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+    with suppress(OSError):
+        for _ in range(40):
+            handler.wfile.write(MEGABYTE)
+
+
+def dripping(start: bytes) -> Answer:
+    """Return an answer that begins so, and goes on for a minute by a byte every 20 ms."""
+
+    def drip(handler: BaseHTTPRequestHandler, _content: bytes) -> None:
+        handler.wfile.write(start)
+        with suppress(OSError):
+            for _ in range(3000):
+                handler.wfile.write(b"x")
+                time.sleep(0.02)
+
+    return drip
+
+
+def redirect(location: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, _content: bytes) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", location)
+        handler.end_headers()
+
+    return answer
+
+
+@pytest.fixture
+def memory() -> Iterator[Callable[[], int]]:
+    """Return what says how many bytes were held at once at most, since the test began."""
+    tracemalloc.start()
+    yield lambda: tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+
+def test_a_larger_answer_is_read_no_further_than_its_file_is_long(
+    server: Server, tmp_path: Path, memory: Callable[[], int]
+) -> None:
+    server.answers = {"c.csv": [endless]}
+    with pytest.raises(CorpusError, match=r"what was read of it is \w+ \(8 bytes\)"):
+        fetch(tmp_path, server.url)
+    assert memory() < 3 * len(MEGABYTE)
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_what_comes_with_a_redirect_is_not_read(
+    server: Server, tmp_path: Path, memory: Callable[[], int]
+) -> None:
+    server.answers = {"c.csv": [long_redirect]}
+    fetch(tmp_path, server.url)
+    assert everything_below(tmp_path) == WANTED
+    assert memory() < 3 * len(MEGABYTE)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 "],
+    ids=["body", "header", "status"],
+)
+def test_an_answer_that_drips_is_given_up(
+    start: bytes, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "PATIENCE", 0.3)
+    monkeypatch.setattr(fetching, "SLOWEST", 100_000.0)
+    server.answers = {"a.xml": [dripping(start)] * 9}
+    began = time.monotonic()
+    with pytest.raises(CorpusError, match=r"could not be fetched: (it took too long|timed out)"):
+        fetch(tmp_path, server.url, pauses=[0.1] * 9)
+    assert 0.5 <= time.monotonic() - began < 5
+    assert server.requests["a.xml"] == 1
+
+
+def test_another_file_that_fails_ends_an_answer_that_drips(server: Server, tmp_path: Path) -> None:
+    server.answers = {"a.xml": [dripping(b"HTTP/1.1 200 OK\r\n\r\n")], "c.csv": [status(403)]}
+    began = time.monotonic()
+    with pytest.raises(CorpusError, match="403"):
+        fetch(tmp_path, server.url, jobs=4)
+    assert time.monotonic() - began < 5
+
+
+def test_an_attempt_that_would_come_too_late_is_not_made(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "PATIENCE", 5.0)
+    server.answers = {"c.csv": [status(503)] * 9}
+    with pytest.raises(CorpusError, match="503"):
+        fetch(tmp_path, server.url, pauses=[60] * 9)
+    assert server.requests["c.csv"] == 1
+
+
+def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
+    server.answers = {"c.csv": [redirect(f"{server.url}/c.csv"), redirect("/base/c.csv")]}
+    fetch(tmp_path, server.url)
+    assert everything_below(tmp_path) == WANTED
+    assert server.requests["c.csv"] == 3
+
+
+def test_only_a_few_redirects_are_followed(server: Server, tmp_path: Path) -> None:
+    server.answers = {"c.csv": [redirect(f"/base/c.csv?{number}") for number in range(9)]}
+    for number in range(9):
+        server.answers[f"c.csv?{number}"] = [redirect(f"/base/c.csv?{number + 1}")]
+    with pytest.raises(CorpusError, match="redirect error"):
+        fetch(tmp_path, server.url)
+    assert sum(count for path, count in server.requests.items() if "c.csv" in path) == 6
+
+
+@pytest.mark.parametrize("location", ["ftp://127.0.0.1:9/c.csv", "file:///etc/passwd", "data:,x"])
+def test_a_redirect_to_anything_but_http_is_refused(
+    location: str, server: Server, tmp_path: Path
+) -> None:
+    server.answers = {"c.csv": [redirect(location)] * 2}
+    with pytest.raises(CorpusError, match=r"not followed|not allowed") as caught:
+        fetch(tmp_path, server.url, pauses=[0])
+    assert caught.value.where == f"{server.url}/c.csv"
+    assert server.requests["c.csv"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "followed"),
+    [
+        ("https://a/x", "https://b/y", True),
+        ("http://a/x", "https://a/x", True),
+        ("http://a/x", "http://b/y", True),
+        ("https://a/x", "http://a/x", False),
+        ("https://a/x", "ftp://a/x", False),
+        ("http://a/x", "ftp://a/x", False),
+    ],
+)
+def test_what_is_encrypted_stays_encrypted(old: str, new: str, followed: bool) -> None:  # noqa: FBT001
+    def follow() -> Request | None:
+        body = io.BytesIO()
+        return fetching._Redirects().redirect_request(Request(old), body, 302, "", Message(), new)  # noqa: S310
+
+    if followed:
+        request = follow()
+        assert request is not None
+        assert request.full_url == new
+    else:
+        with pytest.raises(
+            CorpusError, match=f"redirects to an address of {new.partition(':')[0]}"
+        ):
+            follow()
+
+
 def test_an_interruption_stops_the_fetch_and_leaves_nothing_half(
     server: Server, tmp_path: Path
 ) -> None:
@@ -242,6 +411,54 @@ def test_a_local_copy_that_lacks_a_needed_file_is_refused(tmp_path: Path) -> Non
     with pytest.raises(CorpusError, match="is not there") as caught:
         fetch(tmp_path / "data", tmp_path / "copy")
     assert str(caught.value.where).startswith(str(tmp_path / "copy"))
+
+
+def larger_than_memory(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)  # of which the disk holds nothing
+
+
+def zeros_without_end(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (larger_than_memory, r"not the published file: .* \(8 bytes\)"),
+        (zeros_without_end, "cannot be read: it is not a regular file"),
+        (os.mkfifo, "cannot be read: it is not a regular file"),
+        (Path.mkdir, "cannot be read: it is not a regular file"),
+    ],
+)
+def test_a_local_copy_is_read_no_further_than_its_file_is_long(
+    make: Callable[[Path], None], told: str, tmp_path: Path
+) -> None:
+    source, destination = tmp_path / "copy", tmp_path / "data"
+    for path, content in WANTED.items():
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_bytes(content)
+    (source / "c.csv").unlink()
+    make(source / "c.csv")
+    with pytest.raises(CorpusError, match=told) as caught:
+        fetch(destination, source)
+    assert caught.value.where == str(source / "c.csv")
+
+
+def test_a_larger_file_in_a_files_place_is_replaced(server: Server, tmp_path: Path) -> None:
+    larger_than_memory(tmp_path / "c.csv")
+    assert fetch(tmp_path, server.url).paths("fetched") == tuple(sorted(WANTED))
+    assert everything_below(tmp_path) == WANTED
+
+
+@pytest.mark.parametrize("make", [zeros_without_end, os.mkfifo])
+def test_what_is_not_a_file_is_neither_read_nor_replaced(
+    make: Callable[[Path], None], server: Server, tmp_path: Path
+) -> None:
+    make(tmp_path / "c.csv")
+    with pytest.raises(CorpusError, match="cannot be written") as caught:
+        fetch(tmp_path, server.url)
+    assert caught.value.where == str(tmp_path / "c.csv")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(server: Server, tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ def own_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, text in files.items():
         sample = SampleMaker("webnlg")([Triple("Gull", "crew", "4")], [text])
         store.write_rows(tmp_path / path, [store.to_row(sample)])
-        blob = sources.blob_id((tmp_path / path).read_bytes())
-        manifest[path] = sources.SourceFile(path, blob, "needed")
+        content = (tmp_path / path).read_bytes()
+        blob = sources.blob_id(content)
+        manifest[path] = sources.SourceFile(path, blob, len(content), "needed")
     monkeypatch.setattr(sources, "files", lambda: manifest)
     return tmp_path
 
@@ -108,8 +109,10 @@ def own_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("test_e2e_order-invariance_cwio", train),
     ):
         path, row = published.path(name), store.to_row(sample)
-        blob = sources.blob_id(store.encode_row(row))
-        manifest[path] = sources.SourceFile(path, blob, "rebuilt" if sample is match else "needed")
+        content = store.encode_row(row)
+        blob, size = sources.blob_id(content), len(content)
+        role: sources.Role = "rebuilt" if sample is match else "needed"
+        manifest[path] = sources.SourceFile(path, blob, size, role)
         store.write_rows(tmp_path / path, [row])
     monkeypatch.setattr(sources, "files", lambda: manifest)
     (tmp_path / published.path("train_e2e_order-invariance_match")).unlink()
@@ -128,7 +131,7 @@ def test_what_is_rebuilt_must_be_the_released_file(
     own_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = published.path("train_e2e_order-invariance_match")
-    manifest = {**sources.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
+    manifest = {**sources.files(), path: sources.SourceFile(path, "0" * 40, 9, "rebuilt")}
     monkeypatch.setattr(sources, "files", lambda: manifest)
     with pytest.raises(CorpusError, match="git blob 0000") as caught:
         published.load("order_invariance", "e2e", own_corpus, part="cwio")

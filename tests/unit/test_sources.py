@@ -16,7 +16,7 @@ CONTENT = b"one line\n"
 @pytest.fixture
 def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commit hold one file of ours."""
-    file = SourceFile(FILE, sources.blob_id(CONTENT), "needed")
+    file = SourceFile(FILE, sources.blob_id(CONTENT), len(CONTENT), "needed")
     monkeypatch.setattr(sources, "files", lambda: {FILE: file})
 
 
@@ -93,6 +93,15 @@ def test_any_other_content_is_refused_with_both_digests(tmp_path: Path, content:
     assert caught.value.where == str(tmp_path / FILE)
     assert sources.blob_id(CONTENT) in caught.value.what
     assert sources.blob_id(content) in caught.value.what
+
+
+@pytest.mark.usefixtures("one_file")
+def test_a_larger_file_is_read_no_further_than_the_published_one_is_long(tmp_path: Path) -> None:
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    with (tmp_path / FILE).open("wb") as file:
+        file.truncate(2**40)  # of which the disk holds nothing
+    with pytest.raises(CorpusError, match=r"what was read of it is \w+ \(10 bytes\)"):
+        sources.read(FILE, tmp_path)
 
 
 def test_every_corpus_has_a_licence_and_someone_to_name() -> None:

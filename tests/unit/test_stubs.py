@@ -1,13 +1,15 @@
 """`spor tasks register`: stubs come, go and never touch what is not theirs."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import lm_eval
 import pytest
 import yaml
 
-from spor_tasks import tasks
+from spor_tasks import cli, tasks
 from spor_tasks.errors import ConfigError
 from spor_tasks.tasks import stubs
 from spor_tasks.tasks.stubs import Changes
@@ -72,6 +74,86 @@ def test_a_file_of_others_with_our_name_stops_us_before_anything_is_written(fold
         stubs.register(folder)
     assert caught.value.where == str(other)
     assert [path.read_text() for path in folder.iterdir()] == ["group: spor_mini\n"]
+
+
+def nothing_there(path: Path) -> None:
+    path.symlink_to("/nowhere/at.yaml")
+
+
+@pytest.mark.parametrize("make", [nothing_there, Path.mkdir, os.mkfifo])
+def test_what_is_not_a_file_is_passed_over(make: Callable[[Path], None], folder: Path) -> None:
+    folder.mkdir(parents=True)
+    make(folder / "someones_task.yaml")
+    assert stubs.register(folder) == Changes(written=NUMBER, removed=0, kept=0)
+    assert stubs.registered(folder)
+    assert stubs.unregister(folder) == Changes(written=0, removed=NUMBER, kept=0)
+    assert [path.name for path in folder.iterdir()] == ["someones_task.yaml"]
+
+
+@pytest.mark.parametrize("make", [nothing_there, Path.mkdir, os.mkfifo])
+def test_what_is_not_a_file_is_not_replaced_either(
+    make: Callable[[Path], None], folder: Path
+) -> None:
+    folder.mkdir(parents=True)
+    make(folder / "spor_mini.yaml")
+    assert not stubs.registered(folder)
+    with pytest.raises(ConfigError, match="no stub of ours") as caught:
+        stubs.register(folder)
+    assert caught.value.where == str(folder / "spor_mini.yaml")
+    assert [path.name for path in folder.iterdir()] == ["spor_mini.yaml"]
+
+
+def test_a_stub_that_is_not_text_any_more_is_written_anew_or_removed(folder: Path) -> None:
+    stubs.register(folder)
+    damaged = folder / "spor_mini.yaml"
+    text = damaged.read_bytes()
+    damaged.write_bytes(text[:-9] + b"\xe9\xff\n")
+    assert not stubs.registered(folder)
+    assert stubs.register(folder) == Changes(written=1, removed=0, kept=NUMBER - 1)
+    assert damaged.read_bytes() == text
+    damaged.write_bytes(text[:-9] + b"\xe9\xff\n")
+    assert stubs.unregister(folder) == Changes(written=0, removed=NUMBER, kept=0)
+    assert not folder.exists()
+
+
+@pytest.fixture
+def left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What is left in two places where lm-eval was uninstalled before our stubs were removed."""
+    places = [tmp_path / "one" / "lm_eval", tmp_path / "two" / "lm_eval"]
+    for place in places:
+        stubs.register(place / "tasks" / stubs._FOLDER)
+        (place / "tasks" / "okapi" / "mmlu").mkdir(parents=True)  # as pip does
+    search = [str(place.parent) for place in places]
+    monkeypatch.setattr(stubs, "find_spec", lambda name: PathFinder.find_spec(name, search))
+    return places
+
+
+def test_a_folder_without_code_is_not_taken_for_lm_eval(left_behind: list[Path]) -> None:
+    found = PathFinder.find_spec("lm_eval", [str(place.parent) for place in left_behind])
+    assert found  # although there is no lm-eval, and `import lm_eval` works
+    assert list(found.submodule_search_locations or ()) == list(map(str, left_behind))
+    with pytest.raises(ConfigError, match="lm-eval is not installed"):
+        stubs.folder()
+
+
+def test_what_an_uninstalled_lm_eval_left_is_removed(
+    left_behind: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (left_behind[1] / "notes.txt").write_text("somebody's")
+    assert cli.main(["tasks", "register"]) == 2
+    assert cli.main(["tasks", "register", "--remove"]) == 0
+    assert capsys.readouterr().out.count(f": 0 written, {NUMBER} removed, 0 kept as is\n") == 2
+    assert not left_behind[0].exists()
+    assert [path.name for path in left_behind[1].iterdir()] == ["notes.txt"]
+
+
+def test_where_nothing_is_left_nothing_can_be_removed(
+    left_behind: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stubs.remove()
+    assert not any(place.exists() for place in left_behind)
+    assert cli.main(["tasks", "register", "--remove"]) == 2
+    assert "lm-eval is not installed" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -1,0 +1,165 @@
+"""Workers end with the process that had them started, however that ended, and leave no orphans."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.processes import alive
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+EXPERIMENT = """
+name: asleep
+output: {folder}
+models: [{{name: m, overrides: ["model.path=nowhere"]}}]
+sets: [{{aspect: systematicity, corpora: [mini], arms: [atom]}}]
+"""
+
+# What is imported takes seconds, so it is done once, for several parents at the same time.
+PARENTS = """
+import json, os, signal, sys
+from pathlib import Path
+import torch
+from training import run
+from training.__main__ import main
+from training.launch import launch
+
+def worker(experiment, *_, **__):
+    import napping
+    napping.nap(experiment.folder)
+
+run.work = worker
+# Of what a shell runs in the background, interrupts are ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+folder = Path(sys.argv[1])
+pids = {}
+for name in sys.argv[2:]:
+    if not (pid := os.fork()):
+        here = folder / name
+        if name == "launching":
+            launch("napping", [here], processes=2, threads=1, log=here / "log")
+        sys.exit(main(["run", str(here / "experiment.yaml"), "--workers", "2"]))
+    pids[name] = pid
+print(json.dumps(pids), flush=True)
+names = {pid: name for name, pid in pids.items()}
+for _ in pids:
+    pid, status = os.wait()
+    print(json.dumps([names[pid], os.waitstatus_to_exitcode(status)]), flush=True)
+"""
+
+# A worker notes itself and its parent, and naps until it is interrupted.
+NAPPING = """
+import os, sys, time
+from pathlib import Path
+from training import lifeline
+
+def nap(folder):
+    file = Path(folder) / f"{os.getpid()}.pid"
+    file.write_text(str(os.getppid()))
+    while True:
+        try:
+            time.sleep(300)
+        except KeyboardInterrupt:
+            file.with_suffix(".interrupted").touch()
+            if Path(folder).name != "killed":
+                raise
+            lifeline._GRACE = 1.0  # whoever goes on none the less is killed
+
+if __name__ == "__main__":
+    nap(sys.argv[1])
+"""
+
+SIGNALS = {
+    "terminated": signal.SIGTERM,
+    "interrupted": signal.SIGINT,
+    "killed": signal.SIGKILL,
+    "launching": signal.SIGKILL,
+}
+
+
+class Ended:
+    """What became of parents that got a signal, and of their workers."""
+
+    def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
+        assert process.stdout
+        self._folder = folder
+        self.parents: dict[str, int] = json.loads(process.stdout.readline())
+        deadline = time.monotonic() + 120
+        while any(len(self.workers(name)) < 2 for name in SIGNALS):
+            assert time.monotonic() < deadline, "the workers do not start"
+            time.sleep(0.1)
+        self.processes = {name: self._noted(name) for name in SIGNALS}
+        for name, number in SIGNALS.items():
+            os.kill(self.parents[name], number)
+        self.statuses = dict(json.loads(line) for line in process.stdout)
+        deadline = time.monotonic() + 20
+        while any(map(alive, self.all())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.orphans = {name: set(filter(alive, self.processes[name])) for name in SIGNALS}
+
+    def workers(self, name: str) -> set[int]:
+        return {int(file.stem) for file in (self._folder / name).glob("*.pid") if file.read_text()}
+
+    def _noted(self, name: str) -> set[int]:
+        """Return the workers, and what stands between them and their parent."""
+        files = (self._folder / name).glob("*.pid")
+        return self.workers(name) | {int(file.read_text()) for file in files}
+
+    def interrupted(self, name: str) -> set[int]:
+        return {int(file.stem) for file in (self._folder / name).glob("*.interrupted")}
+
+    def all(self) -> set[int]:
+        return set().union(*self.processes.values())
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
+    folder = tmp_path_factory.mktemp("parents")
+    (folder / "napping.py").write_text(NAPPING)
+    for name in SIGNALS:
+        (folder / name).mkdir()
+        (folder / name / "experiment.yaml").write_text(EXPERIMENT.format(folder=folder / name))
+    path = f"{REPOSITORY}{os.pathsep}{folder}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", PARENTS, str(folder), *SIGNALS],
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield (done := Ended(folder, process))
+        for orphan in filter(alive, done.all()):
+            os.kill(orphan, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_no_worker_outlives_its_parent(name: str, ended: Ended) -> None:
+    assert len(ended.workers(name)) == 2
+    assert len(ended.processes[name]) == (3 if name == "launching" else 4)
+    assert ended.orphans[name] == set()
+
+
+@pytest.mark.parametrize("name", ["terminated", "interrupted", "killed"])
+def test_a_worker_is_interrupted_and_may_leave_things_in_order(name: str, ended: Ended) -> None:
+    assert ended.interrupted(name) == ended.workers(name)
+
+
+def test_a_parent_ends_with_the_status_of_its_signal(ended: Ended) -> None:
+    assert ended.statuses == {
+        "terminated": 143,
+        "interrupted": 130,
+        "killed": -signal.SIGKILL,
+        "launching": -signal.SIGKILL,
+    }
