@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo test check benchmarks clean
+.PHONY: setup demo test check benchmarks soak clean
 
 setup: $(STAMP)
 
@@ -31,6 +31,9 @@ check: $(STAMP)
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/benchmarks
+
+soak: $(STAMP)
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto tests/reliability
 
 clean:
 	rm -rf $(VENV) runs dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

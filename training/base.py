@@ -159,7 +159,7 @@ def pretrain(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         model = _new_model(tokenizer, settings)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
         lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps),

@@ -5,7 +5,6 @@ went wrong last is in `error.txt`. Nothing is done because a file exists: adapte
 their manifests, results by what stands in them.
 """
 
-import json
 import logging
 import os
 import platform
@@ -24,7 +23,8 @@ from spor_tasks import __version__, checkpoints, harness, results, tasks
 from spor_tasks.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.evaluator import Evaluator
 from spor_tasks.splits import registry
-from spor_tasks.store import digest, read_manifest, write_json
+from spor_tasks.store import digest, read_json, read_manifest, write_json
+from spor_tasks.visible import visible
 from training import typed
 from training.config import TrainingConfig, dump
 from training.experiment import Cell, Experiment, training_config
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 _LOCK, _WORKING, _ERROR = ".lock", "working.json", "error.txt"
 # A lock may be held for a moment by one who only looks whether it is held.
-_PATIENCE = 2.0
+_PATIENCE = 0.2
 # Where results lie before the weights that they are of are on this machine.
 _UNKNOWN_WEIGHTS = "unknown"
 
@@ -94,7 +94,8 @@ def complete(
             evaluator.release()
             _log.error("%s: %s", cell.name, _told(fault))
             with suppress(OSError):  # as a full disk may be what is wrong
-                error.write_text(f"{_told(fault)}\n\n{''.join(traceback.format_exception(fault))}")
+                told = f"{_told(fault)}\n\n{''.join(traceback.format_exception(fault))}"
+                error.write_text(told, "utf-8", "backslashreplace")
             return False
         error.unlink(missing_ok=True)
     return True
@@ -110,7 +111,7 @@ def _finished(experiment: Experiment, cell: Cell) -> State:
         if manifest is None:
             return State("missing", "", {})
         if difference := _difference(config, manifest):
-            return State("other", f"has an adapter of other settings: {difference}", {})
+            return State("other", f"has an adapter of other settings: {visible(difference)}", {})
         weights = str(manifest["adapter_sha256"])
     found = _results(experiment, cell, arguments, weights)
     if len(found) == len(cell.tasks):
@@ -137,6 +138,7 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     from training.unfinished import learned_settings  # noqa: PLC0415
 
     try:
+        checkpoints.check_manifest(manifest, config.output)
         made_with = typed.read(TrainingConfig, manifest.get("config"), str(config.output))
     except ConfigError as error:
         return f"its settings are of another version: {error.what}"
@@ -144,15 +146,16 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     for key in here:
         if here[key] != there[key]:
             return f"{key} is {there[key]!r} there and {here[key]!r} here"
+    made_by = manifest.get("versions")
     for package, version in versions(config.model).items():
-        if (other := manifest.get("versions", {}).get(package)) != version:
+        if (other := made_by.get(package) if isinstance(made_by, dict) else None) != version:
             return f"it was made with {package} {other}, and {version} is here"
     data = config.data
     arm = _arm_sha256(data.aspect, data.corpus, data.protocol, data.part, data.arm)
     if arm not in {None, manifest.get("arm_sha256")}:
         return f"it was trained on another {data.arm}, SHA-256 {manifest.get('arm_sha256')}"
     base = checkpoints.base_sha256(_base_arguments(config))
-    if base not in {None, manifest.get("base_model", {}).get("sha256")}:
+    if base not in {None, manifest["base_model"]["sha256"]}:
         return f"it was trained on other weights of {config.model.path}"
     return None
 
@@ -261,7 +264,7 @@ def _is_of(file: Path, task: str, experiment: Experiment, cell: Cell) -> bool:
         return False
     if result is None:
         return False
-    content = json.loads(file.read_bytes())
+    content = read_json(file)
     run, config = content["config"], content["configs"][task]
     options = _options(experiment, cell)
     arguments = _arguments(experiment, cell)
@@ -447,16 +450,16 @@ def _note(folder: Path, step: str) -> None:
 
 
 def _working(folder: Path) -> str:
-    with suppress(OSError, ValueError, KeyError):
-        note = json.loads((folder / _WORKING).read_bytes())
+    with suppress(ConfigError, ValueError, LookupError, TypeError, OverflowError):
+        note = read_json(folder / _WORKING)
         minutes, seconds = divmod(int(time.time() - note["since"]), 60)
-        return f"{note['step']} for {minutes}:{seconds:02d} on {note['worker']}"
+        return visible(f"{note['step']} for {minutes}:{seconds:02d} on {note['worker']}")
     return ""
 
 
 def _told(fault: Exception) -> str:
-    return f"{type(fault).__name__}: {' '.join(str(fault).split())}"
+    return visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
 
 
 def _first_line(file: Path) -> str:
-    return file.read_text().partition("\n")[0]
+    return visible(file.read_text("utf-8", "replace").partition("\n")[0])

@@ -28,7 +28,7 @@ class DemoSettings:
     """
 
     base: BaseSettings = field(default_factory=BaseSettings)
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[int, ...] = (0, 1)
     overrides: tuple[str, ...] = ()
     limit: int | None = None
     workers: int = 2
