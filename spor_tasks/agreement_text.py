@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.agreement import FEWEST, Agreement, Estimate
-from spor_tasks.errors import ConfigError
 from spor_tasks.report.escape import csv_table, markdown_text
 from spor_tasks.report.layout import Grid, Line, Number
 from spor_tasks.report.plots import Plot, Points, draw_points
 from spor_tasks.report.render import markdown_grid, plain_grid
-from spor_tasks.store import atomic_write
+from spor_tasks.store import atomic_write, writing
 from spor_tasks.visible import visible
 
 SCHEMA = 1
@@ -180,11 +179,8 @@ def write(found: Sequence[Agreement], out: Path) -> None:
     if drawn := plot(found):
         files |= {"agreement.svg": drawn.svg.encode(), "agreement.png": drawn.png}
     for name, content in files.items():
-        try:
-            with atomic_write(out / name) as file:
-                file.write(content)
-        except OSError as error:
-            raise ConfigError(f"cannot be written: {error}", where=out / name) from error
+        with writing(out / name), atomic_write(out / name) as file:
+            file.write(content)
 
 
 def plot(found: Sequence[Agreement]) -> Plot | None:

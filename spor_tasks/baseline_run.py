@@ -13,7 +13,7 @@ from spor_tasks.evaluator import Evaluator
 from spor_tasks.report.samples import Record, find
 from spor_tasks.results import TaskResult
 from spor_tasks.samples import ARMS
-from spor_tasks.store import to_row, write_rows
+from spor_tasks.store import to_row, write_rows, writing
 from spor_tasks.tasks import TaskFile
 
 
@@ -51,7 +51,8 @@ def run(
         raise ConfigError("takes the outputs of one task", where="--out")
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        place.mkdir(parents=True, exist_ok=True)
+        with writing(place):
+            place.mkdir(parents=True, exist_ok=True)
         before = set(place.rglob("results_*.json"))
         evaluator = Evaluator("spor-baseline")
         for file in suited:
@@ -59,6 +60,8 @@ def run(
                 metadata = {"held_out_reference": True} if baseline.looks_at == "reference" else {}
                 evaluator.evaluate(settings, [file.name], place, metadata=metadata, limit=limit)
         written = sorted(set(place.rglob("results_*.json")) - before, key=lambda path: path.name)
+        if not written:  # lm-eval says so in its log alone
+            raise ConfigError("results cannot be written", where=place, remedy="Is the disk full?")
         found = tuple(result for path in written for result in results.read(path))
         if outputs is not None:
             _write(outputs, found[0])
@@ -100,10 +103,8 @@ def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[st
 
 def _write(path: Path, result: TaskResult) -> None:
     samples = find(result)
-    try:
+    with writing(path):
         write_rows(path, map(_row, samples.records() if samples else ()))
-    except OSError as error:
-        raise ConfigError(f"cannot be written: {error}", where=path) from error
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """The checkpoint that a model's arguments name: its base, its adapter, the prompt it reads."""
 
-import json
 import logging
-from collections.abc import Mapping
+import os
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,17 +12,33 @@ from typing import Any
 from huggingface_hub import try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
 
-from spor_tasks.errors import ConfigError
+from spor_tasks.errors import ConfigError, SporError
 from spor_tasks.prompts.linearize import PROMPT_STYLES, PromptStyle
-from spor_tasks.store import MANIFEST, digest_weights, read_manifest
+from spor_tasks.store import (
+    MANIFEST,
+    digest_weights,
+    is_file,
+    is_folder,
+    read_json,
+    read_manifest,
+    recover,
+    weight_files,
+)
+from spor_tasks.visible import visible
 
 _log = logging.getLogger(__name__)
 
 Arguments = Mapping[str, Any]
 """The arguments of one of lm-eval's models, with what ``--metadata`` adds to them."""
 
-# What an evaluation needs of an adapter's manifest.
-_NEEDED = ("aspect", "corpus", "arm", "arm_sha256", "seed", "prompt_style", "base_model")
+# What is needed of an adapter's manifest, and of its base.
+_NEEDED: Mapping[str, type] = {
+    **dict.fromkeys(("aspect", "corpus", "arm", "arm_sha256", "prompt_style"), str),
+    "seed": int,
+    "base_model": dict,
+    "adapter_sha256": str,
+}
+_NEEDED_OF_BASE: Mapping[str, type] = {"path": str, "sha256": str}
 
 # What a generation_config.json tells besides settings.
 _NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
@@ -58,7 +76,10 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     name = adapter_name(arguments)
     if name is None:
         return None
-    adapter = _read_manifest(_find(name, "adapter_config.json", arguments))
+    folder = _find(name, "adapter_config.json", arguments)
+    if folder is not None:
+        read_json(folder / "adapter_config.json")  # peft would fail on it after minutes
+    adapter = _read_manifest(folder)
     if "base_model" in adapter:
         _check_base(adapter["base_model"], name, base, arguments.get("pretrained"))
     return adapter
@@ -109,7 +130,7 @@ def has_chat_template(arguments: Arguments) -> bool | None:
     folder = _find(name, "tokenizer_config.json", arguments)
     if folder is None:
         return None
-    settings = json.loads((folder / "tokenizer_config.json").read_bytes())
+    settings = read_json(folder / "tokenizer_config.json")
     return "chat_template" in settings or any(folder.glob("chat_template*"))
 
 
@@ -127,20 +148,42 @@ def generation_config(arguments: Arguments) -> dict[str, Any]:
         return {}
     file = folder / "generation_config.json"
     if file.is_file():
-        own = _read_json(file)
+        own = read_json(file)
         return {key: value for key, value in own.items() if key not in _NO_SETTINGS}
-    own = _read_json(folder / "config.json")
+    own = read_json(folder / "config.json")
     return {key: own[key] for key in _GENERATION if own.get(key) is not None}
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+@contextmanager
+def loading(name: str, remedy: str) -> Iterator[None]:
+    """Say of whatever a library raises in the block that the model cannot be loaded.
+
+    Raises:
+        ConfigError: in place of such an error.
+    """
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=file) from error
-    if not isinstance(content, dict):
-        raise ConfigError("must be a JSON object", where=file)
-    return content
+        yield
+    except SporError:
+        raise
+    except Exception as error:  # of a damaged file they let through what their own libraries raise
+        if is_about_code(error):
+            raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, pickle.UnpicklingError):  # which advises to load it nevertheless
+            what = "its weights are a pickle that holds more than tensors, and could run code"
+        raise ConfigError(f"cannot be loaded: {what}", where=name, remedy=remedy) from error
+
+
+OWN_CODE = "needs code of its own, which is not run unless you ask for it"
+OWN_CODE_REMEDY = (
+    "Use a model that transformers knows. If you trust the code, an evaluation runs it with "
+    "--model_args trust_remote_code=True; training never runs it."
+)
+
+
+def is_about_code(error: Exception) -> bool:
+    """Say whether an error of transformers asks to let a checkpoint's own code run."""
+    return "trust_remote_code" in str(error)
 
 
 def _style_of_base(arguments: Arguments) -> PromptStyle:
@@ -153,10 +196,10 @@ def _style_of_base(arguments: Arguments) -> PromptStyle:
             _log.warning(
                 "%s is not on this machine, so it gets the prompt of a causal model; "
                 "--metadata prompt_style=seq2seq asks for the other",
-                arguments["pretrained"],
+                visible(arguments["pretrained"]),
             )
         return "causal"
-    config = json.loads((base / "config.json").read_bytes())
+    config = read_json(base / "config.json")
     return "seq2seq" if config.get("is_encoder_decoder") else "causal"
 
 
@@ -171,38 +214,58 @@ def _find(name: object, file: str, arguments: Arguments) -> Path | None:
     if not isinstance(name, str):
         return None
     folder = Path(name)
-    if folder.is_dir():
+    recover(folder)
+    if is_folder(folder):
         folder /= str(arguments.get("subfolder", ""))
-        if not (folder / file).is_file():
+        if not is_file(folder / file):
             raise ConfigError(
                 f"holds no {file}",
                 where=folder,
                 remedy="Name a checkpoint with pretrained=, and an adapter of it with peft=.",
             )
         return folder
+    revision = arguments.get("revision")
     try:
-        cached = try_to_load_from_cache(name, file, revision=arguments.get("revision"))
+        cached = try_to_load_from_cache(name, file, revision=revision and str(revision))
     except HFValidationError as error:
         raise ConfigError("there is no such folder", where=name) from error
     return Path(cached).parent if isinstance(cached, str) else None
 
 
 def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
-    if folder is None or not (folder / MANIFEST).exists():
+    if folder is None or not os.path.lexists(folder / MANIFEST):
         return {"adapter_sha256": folder and _digest(folder)}
     manifest = read_manifest(folder)
-    if missing := [key for key in _NEEDED if key not in manifest]:
-        raise ConfigError(
-            f"is not the manifest of an adapter: it lacks {', '.join(missing)}",
-            where=folder / MANIFEST,
-        )
-    if manifest.get("adapter_sha256") != _digest(folder):
+    check_manifest(manifest, folder / MANIFEST)
+    if manifest["adapter_sha256"] != _digest(folder):
         raise ConfigError(
             "the weights are not those that the manifest is about",
             where=folder,
             remedy="Train the adapter again.",
         )
     return manifest
+
+
+def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
+    """Refuse a manifest that does not tell what is needed of an adapter.
+
+    Raises:
+        ConfigError: a fact is missing, or of a wrong type.
+    """
+    _check_types(manifest, _NEEDED, "", where)
+    _check_types(manifest["base_model"], _NEEDED_OF_BASE, "base_model.", where)
+
+
+def _check_types(
+    facts: Mapping[str, Any], needed: Mapping[str, type], prefix: str, where: Path
+) -> None:
+    if missing := [f"{prefix}{key}" for key in needed if key not in facts]:
+        fault = f"it lacks {', '.join(missing)}"
+    elif wrong := [key for key, kind in needed.items() if not isinstance(facts[key], kind)]:
+        fault = f"{prefix}{wrong[0]} is of type {type(facts[wrong[0]]).__name__}"
+    else:
+        return
+    raise ConfigError(f"is not the manifest of an adapter: {fault}", where=where)
 
 
 def _check_base(
@@ -221,7 +284,10 @@ def _check_base(
 
 def _digest(folder: Path) -> str:
     """Return the digest of the weights; a base is read once, not for every task and adapter."""
-    states = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
+    try:
+        states = [(path.name, path.stat()) for path in weight_files(folder)]
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error}", where=folder) from error
     return _digest_of(folder, tuple((name, s.st_size, s.st_mtime_ns) for name, s in states))
 
 

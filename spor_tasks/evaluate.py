@@ -61,10 +61,17 @@ def run(arguments: Sequence[str]) -> None:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments as lm-eval's own parser reads them."""
+    """Return the arguments as lm-eval's own parser reads them.
+
+    Raises:
+        ConfigError: one is JSON that is nested too deeply.
+    """
     parser = Parser(prog="spor eval")
     Run.create(parser.add_subparsers(dest="command"))
-    return parser.parse_args(["run", *arguments])
+    try:
+        return parser.parse_args(["run", *arguments])
+    except RecursionError as error:
+        raise ConfigError("a value is nested too deeply", where="command line") from error
 
 
 def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[str, Any]) -> None:
@@ -103,7 +110,7 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
             if is_file(path):
                 plain_yaml.parse(read_text(path), str(path))  # before lm-eval, which reads on
             file = EvaluatorConfig.load_yaml_config(path)
-        except (OSError, TypeError, ValueError) as error:
+        except (OSError, RuntimeError, TypeError, ValueError) as error:  # one is for link loops
             raise ConfigError(str(error), where="--config") from error
         if unknown := file.keys() - {field.name for field in fields(EvaluatorConfig)}:
             raise ConfigError(f"unknown key {min(map(str, unknown))!r}", where=path)

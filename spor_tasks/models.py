@@ -19,6 +19,7 @@ from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
+from spor_tasks import checkpoints
 from spor_tasks import quantization as reduction
 from spor_tasks.answers import is_complete
 
@@ -56,16 +57,28 @@ class SporHF(HFLM):  # type: ignore[misc]
     """lm-eval's Hugging Face model with the generation of ``transformers`` itself.
 
     ``quantization`` ``nf4`` holds the base as QLoRA's training does, to evaluate what was trained.
+    A checkpoint's own code is run only where ``trust_remote_code`` is true.
 
     Raises:
-        ConfigError: the quantization is unknown, or its package is missing.
+        ConfigError: the quantization is unknown, or its package is missing; or the model cannot be
+            loaded.
     """
 
-    def __init__(self, *args: Any, quantization: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+    def __init__(
+        self,
+        pretrained: Any,  # noqa: ANN401 - lm-eval takes a name, or a model that is loaded
+        *args: Any,  # noqa: ANN401 - passed on
+        quantization: str | None = None,
+        trust_remote_code: bool | None = False,
+        **kwargs: Any,  # noqa: ANN401 - passed on
+    ) -> None:
         self._reduced: dict[str, Any] = {}
         if quantization is not None:
             self._reduced = {"quantization_config": reduction.settings(quantization)}
-        super().__init__(*args, **kwargs)
+        trust = trust_remote_code is True  # of None, transformers asks on the terminal
+        name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
+        with checkpoints.loading(name, "Look whether its folder, or its adapter's, is damaged."):
+            super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
         self._prompts_cut: dict[str, int] = {}
         if hasattr(self, "accelerator") and self.device.type == "cpu":
             # lm-eval shares documents among GPUs alone, and has each of these evaluate them all.

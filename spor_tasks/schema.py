@@ -45,6 +45,8 @@ def faults(value: object, schema: Schema, root: Schema, place: str = "") -> Iter
         yield f"{place} is {reprlib.repr(value)}, not one of {schema['enum']}"
     elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
         yield f"{place} is {reprlib.repr(value)}, which {schema['pattern']} does not match"
+    elif beyond := _beyond(value, schema):
+        yield f"{place} is {reprlib.repr(value)}, {beyond}"
     elif isinstance(value, dict):
         yield from _faults_of_object(value, schema, root, place)
 
@@ -58,6 +60,16 @@ def _faults_of_object(
     for key, member in value.items():
         for part in _schemas_of(key, schema):
             yield from faults(member, part, root, f"{place}.{key}" if place else key)
+
+
+def _beyond(value: object, schema: Schema) -> str | None:
+    """Say which limit of the schema's a number is beyond."""
+    if not isinstance(value, int | float):
+        return None
+    least, most = schema.get("minimum", value), schema.get("maximum", value)
+    if value < least:
+        return f"less than {least}"
+    return f"more than {most}" if value > most else None
 
 
 def _schemas_of(key: str, schema: Schema) -> list[Schema]:

@@ -35,6 +35,7 @@ from spor_tasks.store import (
     stream_rows,
     to_row,
     write_rows,
+    writing,
 )
 from spor_tasks.text.tokenize import tokens
 
@@ -123,7 +124,9 @@ def score(
     if against:
         judged = _paired(judged, other.counted(_judge(_read(against), plan, corpus, facts)))
     if per_sample:
-        _write(per_sample, ({**each.row, **plan.describe(*each.found)} for each in judged))
+        with writing(per_sample):
+            rows = ({**each.row, **plan.describe(*each.found)} for each in judged)
+            write_rows(per_sample, rows)
     else:
         for _ in judged:
             pass
@@ -299,11 +302,7 @@ def _paired(ones: Iterable[_Judged], others: Iterable[_Judged]) -> Iterator[_Jud
         yield one
 
 
-def _write(path: Path, rows: Iterable[Fields]) -> None:
-    try:
-        write_rows(path, rows)
-    except OSError as error:
-        raise ConfigError(f"cannot be written: {error}", where=path) from error
+
 
 
 # --- What is written of one sample: the names of the published evaluation's results, and more -----

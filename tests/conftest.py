@@ -27,7 +27,15 @@ def pytest_runtest_makereport(
     if report.skipped and on_real_data and os.environ.get(REQUIRE_DATA):
         report.outcome = "failed"
         report.longrepr = f"{REQUIRE_DATA} is set, and this test skipped: {report.longrepr}"
+    # What hostile texts leave in a report must travel between processes as UTF-8.
+    report.sections = [(title, _utf8(text)) for title, text in report.sections]
+    if report.failed and (said := str(report.longrepr)) != _utf8(said):
+        report.longrepr = _utf8(said)
     return report
+
+
+def _utf8(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
 
 
 @pytest.fixture(scope="session")

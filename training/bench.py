@@ -27,6 +27,7 @@ from spor_tasks.corpora import sources
 from spor_tasks.prompts.linearize import prompt
 from spor_tasks.samples import Split
 from spor_tasks.splits import registry
+from spor_tasks.visible import visible
 from training import lora, processes
 from training.batches import load, target_loss
 from training.checkpoints import Base, load_base
@@ -101,7 +102,7 @@ def run(models: Sequence[str], pairs: int, seeds: int, threads: int | None = Non
         for model in models or small_models(Path(folder), arm):
             measured = compare(model, arm, pairs, seeds, threads)
             load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-            print(f"\n{Path(model).name} on {pairs} pairs of {corpus} {arm.name}{load}\n")
+            print(f"\n{visible(Path(model).name)} on {pairs} pairs of {corpus} {arm.name}{load}\n")
             print("\n".join(table(measured)))
 
 

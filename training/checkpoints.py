@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -24,9 +23,10 @@ from transformers import (
 from transformers.utils import cached_file
 
 from spor_tasks import quantization
+from spor_tasks.checkpoints import loading
 from spor_tasks.errors import ConfigError
 from spor_tasks.prompts.linearize import PromptStyle
-from spor_tasks.store import digest_weights
+from spor_tasks.store import digest_weights, is_file, is_folder, recover
 from training.config import ModelConfig
 from training.data import Row
 
@@ -72,15 +72,16 @@ class Base:
 
 
 def load_base(settings: ModelConfig) -> Base:
-    """Load a base model from a folder, or from the hub or its cache.
+    """Load a base model from a folder, or from the hub or its cache; it runs none of its own code.
 
     Raises:
-        ConfigError: there is no such folder or model, it is damaged, lacks some of its weights, or
-            is of another architecture than the settings say.
+        ConfigError: there is no such folder or model, it is damaged, lacks some of its weights,
+            needs code of its own, or is of another architecture than the settings say.
     """
     folder = Path(settings.path)
-    if folder.is_dir():
-        if not (folder / "config.json").is_file():
+    recover(folder)
+    if is_folder(folder):
+        if not is_file(folder / "config.json"):
             raise ConfigError(
                 "is no checkpoint: it has no config.json",
                 where=folder,
@@ -91,19 +92,20 @@ def load_base(settings: ModelConfig) -> Base:
             "there is no such folder", where=settings.path, remedy="Set model.path to a checkpoint."
         )
     reduced = _quantized(settings.quantization) if settings.quantization else {}
-    try:
+    with loading(
+        settings.path,
+        "A local checkpoint may be incomplete. A model of the hub may need a licence to be "
+        "accepted on its page, `hf auth login`, or HF_HUB_OFFLINE unset.",
+    ):
         return _load(settings, reduced)
-    except (OSError, ValueError, LookupError, RuntimeError, SafetensorError) as error:
-        raise ConfigError(
-            f"cannot be loaded: {error}",
-            where=settings.path,
-            remedy="A local checkpoint may be incomplete. A model of the hub may need a licence to "
-            "be accepted on its page, `hf auth login`, or HF_HUB_OFFLINE unset.",
-        ) from error
 
 
 def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
-    source = {"pretrained_model_name_or_path": settings.path, "revision": settings.revision}
+    source: dict[str, Any] = {
+        "pretrained_model_name_or_path": settings.path,
+        "revision": settings.revision,
+        "trust_remote_code": False,  # else transformers asks on the terminal
+    }
     config = AutoConfig.from_pretrained(**source)
     style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
     if settings.architecture not in ("auto", style):
@@ -175,7 +177,7 @@ def git_commit() -> str | None:
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(  # noqa: S603 - constants
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+            command, cwd=Path(__file__).parent, capture_output=True, encoding="utf-8", check=True
         )
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from spor_tasks.errors import ConfigError
+from spor_tasks.store import read_text
 from training import typed
 
 
@@ -175,7 +176,7 @@ def load(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
             has the wrong type or is out of range; the error names the key and where it stands.
     """
-    return parse(typed.read_text(path), overrides, where=str(path))
+    return parse(read_text(path), overrides, where=str(path))
 
 
 def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") -> TrainingConfig:

@@ -19,6 +19,7 @@ from spor_tasks.prompts.linearize import PromptStyle
 from spor_tasks.samples import ARMS
 from spor_tasks.splits import registry
 from spor_tasks.splits.registry import SplitName
+from spor_tasks.store import read_text
 from spor_tasks.tasks.generate import task_name
 from training import config, typed
 from training.config import TrainingConfig
@@ -197,7 +198,7 @@ def load(path: Path, overrides: Iterable[str] = ()) -> Experiment:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
             value, or names sets or arms that there are not.
     """
-    document = typed.read_yaml(typed.read_text(path), str(path))
+    document = typed.read_yaml(read_text(path), str(path))
     own_keys = {entry.name for entry in fields(Experiment)}
     own: list[str] = []
     others: list[str] = []
@@ -278,7 +279,7 @@ def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
     cells_own = [f"data.{name}={json.dumps(value)}" for name, value in sets.items()]
     output = experiment.folder / cell.name / "adapter"
     return config.parse(
-        typed.read_text(entry.config) if entry.config else "{}",
+        read_text(entry.config) if entry.config else "{}",
         (
             *experiment.overrides,
             *entry.overrides,

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
+from spor_tasks import plain_yaml
 from spor_tasks.errors import ConfigError
 
 # --- YAML, strictly -------------------------------------------------------------------------------
@@ -29,7 +30,7 @@ _FLOAT = re.compile(
 )
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(plain_yaml.PlainLoader):
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's way
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
@@ -55,18 +56,6 @@ for _tag, _pattern, _first in (
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        ConfigError: it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=path) from error
-
-
 @cache  # the cells of an experiment share most of their settings
 def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return what the text holds, by the plain spellings of YAML 1.2's core schema.
@@ -74,12 +63,10 @@ def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     Equal texts give the same object, which nobody may change.
 
     Raises:
-        ConfigError: it is not valid YAML, or has a key twice.
+        ConfigError: it is not valid YAML, has a key twice, or holds what
+            :class:`~spor_tasks.plain_yaml.PlainLoader` does not take.
     """
-    try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise ConfigError(f"is not valid YAML: {error}", where=where) from error
+    return plain_yaml.parse(text, where, _Loader)
 
 
 def dump(config: object) -> str:

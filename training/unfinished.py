@@ -2,8 +2,10 @@
 
 import io
 import logging
+import os
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 
 from spor_tasks.errors import ConfigError
-from spor_tasks.store import atomic_write
+from spor_tasks.store import atomic_write, open_file, writing
+from spor_tasks.visible import visible
 from training.config import TrainingConfig, to_dict
 
 _log = logging.getLogger(__name__)
@@ -55,18 +58,15 @@ class Unfinished:
         Raises:
             ConfigError: it is damaged, or of another run and others are not to be discarded.
         """
-        if not self.path.exists():
+        if not os.path.lexists(self.path):
             return None
-        try:
-            kept: dict[str, State] = torch.load(self.path, map_location="cpu", weights_only=True)
-            facts, state, random = kept["facts"], kept["state"], kept["random"]
-        except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
-            raise ConfigError(
-                f"cannot be read: {error}", where=self.path, remedy="Delete it to start anew."
-            ) from error
-        if differences := sorted(_differences(facts, self._facts)):
+        with self._reading():
+            with open_file(self.path) as file:
+                kept = torch.load(file, map_location="cpu", weights_only=True)
+            differences = sorted(_differences(kept["facts"], self._facts))
+        if differences:
             if discard_others:
-                _log.warning("%s is of another run, and is replaced", self.path)
+                _log.warning("%s is of another run, and is replaced", visible(self.path))
                 return None
             raise ConfigError(
                 f"is of a run with other {', '.join(differences)}",
@@ -74,11 +74,29 @@ class Unfinished:
                 remedy="Go on with the settings of that run, delete the file to start anew, or "
                 "have it replaced by setting `overwrite`.",
             )
-        own = random[self._processes.process_index]
-        torch.set_rng_state(own["cpu"])
-        if "cuda" in own:
-            torch.cuda.set_rng_state(own["cuda"], self._processes.device)
+        with self._reading():
+            own, state = kept["random"][self._processes.process_index], dict(kept["state"])
+            torch.set_rng_state(own["cpu"])
+            if "cuda" in own:
+                torch.cuda.set_rng_state(own["cuda"], self._processes.device)
         return state
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Say of whatever is raised in the block, by torch of a damaged file, that it is damaged.
+
+        Raises:
+            ConfigError: in place of such an error.
+        """
+        try:
+            yield
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            if isinstance(error, pickle.UnpicklingError):  # which advises to load it nevertheless
+                what = "it is not a file that training wrote"
+            raise ConfigError(
+                f"cannot be read: {what}", where=self.path, remedy="Delete it to start anew."
+            ) from error
 
     def save(self, state: State) -> None:
         """Keep the state and the random state; a process that is killed meanwhile loses neither.
@@ -94,13 +112,8 @@ class Unfinished:
             return
         content = io.BytesIO()  # of a full disk torch's writer would make an error of its own
         torch.save({"facts": self._facts, "state": state, "random": every}, content)
-        try:
-            with atomic_write(self.path) as file:
-                file.write(content.getbuffer())
-        except OSError as error:
-            raise ConfigError(
-                f"cannot be written: {error}", where=self.path, remedy="Is the disk full?"
-            ) from error
+        with writing(self.path), atomic_write(self.path) as file:
+            file.write(content.getbuffer())
 
     def remove(self) -> None:
         """Forget the run, which is finished."""

@@ -92,14 +92,18 @@ class SampleFile:
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     try:
-                        if len(line) > most:
-                            raise ValueError(f"it is longer than {most:,} bytes")
-                        row = json.loads(line)
+                        row = _parsed(line, most)
                     except (ValueError, RecursionError) as error:
                         raise _damaged(place, error) from error
                     yield place, row
         except OSError as error:
             raise _damaged(str(self.path), error) from error
+
+
+def _parsed(line: bytes, most: int) -> Any:  # noqa: ANN401 - any JSON value
+    if len(line) > most:
+        raise ValueError(f"it is longer than {most:,} bytes")
+    return json.loads(line)
 
 
 def find(result: TaskResult) -> SampleFile | None:

@@ -13,10 +13,12 @@ from spor_tasks.samples import ARMS, Sample, Split, SplitPair
 from spor_tasks.store import (
     atomic_folder,
     digest,
+    read_bytes,
     read_manifest,
     to_row,
     write_manifest,
     write_rows,
+    writing,
 )
 
 MANIFEST = "manifest.json"
@@ -40,7 +42,10 @@ def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         ConfigError: another process builds there, ``path`` holds something that is not to be
             replaced, or it cannot be written.
     """
-    with atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder:
+    with (
+        writing(path),
+        atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder,
+    ):
         yield folder
 
 
@@ -77,11 +82,12 @@ def read(folder: Path) -> StoredSets:
         kind, aspect, corpus, protocol, part = (
             manifest[key] for key in ("kind", "aspect", "corpus", "protocol", "part")
         )
+        _texts(kind, aspect, corpus, protocol, *([] if part is None else [part]))
         limit = float(manifest["settings"]["limit"])
         digests = {
             name: manifest["files"][_file(name)]["sha256"] for name in (*ARMS[aspect], _TEST)
         }
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _not_sets(folder, f"{type(error).__name__}: {error}") from error
     if kind != _KIND:
         raise _not_sets(folder, f"it says that this is of kind {kind!r}")
@@ -90,6 +96,12 @@ def read(folder: Path) -> StoredSets:
     )
     pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part)
     return StoredSets(pair, limit, manifest)
+
+
+def _texts(*values: object) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"{value!r} is not a text")
 
 
 def _not_sets(folder: Path, why: str) -> ResultError:
@@ -115,7 +127,7 @@ def _describe(samples: tuple[Sample, ...]) -> dict[str, Any]:
 
 def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=path) from error
     found = hashlib.sha256(content).hexdigest()

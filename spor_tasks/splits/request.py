@@ -12,6 +12,7 @@ from spor_tasks.errors import ConfigError, SplitError
 from spor_tasks.samples import Corpus, SplitPair
 from spor_tasks.splits import build, embedded, folder, published, registry, search, shipped
 from spor_tasks.splits.divergence import LIMIT
+from spor_tasks.store import is_file
 
 CORPORA = (*published.CORPORA, embedded.CORPUS)
 """The corpora that are known by name; all others are files of one's own."""
@@ -158,7 +159,7 @@ def _read(name: str) -> Corpus:
         case _ if name in known.NAMES:
             return known.read(name)
     path = Path(name)
-    if not path.is_file():
+    if not is_file(path):
         raise ConfigError(
             "is no corpus",
             where=name,

@@ -22,6 +22,7 @@ from spor_tasks import models, tasks
 from spor_tasks.errors import ConfigError
 from spor_tasks.harness import BEAM_REQUESTS
 from spor_tasks.models import SporHF, StopAtText
+from tests import damage
 from training.checkpoints import load_base
 from training.config import ModelConfig
 
@@ -328,6 +329,33 @@ def test_weights_in_full_are_told_as_such(checkpoint: Callable[..., Path]) -> No
 def test_an_unknown_quantization_is_refused(checkpoint: Callable[..., Path]) -> None:
     with pytest.raises(ConfigError, match="quantization=int3 is unknown"):
         load(checkpoint(), quantization="int3")
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("base/config.json", "a number"),
+        ("base/config.json", "many levels"),
+        ("base/tokenizer.json", "no text"),
+        ("base/model.safetensors", "a pickle"),
+        ("adapter/adapter_config.json", "a list"),
+        ("adapter/adapter_config.json", "half of it"),
+        ("adapter/adapter_model.safetensors", "an empty file"),
+        ("adapter/adapter_model.safetensors", "a folder"),
+    ],
+)
+def test_a_damaged_folder_is_refused(
+    file: str,
+    kind: str,
+    checkpoint: Callable[..., Path],
+    lora: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    base = Path(shutil.copytree(checkpoint(), tmp_path / "base"))
+    adapter = Path(shutil.copytree(lora("llama"), tmp_path / "adapter"))
+    damage.replace(tmp_path / file, kind)
+    with pytest.raises(ConfigError, match="base: cannot be loaded"):
+        load(base, peft=str(adapter))
 
 
 def test_it_is_known_to_lm_eval_by_its_name() -> None:

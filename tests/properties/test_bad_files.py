@@ -1,11 +1,8 @@
 """Whatever one file says, the others are reported."""
 
-import copy
 import json
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,40 +12,13 @@ from spor_tasks.report import browser, leaderboard_text, render
 from spor_tasks.report.hub import model_index_yaml
 from spor_tasks.report.tables import metrics_of
 from spor_tasks.samples import ARMS
+from tests.damage import LONG_NAME
 from tests.result_files import SAMPLE, result_content, sample_row, write_run
+from tests.strategies import VALUES, changed, places
 
 TASK = "spor_systematicity_mini"
 RESULT = result_content(n=1, parent=3.0, seed=1)
 ROW = sample_row(SAMPLE, ["By the sea."], {"parent": 3.0})
-NUMBERS = st.integers() | st.floats() | st.sampled_from([0, -1, 10**400, 1e308, float("inf")])
-VALUES = st.recursive(
-    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
-    ),
-    max_leaves=4,
-)
-
-
-def places(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the way to every member of a JSON object."""
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield (*path, key)
-            yield from places(member, (*path, key))
-
-
-def changed(content: dict[str, Any], path: tuple[str, ...], value: object) -> dict[str, Any]:
-    """Return a copy that has another value at the place; ``...`` is none at all."""
-    content = copy.deepcopy(content)
-    inner = content
-    for key in path[:-1]:
-        inner = inner[key]
-    if value is ...:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = value
-    return content
 
 
 def reported(result: bytes, samples: bytes) -> report.Report:
@@ -96,7 +66,10 @@ def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, prot
 
 
 @settings(max_examples=50)
-@given(st.text(st.characters(), max_size=9) | st.sampled_from(["/", "..", "../x", "", "a/../b"]))
+@given(
+    st.text(st.characters(), max_size=9)
+    | st.sampled_from(["/", "..", "../x", "", "a/../b", LONG_NAME])
+)
 def test_any_name_of_a_task(name: str) -> None:
     bad = json.loads(json.dumps(RESULT).replace(json.dumps(TASK), json.dumps(name)))
     found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from spor_tasks.errors import ConfigError
 from spor_tasks.store import digest_weights
+from tests import damage
 from training.checkpoints import git_commit, load_base, versions
 from training.config import ModelConfig
 
@@ -79,6 +81,55 @@ def test_a_checkpoint_with_a_tokenizer_that_is_none_is_refused(copy: Path) -> No
     (copy / "tokenizer.json").write_text("{}")
     with pytest.raises(ConfigError, match="cannot be loaded"):
         load_base(ModelConfig(str(copy)))
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("config.json", "a number"),
+        ("config.json", "100,000 brackets"),
+        ("config.json", "a named pipe"),
+        ("config.json", "a folder"),
+        ("tokenizer.json", "a list"),
+        ("tokenizer.json", "many levels"),
+        ("tokenizer_config.json", "a number"),
+        ("tokenizer_config.json", "a number of 5,000 digits"),
+        ("model.safetensors", "a pickle"),
+        ("model.safetensors", "a folder"),
+        ("model.safetensors", "a link to nothing"),
+        ("model.safetensors", "a named pipe"),
+    ],
+)
+def test_a_checkpoint_with_something_else_in_place_of_a_file_is_refused(
+    copy: Path, file: str, kind: str
+) -> None:
+    damage.replace(copy / file, kind)
+    with pytest.raises(ConfigError, match=r"cannot be loaded|is no checkpoint"):
+        load_base(ModelConfig(str(copy)))
+
+
+class Harmful:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[Path]]:
+        return Path.touch, (self.file,)
+
+
+def test_a_pickle_is_not_opened(copy: Path) -> None:
+    (copy / "model.safetensors").unlink()
+    torch.save({"weight": Harmful(copy / "marker")}, copy / "pytorch_model.bin")
+    with pytest.raises(ConfigError, match="a pickle that holds more than tensors") as caught:
+        load_base(ModelConfig(str(copy)))
+    assert "weights_only" not in str(caught.value)
+    assert not (copy / "marker").exists()
+
+
+def test_a_name_that_no_folder_can_have_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"cannot be loaded|there is no such folder"):
+        load_base(ModelConfig(damage.LONG_NAME))
 
 
 def test_a_checkpoint_with_weights_of_another_shape_is_refused(copy: Path) -> None:

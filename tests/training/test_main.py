@@ -40,6 +40,16 @@ def test_a_run_is_told_in_a_line_and_saved(
     assert (manifest["arm"], manifest["config"]["lora"]["rank"]) == ("combination", 2)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_nothing_can_take_is_told(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["train", str(file)]) == 2
+    assert "error: standard output: [Errno 28]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [

@@ -19,14 +19,18 @@ import lm_eval.tasks
 import pytest
 import torch
 from filelock import FileLock
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spor_tasks import cli, evaluate, results
 from spor_tasks.errors import ConfigError, ResultError
 from spor_tasks.evaluator import Evaluator
-from spor_tasks.store import read_manifest
+from spor_tasks.store import read_manifest, write_manifest
 from spor_tasks.tasks import stubs
 from tests.conftest import REPOSITORY
+from tests.damage import SOAK
 from tests.processes import alive
+from tests.strategies import VALUES, changed, places
 from training import cells, hub, lora
 from training.__main__ import main
 from training.cells import look
@@ -187,6 +191,25 @@ def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]
         "has an adapter of other settings: optimization.seed is 1 there and 0 here"
     )
     assert done == []
+
+
+@settings(
+    max_examples=60 * SOAK,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.data())
+def test_whatever_the_manifest_of_an_adapter_says_the_plan_is_shown(
+    copy: Experiment, data: st.DataObject
+) -> None:
+    adapter = copy.folder / NAMES[0] / "adapter"
+    good = read_manifest(adapter)
+    way = data.draw(st.sampled_from(list(places(good))))
+    write_manifest(adapter, changed(good, way, data.draw(VALUES | st.just(...))))
+    try:
+        assert "done" in plan(copy)
+    finally:
+        write_manifest(adapter, good)
 
 
 def test_an_adapter_of_other_settings_is_an_error_and_stays(

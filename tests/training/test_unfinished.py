@@ -1,6 +1,5 @@
 """A run that was cut off goes on to what an uninterrupted one gives, to the last bit."""
 
-import resource
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from spor_tasks.errors import ConfigError
 from spor_tasks.samples import SplitPair
 from spor_tasks.store import read_manifest
 from tests.conftest import REPOSITORY
+from tests.damage import DAMAGE, no_file_larger_than, replace
 from training import batches, lora
 from training.config import TrainingConfig, dump
 from training.lora import train
@@ -107,6 +107,16 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
     assert (killed.output / WEIGHTS).read_bytes() == (whole.output / WEIGHTS).read_bytes()
 
 
+def test_nothing_is_left_of_a_state_that_a_killed_process_had_half_written(
+    configure: Configure, invented: SplitPair
+) -> None:
+    config = configure()
+    half = config.output.with_name(".adapter.unfinished.abcdefgh.partial")
+    half.write_bytes(b"half of a state")
+    train(config, invented, progress=False)
+    assert list(config.output.parent.iterdir()) == [config.output]
+
+
 def test_a_run_is_not_gone_on_with_under_other_settings(
     configure: Configure, invented: SplitPair
 ) -> None:
@@ -129,6 +139,49 @@ def test_a_damaged_file_is_named(configure: Configure, invented: SplitPair, cont
     with pytest.raises(ConfigError, match=r"adapter\.unfinished: cannot be read"):
         train(configure(), invented, progress=False)
     assert place.read_bytes() == content
+
+
+@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
+def test_what_is_no_file_of_training_is_named(
+    configure: Configure, invented: SplitPair, kind: str
+) -> None:
+    replace(configure().output.with_name("adapter.unfinished"), kind)
+    with pytest.raises(ConfigError, match=r"adapter\.unfinished: cannot be read"):
+        train(configure(), invented, progress=False)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [5, [1], {}, {"facts": 5}, {"facts": {}, "state": {}}],
+    ids=["number", "list", "nothing", "facts", "no random state"],
+)
+def test_a_file_of_another_shape_is_named(
+    configure: Configure, invented: SplitPair, value: object
+) -> None:
+    torch.save(value, configure().output.with_name("adapter.unfinished"))
+    with pytest.raises(ConfigError, match=r"adapter\.unfinished: (cannot be read|is of a run)"):
+        train(configure(), invented, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("random", []),
+        ("random", [{"cpu": 5}]),
+        ("random", [{"cpu": torch.zeros(3)}]),
+        ("random", [{"cpu": torch.zeros(3, dtype=torch.uint8)}]),
+        ("state", 5),
+    ],
+)
+def test_a_wrong_state_of_the_run_is_named(
+    configure: Configure, invented: SplitPair, key: str, value: object
+) -> None:
+    with broken_at(9, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        train(configure(*LONG), invented, progress=False)
+    place = configure().output.with_name("adapter.unfinished")
+    torch.save(torch.load(place) | {key: value}, place)
+    with pytest.raises(ConfigError, match=r"adapter\.unfinished: cannot be read"):
+        train(configure(*LONG), invented, progress=False)
 
 
 @pytest.mark.parametrize(
@@ -167,16 +220,6 @@ def test_another_fault_is_not_taken_for_a_lack_of_memory(
 ) -> None:
     with broken_at(1, RuntimeError("shapes differ")), pytest.raises(RuntimeError, match="shapes"):
         train(configure(), invented, progress=False)
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_disk_too_full_to_go_on_from_is_told(configure: Configure, invented: SplitPair) -> None:

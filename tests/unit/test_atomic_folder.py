@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.store import atomic_folder, write_manifest
+from spor_tasks import store
+from spor_tasks.errors import ConfigError, ResultError
+from spor_tasks.store import atomic_folder, read_manifest, write_manifest
 
 WRITER = """
 import sys, time
@@ -80,11 +83,71 @@ def test_a_folder_stays_when_its_successor_cannot_take_its_place(
             raise OSError("no room")
         return rename(self, target)
 
+    monkeypatch.setattr(store, "_exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", fail_for_the_new)
     with pytest.raises(OSError, match="no room"):
         write(path, "new", overwrite=True)
     assert (path / "rows").read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.fixture
+def moved_away(tmp_path: Path) -> Path:
+    """A folder as a process leaves it that is killed between two renames."""
+    path = tmp_path / "sets"
+    write(path, "old")
+    path.rename(tmp_path / ".sets.old")
+    write(tmp_path / ".sets.partial", "new")
+    return path
+
+
+def test_who_reads_a_folder_that_was_moved_away_puts_it_back(moved_away: Path) -> None:
+    assert read_manifest(moved_away)["kind"] == "sets"
+    assert (moved_away / "rows").read_text() == "old"
+
+
+def test_who_may_not_replace_a_folder_puts_it_back_too(moved_away: Path) -> None:
+    with pytest.raises(ConfigError, match="exists already"):
+        write(moved_away, "third")
+    assert (moved_away / "rows").read_text() == "old"
+    assert not moved_away.with_name(".sets.old").exists()
+
+
+def test_a_folder_goes_back_to_an_empty_one_and_never_over_what_has_come_since(
+    moved_away: Path,
+) -> None:
+    moved_away.mkdir()
+    with pytest.raises(ConfigError, match="exists already"):
+        write(moved_away, "third")
+    moved_away.rename(moved_away.with_name(".sets.old"))
+    moved_away.mkdir()
+    (moved_away / "rows").write_text("mine")
+    with pytest.raises(ResultError, match="not finished"):
+        read_manifest(moved_away)
+    assert (moved_away / "rows").read_text() == "mine"
+
+
+def test_who_reads_a_folder_between_two_names_waits_for_its_writer(moved_away: Path) -> None:
+    def finish() -> None:
+        moved_away.with_name(".sets.partial").rename(moved_away)
+
+    with FileLock(moved_away.with_name(".sets.lock")):
+        timer = threading.Timer(0.1, finish)
+        timer.start()
+        read_manifest(moved_away)
+        timer.join()
+    assert (moved_away / "rows").read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the exchange is Linux's")
+def test_two_folders_trade_names_at_once(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "two"
+    for path in (one, other):
+        write(path, path.name)
+    assert store._exchange(one, other)
+    assert (one / "rows").read_text() == "two"
+    assert (other / "rows").read_text() == "one"
+    assert not store._exchange(one, tmp_path / "none")
 
 
 def test_what_came_in_the_meantime_stays(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from spor_tasks import checkpoints
-from spor_tasks.errors import ConfigError, ResultError
+from spor_tasks.errors import ConfigError, ResultError, SporError
 from spor_tasks.store import digest_weights, write_manifest
+from tests import damage
+from tests.damage import DAMAGE
 
 
 @pytest.fixture
@@ -58,6 +60,14 @@ def style(given: Mapping[str, Any]) -> str:
 def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path) -> None:
     found = checkpoints.find_adapter(arguments(base, adapter))
     assert found == {"schema": 1, **manifest(adapter, base)}
+
+
+def test_an_adapter_is_found_that_one_who_was_to_replace_it_had_moved_away(
+    base: Path, adapter: Path
+) -> None:
+    adapter.rename(adapter.with_name(".adapter.old"))
+    assert checkpoints.find_adapter(arguments(base, adapter))
+    assert adapter.is_dir()
 
 
 def test_the_adapter_of_a_vllm_run_is_found_too(base: Path, adapter: Path) -> None:
@@ -124,6 +134,52 @@ def test_a_manifest_of_something_else_is_refused(base: Path, adapter: Path) -> N
     write_manifest(adapter, {"kind": "split"})
     with pytest.raises(ConfigError, match="lacks aspect, corpus"):
         checkpoints.find_adapter(arguments(base, adapter))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("seed", "3", "seed is of type str"),
+        ("arm", None, "arm is of type NoneType"),
+        ("base_model", [1], "base_model is of type list"),
+        ("base_model", {"path": "x"}, "it lacks base_model.sha256"),
+        ("base_model", {"path": "x", "sha256": 5}, "base_model.sha256 is of type int"),
+        ("adapter_sha256", 5, "adapter_sha256 is of type int"),
+    ],
+)
+def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
+    base: Path, adapter: Path, key: str, value: object, fault: str
+) -> None:
+    write_manifest(adapter, manifest(adapter, base, **{key: value}))
+    with pytest.raises(ConfigError) as caught:
+        checkpoints.find_adapter(arguments(base, adapter))
+    assert caught.value.what == f"is not the manifest of an adapter: {fault}"
+
+
+@pytest.mark.parametrize("file", ["spor.json", "adapter_config.json", "adapter_model.safetensors"])
+@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
+def test_an_adapter_with_something_else_in_place_of_a_file_is_refused(
+    base: Path, adapter: Path, file: str, kind: str
+) -> None:
+    damage.replace(adapter / file, kind)
+    with pytest.raises(SporError):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+@pytest.mark.parametrize("kind", ["a number", "many levels", "half of it", "no text", "a list"])
+def test_a_base_with_something_else_in_place_of_its_settings_is_refused(
+    base: Path, kind: str
+) -> None:
+    for file in ("config.json", "tokenizer_config.json"):
+        damage.replace(base / file, kind)
+    for ask in (style, checkpoints.has_chat_template, checkpoints.generation_config):
+        with pytest.raises(ConfigError, match=r"config\.json: (cannot be read|is not a JSON obj)"):
+            ask(arguments(base))
+
+
+def test_a_link_to_nothing_beside_the_weights_is_nothing_to_them(base: Path) -> None:
+    (base / "notes").symlink_to("nowhere")
+    assert checkpoints.base_sha256(arguments(base)) == digest_weights(base)
 
 
 def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:

@@ -68,6 +68,17 @@ def test_a_result_that_lacks_a_part_is_named(tmp_path: Path, part: str) -> None:
         results.read(file)
 
 
+@pytest.mark.parametrize("count", [-5, 10**400, 2**53], ids=["negative", "huge", "inexact"])
+def test_a_number_of_samples_that_none_can_have_is_refused(tmp_path: Path, count: int) -> None:
+    content = result_content()
+    (counts,) = content["n-samples"].values()
+    counts["effective"] = count
+    file = tmp_path / "results_1.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"n-samples\..*\.effective is .*, (less|more) than"):
+        results.read(file)
+
+
 def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: Path) -> None:
     content = result_content(task="mine")
     file = tmp_path / "results_1.json"

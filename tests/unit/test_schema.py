@@ -95,6 +95,8 @@ def test_nothing_that_is_required_can_be_missing(place: tuple[str, ...]) -> None
         ("c", {"enum": ["a", "b"]}, "x is 'c', not one of ['a', 'b']"),
         ("a1", {"pattern": "^[a-z]$"}, "x is 'a1', which ^[a-z]$ does not match"),
         ({"a": 1}, {"additionalProperties": {"type": "null"}}, "x.a is 1, not null"),
+        (-5, {"type": "integer", "minimum": 0}, "x is -5, less than 0"),
+        (8, {"maximum": 7}, "x is 8, more than 7"),
     ],
 )
 def test_a_fault_is_told_with_its_place(value: object, schema: Schema, complaint: str) -> None:
@@ -107,6 +109,8 @@ def test_a_fault_is_told_with_its_place(value: object, schema: Schema, complaint
         (1, {"type": "number"}),
         (float("nan"), {"type": "number"}),
         (False, {"type": "boolean"}),
+        (0, {"minimum": 0, "maximum": 0}),
+        (float("nan"), {"type": "number", "minimum": 0}),
         ([1], {"type": "array"}),
         (None, {"type": ["string", "null"], "pattern": "^a"}),
         ({"a": 1, "b": None}, {"properties": {"a": {"type": "integer"}}}),
@@ -119,7 +123,7 @@ def test_what_is_as_the_schema_says_has_no_fault(value: object, schema: Schema) 
 
 def test_only_keywords_that_are_understood_are_used() -> None:
     understood = {"type", "enum", "pattern", "required", "properties", "patternProperties"}
-    understood |= {"additionalProperties", "$ref", "$defs"}
+    understood |= {"additionalProperties", "$ref", "$defs", "minimum", "maximum"}
     said = {"$schema", "$comment", "title", "description"}
     used = {key for schema in schemas(SCHEMA) for key in schema}
     assert used <= understood | said

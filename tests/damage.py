@@ -1,0 +1,60 @@
+"""What may lie where a file should: by accident, or put there by somebody who means harm."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+SOAK = 20 if os.environ.get("SPOR_SOAK") else 1
+"""How many times as much is tried in a long run."""
+
+LONG_NAME = "x" * 5_000
+"""No file can have it."""
+
+
+def _bytes(content: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content)
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**27)  # takes no room on the disk
+
+
+DAMAGE: Mapping[str, Callable[[Path], object]] = {
+    "nothing": lambda _: None,
+    "a folder": Path.mkdir,
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a named pipe": os.mkfifo,
+    "an endless device": lambda path: path.symlink_to("/dev/zero"),
+    "128 megabytes": _huge,
+    "no text": _bytes(b"\xff\xfe\x00\x80"),
+    "an empty file": _bytes(b""),
+    "a list": _bytes(b"[1]"),
+    "a number": _bytes(b"5"),
+    "half of it": _bytes(b'{"a": {"b": '),
+    "100,000 brackets": _bytes(b"[" * 100_000),
+    "many levels": _bytes(b'{"a":' * 900 + b"1" + b"}" * 900),
+    "a number of 5,000 digits": _bytes(b'{"a": ' + b"9" * 5_000 + b"}"),
+    "a pickle": _bytes(b"cos\nsystem\n(S'true'\ntR."),
+}
+
+
+def replace(path: Path, kind: str) -> None:
+    """Put something else where a file is."""
+    path.unlink(missing_ok=True)
+    DAMAGE[kind](path)
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """Have the system refuse to write larger files, as it does on a full disk."""
+    import resource  # noqa: PLC0415 - not on every system
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

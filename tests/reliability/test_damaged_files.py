@@ -1,0 +1,221 @@
+"""Whatever lies where a file should, the command line says so and ends with 2; it never hangs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import cli
+from tests import damage
+from tests.conftest import REPOSITORY
+from tests.damage import DAMAGE, LONG_NAME, no_file_larger_than
+from tests.result_files import SAMPLE, write_run
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
+]
+
+SCORE = ["--metric", "parent", "--corpus", "webnlg"]
+ROW = {"data": [list(SAMPLE.units[0])], "texts": ["By the sea."], "output": "By the sea."}
+Captured = pytest.CaptureFixture[str]
+
+
+def refused(captured: Captured, *arguments: object) -> str:
+    """Return the error of a command that must end with one."""
+    assert cli.main(list(map(str, arguments))) == 2
+    told = captured.readouterr()
+    assert told.err.startswith("error: ")
+    assert "Traceback" not in told.err
+    return told.err
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+@pytest.mark.parametrize(
+    "command",
+    [
+        lambda file: ["report", file],
+        lambda file: ["show", file, "0"],
+        lambda file: ["score", file, *SCORE],
+        lambda file: ["metrics", "agreement", file],
+        lambda file: ["data", "build", "--corpus", file, "--aspect", "systematicity", "--out", "x"],
+        lambda file: ["data", "check", file.parent],
+    ],
+    ids=["report", "show", "score", "agreement", "corpus", "manifest"],
+)
+def test_a_damaged_file_is_refused(
+    command: Callable[[Path], list[object]],
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    damage.replace(tmp_path / "manifest.json", kind)
+    assert str(tmp_path) in refused(capsys, *command(tmp_path / "manifest.json"))
+
+
+@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
+@pytest.mark.parametrize("file", ["results_bad.json", "samples_spor_systematicity_mini_1.jsonl"])
+def test_a_damaged_file_among_others_is_left_out_of_a_report(
+    file: str, kind: str, tmp_path: Path, capsys: Captured
+) -> None:
+    write_run(tmp_path, "1", [7.0])
+    damage.replace(tmp_path / file, kind)
+    status = cli.main(["report", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert "Systematicity: mini, strict sets" in out
+    if file.startswith("results"):
+        assert status == 1
+        assert f"{file}: is no readable result file" in out
+
+
+COMMANDS_WITH_NAMES: Sequence[Sequence[str]] = (
+    ["report", LONG_NAME],
+    ["report", "{results}", "--out", LONG_NAME],
+    ["show", f"{LONG_NAME}.jsonl", "0"],
+    ["score", LONG_NAME, *SCORE],
+    ["score", "{rows}", *SCORE, "--per-sample", LONG_NAME],
+    ["data", "check", LONG_NAME],
+    ["data", "build", "--corpus", LONG_NAME, "--aspect", "systematicity", "--out", "x"],
+    ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", LONG_NAME],
+    ["data", "write", "mini", LONG_NAME],
+    ["data", "show", "0", "--in", LONG_NAME],
+    ["eval", "--tasks", "spor_mini", "--model_args", f"pretrained={LONG_NAME}"],
+    ["eval", "--tasks", "spor_mini", "--model_args", f"pretrained={{results}},peft={LONG_NAME}"],
+    ["eval", "--tasks", "spor_mini", "--models", LONG_NAME],
+    ["eval", "--config", LONG_NAME],
+)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS_WITH_NAMES, ids=lambda each: " ".join(each[:2])[:20])
+def test_a_name_that_no_file_can_have_is_refused(
+    arguments: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "results", "1", [7.0])
+    (tmp_path / "results" / "config.json").write_text("{}")
+    rows = tmp_path / "rows"
+    rows.write_text(json.dumps(ROW))
+    filled = [
+        each.format(results=tmp_path / "results", rows=rows) if "{" in each else each
+        for each in arguments
+    ]
+    assert refused(capsys, *filled)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results", "rows"]
+
+
+def test_a_task_with_a_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
+    content = json.loads(write_run(tmp_path, "1", [7.0]).read_bytes())
+    name = f"spor_{LONG_NAME}"
+    long = json.loads(json.dumps(content).replace("spor_systematicity_mini", name))
+    (tmp_path / "results_2.json").write_text(json.dumps(long))
+    assert cli.main(["report", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+
+
+def test_a_pipe_of_the_shell_is_read_and_a_named_one_is_not_waited_for(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / "rows").write_text(json.dumps(ROW))
+    spor = f"{sys.executable} -m spor_tasks.cli score"
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"{spor} <(cat {tmp_path}/rows) {' '.join(SCORE)}"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "parent" in done.stdout
+    os.mkfifo(tmp_path / "pipe")
+    assert "it is not a regular file" in refused(capsys, "score", tmp_path / "pipe", *SCORE)
+
+
+# --- What cannot be written -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", "{out}"],
+        ["data", "write", "mini", "{out}"],
+        ["report", "{results}", "--out", "{out}"],
+        ["score", "{rows}", *SCORE, "--per-sample", "{out}"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_full_disk_is_told_and_nothing_is_left(
+    arguments: Sequence[str], tmp_path: Path, capsys: Captured
+) -> None:
+    write_run(tmp_path / "results", "1", [7.0])
+    rows = tmp_path / "rows"
+    rows.write_text(json.dumps(ROW))
+    places: dict[str, Any] = {"results": tmp_path / "results", "rows": rows, "out": tmp_path / "o"}
+    with no_file_larger_than(300):
+        told = refused(capsys, *(argument.format(**places) for argument in arguments))
+    assert "cannot be written" in told
+    assert str(tmp_path / "o") in told
+    assert not (tmp_path / "o" / "manifest.json").exists()
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out"],
+        ["data", "write", "mini"],
+        ["report", "{results}", "--out"],
+        ["baseline", "units-joined", "spor_systematicity_mini", "--results"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_folder_that_takes_no_files_is_told(
+    arguments: Sequence[str], tmp_path: Path, capsys: Captured
+) -> None:
+    write_run(tmp_path / "results", "1", [7.0])
+    (tmp_path / "file").write_text("")
+    filled = [argument.format(results=tmp_path / "results") for argument in arguments]
+    told = refused(capsys, *filled, tmp_path / "file" / "folder")
+    assert "cannot be written" in told
+    assert f"{tmp_path}/file" in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", "{link}"],
+        ["data", "check", "{link}"],
+        ["data", "write", "mini", "{link}"],
+        ["report", "{link}"],
+        ["eval", "--tasks", "spor_mini", "--model_args", "pretrained={link}"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_folder_that_is_a_link_to_itself_is_refused(
+    arguments: Sequence[str], tmp_path: Path, capsys: Captured
+) -> None:
+    damage.replace(tmp_path / "link", "a link to itself")
+    told = refused(capsys, *(argument.format(link=tmp_path / "link") for argument in arguments))
+    assert str(tmp_path / "link") in told
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["tasks", "path"], ["tasks", "list"]])
+def test_output_that_nothing_can_take_is_told(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert "error: standard output: [Errno 28]" in refused(capsys, *arguments)
+
+
+def test_a_device_is_not_replaced_by_a_file(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "rows").write_text(json.dumps(ROW))
+    os.mkfifo(tmp_path / "device")
+    told = refused(capsys, "score", tmp_path / "rows", *SCORE, "--per-sample", tmp_path / "device")
+    assert "cannot be written: it is not a regular file" in told
+    assert (tmp_path / "device").is_fifo()

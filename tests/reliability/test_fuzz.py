@@ -1,0 +1,273 @@
+"""Whatever manifests, settings and model folders hold, only our own errors come of it.
+
+Result and sample files are in `tests/properties/test_bad_files.py`. `SPOR_SOAK=1` tries more.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spor_tasks import checkpoints, cli, evaluate, many, tasks
+from spor_tasks.errors import SporError
+from spor_tasks.splits import folder, registry
+from spor_tasks.store import digest_weights, write_manifest
+from tests import damage
+from tests.damage import DAMAGE, LONG_NAME, SOAK
+from tests.strategies import VALUES, changed, places
+from training import config, experiment
+
+pytestmark = pytest.mark.timeout(60 * SOAK)
+few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * SOAK)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Spare the tenth of a second that all task files take, each time that they are read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "files", cache(tasks.files))
+        yield
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+# --- Settings -------------------------------------------------------------------------------------
+
+TRAINING = {
+    "model": {"path": "base", "revision": None, "dtype": "float32"},
+    "data": {"aspect": "systematicity", "corpus": "mini", "arm": "atom", "limit": 5},
+    "output": "out",
+    "lora": {"rank": 8, "alpha": 32.0, "target_modules": ["q_proj"]},
+    "optimization": {"epochs": 1, "learning_rate": 1e-3},
+    "selection": {"policy": "last"},
+}
+EXPERIMENT = {
+    "name": "mini",
+    "models": [{"name": "m", "overrides": ["model.path=base"]}],
+    "sets": [{"aspect": "systematicity", "corpora": ["mini"]}],
+    "seeds": [0, 1],
+    "evaluation": {"model": "spor-hf", "limit": 5},
+    "in_context": {"models": ["a", {"name": "b", "path": "c"}]},
+    "slurm": {"timeout_min": 5},
+}
+EVALUATION = {
+    "tasks": ["spor_systematicity_mini"],
+    "model": "spor-hf",
+    "model_args": {"pretrained": "no/such-model"},
+    "metadata": {"prompt_style": "causal"},
+    "gen_kwargs": {"num_beams": 1},
+    "limit": 5,
+    "num_fewshot": 0,
+    "trust_remote_code": False,
+}
+MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_remote_code": False}
+
+
+def _evaluation(path: Path) -> None:
+    given_ = evaluate.read_settings(argparse.Namespace(config=str(path)))
+    model = evaluate._mapping(given_, "model_args")
+    evaluate.check(given_, evaluate.task_names(given_), model)
+
+
+READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
+    "training": (config.load, TRAINING),
+    "experiment": (experiment.load, EXPERIMENT),
+    "models": (lambda path: list(many.read([str(path)])), MODELS),
+    "evaluation": (_evaluation, EVALUATION),
+}
+SCALARS = VALUES | st.sampled_from(
+    [LONG_NAME, "\0", "../..", "-1", "1e999", "[", "${HOME}", "~", "a=b", 10**99, 1e308]
+)
+# What YAML gives a meaning to, and what Python's own values are written as.
+WORDS = st.sampled_from(
+    [
+        *"-?:,[]{}#&*!|>'\"%@`\n\t =~\0\x85\ufeff",
+        *("  ", "\n  ", "- ", ": ", "<<", "---", "...", "!!int ", "!!str ", "!!set ", "!!binary "),
+        *("!!omap ", "!<x> ", "0x", "0o", "1e", ".inf", ".nan", "null", "2024-13-41", "1:60"),
+        *("model", "data", "seeds", "name", "pretrained", "tasks"),
+    ]
+)
+
+
+def read(reader: str, text: str) -> None:
+    """Read the text as a file of settings; nothing but an error of ours may come of it."""
+    with place() as where:
+        path = where / "settings.yaml"
+        path.write_text(text, "utf-8", errors="surrogatepass")
+        with suppress(SporError):
+            READERS[reader][0](path)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@few
+@given(st.data())
+def test_any_value_anywhere_in_settings(reader: str, data: st.DataObject) -> None:
+    good = READERS[reader][1]
+    bad = changed(good, data.draw(st.sampled_from(list(places(good)))), data.draw(SCALARS))
+    read(reader, json.dumps([bad] if reader == "models" else bad))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@few
+@given(st.lists(WORDS | st.text(max_size=3), max_size=30).map("".join))
+def test_any_text_as_settings(reader: str, text: str) -> None:
+    read(reader, text)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@few
+@given(st.data())
+def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> None:
+    good = READERS[reader][1]
+    text = yaml.safe_dump([good] if reader == "models" else good)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(start + 20, len(text))))
+    between = "".join(data.draw(st.lists(WORDS, max_size=4)))
+    read(reader, text[:start] + between + text[end:])
+
+
+@few
+@given(
+    st.sampled_from(list(config.known_keys())) | st.text(max_size=5), st.lists(WORDS, max_size=5)
+)
+def test_any_override(key: str, words: list[str]) -> None:
+    with suppress(SporError):
+        config.parse(yaml.safe_dump(TRAINING), [f"{key}={''.join(words)}"])
+
+
+@few
+@given(st.lists(WORDS | st.sampled_from(["pretrained=", "peft=", "a", ","]), max_size=9))
+def test_any_name_of_a_model(words: list[str]) -> None:
+    with suppress(SporError):
+        list(many.read(["".join(words)]))
+
+
+# --- Folders --------------------------------------------------------------------------------------
+
+BASE = {
+    "config.json": {"model_type": "llama", "is_encoder_decoder": False, "eos_token_id": 2},
+    "tokenizer_config.json": {"chat_template": None},
+    "generation_config.json": {"num_beams": 5, "transformers_version": "5"},
+}
+ADAPTER = {"adapter_config.json": {"peft_type": "LORA"}}
+
+
+def make_model(where: Path) -> tuple[Path, Path]:
+    """Make the folders of a base and of an adapter of it."""
+    base, adapter = where / "base", where / "adapter"
+    for path, files in ((base, BASE), (adapter, ADAPTER)):
+        path.mkdir()
+        for name, content in files.items():
+            (path / name).write_text(json.dumps(content))
+    (base / "model.safetensors").write_bytes(b"weights")
+    (adapter / "adapter_model.safetensors").write_bytes(b"LoRA")
+    write_manifest(adapter, manifest(base, adapter))
+    return base, adapter
+
+
+def manifest(base: Path, adapter: Path) -> dict[str, Any]:
+    return {
+        "kind": "adapter",
+        "aspect": "systematicity",
+        "corpus": "mini",
+        "arm": "atom",
+        "arm_sha256": "0" * 64,
+        "seed": 3,
+        "prompt_style": "causal",
+        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
+        "adapter_sha256": digest_weights(adapter),
+        "settings": {"lora": {"rank": 8}},
+    }
+
+
+def look_at(base: Path, adapter: Path) -> None:
+    """Ask all that an evaluation asks of the folders of a model before it is loaded."""
+    arguments = {"pretrained": str(base), "peft": str(adapter)}
+    for ask in (
+        lambda: checkpoints.prompt_style(arguments, checkpoints.find_adapter(arguments)),
+        lambda: checkpoints.prompt_style(arguments, None),
+        lambda: checkpoints.has_chat_template(arguments),
+        lambda: checkpoints.generation_config(arguments),
+        lambda: checkpoints.base_sha256(arguments),
+    ):
+        with suppress(SporError):
+            ask()
+
+
+FILES = [
+    *(f"base/{name}" for name in [*BASE, "model.safetensors", "chat_template.jinja"]),
+    *(f"adapter/{name}" for name in [*ADAPTER, "adapter_model.safetensors", "spor.json"]),
+]
+
+
+@many_times
+@given(
+    st.dictionaries(
+        st.sampled_from(FILES),
+        st.sampled_from(list(DAMAGE)) | VALUES | st.binary(max_size=9),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_anything_in_the_folder_of_a_model(files: dict[str, object]) -> None:
+    with place() as where:
+        base, adapter = make_model(where)
+        for name, content in files.items():
+            if isinstance(content, str) and content in DAMAGE:
+                damage.replace(where / name, content)
+            elif isinstance(content, bytes):
+                (where / name).write_bytes(content)
+            else:
+                (where / name).write_text(json.dumps(content))
+        look_at(base, adapter)
+
+
+with place() as _folder:
+    _MANIFEST = manifest(*make_model(_folder))
+
+
+@many_times
+@given(st.sampled_from(list(places(_MANIFEST))), VALUES | st.just(...))
+def test_any_value_anywhere_in_the_manifest_of_an_adapter(
+    path: tuple[str, ...], value: object
+) -> None:
+    with place() as where:
+        base, adapter = make_model(where)
+        write_manifest(adapter, changed(manifest(base, adapter), path, value))
+        look_at(base, adapter)
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("built") / "sets"
+    facts = {"corpus_version": "x", "settings": {"limit": 0.02}, "seed": 0}
+    with folder.new(built) as staging:
+        folder.write(staging, registry.load("systematicity", "mini"), facts)
+    return built
+
+
+@few
+@given(st.data())
+def test_any_value_anywhere_in_the_manifest_of_sets(sets: Path, data: st.DataObject) -> None:
+    file = sets / folder.MANIFEST
+    good = file.read_bytes()
+    path = data.draw(st.sampled_from(list(places(json.loads(good)))))
+    value = data.draw(VALUES | st.just(...) | st.sampled_from(["order_invariance", "productivity"]))
+    try:
+        file.write_text(json.dumps(changed(json.loads(good), path, value)))
+        assert cli.main(["data", "check", str(sets)]) in {0, 1, 2}
+    finally:
+        file.write_bytes(good)

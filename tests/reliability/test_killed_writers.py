@@ -1,0 +1,200 @@
+"""Wherever a writer is killed, a folder or file is whole afterwards, and nothing is left for ever.
+
+Each test kills a writer before every one of its calls to the system in turn (`tests/killed.py`).
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import store
+from tests import killed
+from tests.conftest import REPOSITORY
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+SOAK = 10 if os.environ.get("SPOR_SOAK") else 1
+KILLED = -9
+
+
+class Writers:
+    """Starts one after the other, and says how each ended."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, action: str, path: Path, content: str = "", *, call: int = 0) -> int:
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps([action, str(path), content, call]), file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def more_writers() -> Iterator[list[Writers]]:
+    command = [sys.executable, "-m", "tests.killed"]
+    with ExitStack() as stack:
+        yield [
+            Writers(
+                stack.enter_context(
+                    subprocess.Popen(
+                        command,
+                        cwd=REPOSITORY,
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL if number else None,
+                        text=True,
+                    )
+                )
+            )
+            for number in range(2)
+        ]
+
+
+@pytest.fixture
+def writer(more_writers: list[Writers]) -> Writers:
+    return more_writers[0]
+
+
+def held(path: Path) -> str | None:
+    """Return what all files of a folder hold; None where it does not exist."""
+    if not path.exists():
+        return None
+    content = str(json.loads((path / store.MANIFEST).read_bytes())["content"])
+    assert {(path / name).read_text() for name in killed.FILES} == {content}
+    return content
+
+
+def kills(writer: Writers, action: str, folder: Path) -> Iterator[Path]:
+    """Kill one who replaces what lies at a path, at every call in turn; yield each path then."""
+    for call in count(1):
+        path = folder / str(call) / "out"
+        path.parent.mkdir()
+        assert writer(action, path, "old") == 0
+        status = writer(action, path, "new", call=call)
+        assert status in {0, KILLED}
+        yield path
+        if status == 0:
+            assert call > 5
+            return
+
+
+def test_a_folder_is_at_its_name_whenever_the_one_who_replaces_it_is_killed(
+    writer: Writers, tmp_path: Path
+) -> None:
+    found = []
+    for path in kills(writer, "write_folder", tmp_path):
+        found.append(held(path))
+        assert writer("write_folder", path, "third") == 0
+        assert held(path) == "third"
+        assert list(path.parent.iterdir()) == [path]
+    first_new = found.index("new")
+    assert found == ["old"] * first_new + ["new"] * (len(found) - first_new)
+    assert found[0] == "old"
+
+
+@pytest.mark.parametrize("next_one", ["read_folder", "write_folder_by_two_renames"])
+def test_without_an_exchange_of_names_the_next_one_finds_the_folder_again(
+    writer: Writers, tmp_path: Path, next_one: str
+) -> None:
+    gone = 0
+    for path in kills(writer, "write_folder_by_two_renames", tmp_path):
+        gone += held(path) is None
+        assert writer(next_one, path, "third") == 0
+        assert held(path) in ({"old", "new"} if next_one == "read_folder" else {"third"})
+        if next_one == "read_folder":
+            assert writer("write_folder", path, "last") == 0
+        assert list(path.parent.iterdir()) == [path]
+    assert gone
+
+
+@pytest.mark.parametrize("next_one", ["read_folder", "write_folder_by_two_renames"])
+def test_who_puts_a_folder_back_may_be_killed_too(
+    writer: Writers, tmp_path: Path, next_one: str
+) -> None:
+    gone = next(
+        path
+        for path in kills(writer, "write_folder_by_two_renames", tmp_path)
+        if held(path) is None
+    )
+    for call in count(1):
+        path = tmp_path / f"again-{call}" / "out"
+        shutil.copytree(gone.parent, path.parent)
+        status = writer(next_one, path, "third", call=call)
+        store.read_manifest(path)
+        assert held(path) in {"old", "third"}
+        if status == 0:
+            break
+    assert call > 3
+
+
+def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer: Writers, tmp_path: Path) -> None:
+    found = set()
+    for call in count(1):
+        path = tmp_path / str(call) / "out"
+        path.parent.mkdir()
+        status = writer("write_folder", path, "new", call=call)
+        found.add(held(path))
+        assert writer("write_folder", path, "new") == 0
+        assert list(path.parent.iterdir()) == [path]
+        if status == 0:
+            break
+    assert found == {None, "new"}
+
+
+def test_a_file_is_whole_and_the_next_writer_sweeps(writer: Writers, tmp_path: Path) -> None:
+    found, left = set(), 0
+    for path in kills(writer, "write_file", tmp_path):
+        (content,) = {row["content"] for _, row in store.read_rows(path)}
+        found.add(content)
+        left += len(list(path.parent.iterdir())) > 1
+        assert writer("write_file", path, "third") == 0
+        assert list(path.parent.iterdir()) == [path]
+    assert found == {"old", "new"}
+    assert left > 3
+
+
+def test_a_fetch_leaves_nothing_of_those_that_were_killed(writer: Writers, tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    for name in ("a.xml", "b.csv", "c.jsonl"):
+        (origin / name).write_text(name * 100)
+    published = {path.name: path.read_bytes() for path in origin.iterdir()}
+    left = 0
+    for first in range(1, 24 * SOAK, 3):
+        target = tmp_path / str(first)
+        for call in range(first, first + 20, 5):
+            assert writer("fetch_files", target, origin.name, call=call) in {0, KILLED}
+            left += any(target.glob(".*"))
+            found = {path.name: path.read_bytes() for path in target.glob("[a-c]*")}
+            assert found.items() <= published.items()
+        assert writer("fetch_files", target, origin.name) == 0
+        assert {path.name: path.read_bytes() for path in target.iterdir()} == published
+    assert left > 3
+
+
+def test_two_who_write_one_file_never_sweep_each_others(
+    more_writers: list[Writers], tmp_path: Path
+) -> None:
+    path = tmp_path / "out"
+    for _ in range(2 * SOAK):
+        for each, content in zip(more_writers, ("one", "two"), strict=True):
+            assert each._process.stdin
+            print(
+                json.dumps(["write_file_often", str(path), content, 0]),
+                file=each._process.stdin,
+                flush=True,
+            )
+        for each in more_writers:
+            assert each._process.stdout
+            assert int(each._process.stdout.readline()) == 0
+        assert len({row["content"] for _, row in store.read_rows(path)}) == 1
+        assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,172 @@
+"""A checkpoint may bring Python code along: none of it runs unasked, and nobody is asked for it."""
+
+import builtins
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import lm_eval.tasks
+import pytest
+import transformers
+from transformers import dynamic_module_utils
+
+from spor_tasks import cli, evaluate, many
+from spor_tasks.errors import ConfigError
+from spor_tasks.tasks import stubs
+from tests.training.conftest import make_tokenizer
+from training.checkpoints import load_base
+from training.config import ModelConfig
+
+TASK = "spor_systematicity_mini"
+CODE = """
+from pathlib import Path
+Path({marker!r}).touch()
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+class OwnConfig(LlamaConfig):
+    model_type = "own"
+
+class OwnModel(LlamaForCausalLM):
+    config_class = OwnConfig
+    def generate(self, *args, **kwargs):
+        Path({marker!r}).write_text("generated")
+        return super().generate(*args, **kwargs)
+
+class OwnTokenizer(PreTrainedTokenizerFast):
+    pass
+"""
+CLASSES = {
+    "config.json": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"},
+    "tokenizer_config.json": {"AutoTokenizer": [None, "own.OwnTokenizer"]},
+}
+
+Make = Callable[[str], Path]
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    """What the code of a checkpoint writes."""
+    return tmp_path / "marker"
+
+
+@pytest.fixture
+def make(tmp_path: Path, marker: Path) -> Make:
+    """Return the folder of a tiny checkpoint with code, of a model type."""
+
+    def build(model_type: str) -> Path:
+        folder = tmp_path / model_type
+        config = transformers.LlamaConfig(
+            vocab_size=300,
+            hidden_size=8,
+            intermediate_size=8,
+            num_hidden_layers=1,
+            num_attention_heads=1,
+            max_position_embeddings=512,
+            eos_token_id=2,
+        )
+        transformers.LlamaForCausalLM(config).save_pretrained(folder)
+        make_tokenizer("llama").save_pretrained(folder)
+        (folder / "own.py").write_text(CODE.format(marker=str(marker)))
+        for name, classes in CLASSES.items():
+            content = json.loads((folder / name).read_bytes()) | {"auto_map": classes}
+            if name == "config.json":
+                content["model_type"] = model_type
+            (folder / name).write_text(json.dumps(content))
+        return folder
+
+    return build
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[object]]:
+    """Return what was asked on the terminal, which must be nothing; copies of code stay here."""
+    questions: list[object] = []
+
+    def ask(*what: object) -> str:
+        questions.append(what)
+        return "n"
+
+    monkeypatch.setattr(builtins, "input", ask)
+    monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
+    yield questions
+    assert questions == []
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Spare the seconds that lm-eval takes to index its own tasks, and this process its logging."""
+    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    for module in (evaluate, many):
+        monkeypatch.setattr(module, "setup_logging", lambda: None)
+
+
+def run(kind: str, arguments: str) -> int:
+    short = ["--limit", "1", "--gen_kwargs", "max_gen_toks=4", "--device", "cpu"]
+    given = ["--model", kind, "--model_args", arguments, "--tasks", TASK]
+    return cli.main(["eval", *given, *short])
+
+
+def test_training_refuses_a_base_that_needs_code_of_its_own(make: Make, marker: Path) -> None:
+    with pytest.raises(ConfigError, match="needs code of its own, which is not run unless"):
+        load_base(ModelConfig(str(make("own"))))
+    assert not marker.exists()
+
+
+def test_training_takes_a_base_that_does_without_its_code(make: Make, marker: Path) -> None:
+    assert type(load_base(ModelConfig(str(make("llama")))).model) is transformers.LlamaForCausalLM
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("kind", ["hf", "spor-hf"])
+def test_an_evaluation_refuses_a_model_that_needs_code_of_its_own(
+    kind: str, make: Make, marker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(kind, f"pretrained={make('own')}") == 2
+    told = capsys.readouterr().err
+    assert "needs code of its own, which is not run unless you ask for it" in told
+    assert "--model_args trust_remote_code=True" in told
+    assert not marker.exists()
+
+
+def test_an_evaluation_takes_a_model_that_does_without_its_code(make: Make, marker: Path) -> None:
+    assert run("spor-hf", f"pretrained={make('llama')}") == 0
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("value", ["None", "no"])
+def test_an_answer_that_is_neither_yes_nor_no_is_refused(
+    value: str, make: Make, marker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("hf", f"pretrained={make('llama')},trust_remote_code={value}") == 2
+    assert "is neither True nor False" in capsys.readouterr().err
+    assert not marker.exists()
+
+
+def test_a_list_of_models_may_not_ask_for_code_without_a_word(
+    make: Make, marker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = tmp_path / "models.yaml"
+    models.write_text(f"- {{pretrained: {make('own')}, trust_remote_code: null}}\n")
+    given = ["--models", str(models), "--model", "spor-hf", "--tasks", TASK, "--device", "cpu"]
+    assert cli.main(["eval", *given]) == 2
+    assert "is neither True nor False" in capsys.readouterr().err
+    models.write_text(f"- pretrained={make('own')}\n")
+    assert cli.main(["eval", *given]) == 2
+    assert "needs code of its own" in capsys.readouterr().err
+    assert not marker.exists()
+
+
+def test_an_evaluation_runs_code_that_its_user_trusts(make: Make, marker: Path) -> None:
+    assert run("spor-hf", f"pretrained={make('own')},trust_remote_code=True") == 0
+    assert marker.read_text() == "generated"
+
+
+def test_a_classifier_runs_no_code(make: Make, marker: Path) -> None:
+    from spor_tasks import classifier  # noqa: PLC0415 - as it is imported where it is used
+
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        classifier.load(str(make("own")))
+    assert not marker.exists()
