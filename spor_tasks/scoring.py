@@ -302,9 +302,6 @@ def _paired(ones: Iterable[_Judged], others: Iterable[_Judged]) -> Iterator[_Jud
         yield one
 
 
-
-
-
 # --- What is written of one sample: the names of the published evaluation's results, and more -----
 
 
