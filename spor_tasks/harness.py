@@ -583,12 +583,18 @@ def _facts(metadata: Metadata) -> Facts | None:
     }
     if not given:
         return None
-    if not isinstance(given.get("model"), str) or given.keys() - set(_FACTS_SETTINGS):
+    named = [f"facts_{name}" for name in _FACTS_SETTINGS]
+    for key in given.keys() - set(_FACTS_SETTINGS):
         raise ConfigError(
-            f"facts cannot be judged by {', '.join(f'facts_{key}' for key in given)}",
+            f"there is no setting facts_{key}",
             where="--metadata",
-            remedy=f"Give facts_model, and of {', '.join(_FACTS_SETTINGS[1:])} what you need, as "
-            "facts_… too.",
+            remedy=f"The settings are {', '.join(named)}.",
+        )
+    if not isinstance(model := given.get("model"), str):
+        raise ConfigError(
+            f"facts_model must be a path or a name on the hub, not {model!r}",
+            where="--metadata",
+            remedy="Name the classifier that says which facts are told.",
         )
     from spor_tasks import classifier  # noqa: PLC0415 - torch, which most tasks do without
 

@@ -41,18 +41,19 @@ def _utf8(text: str) -> str:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The published repository's tree; tests that need it skip where it is not at hand."""
-    folder = os.environ.get("SPOR_DATA_DIR")
-    if not folder:
-        pytest.skip("SPOR_DATA_DIR is not set: no real corpora here")
-    return Path(folder)
+    return _folder_in("SPOR_DATA_DIR", "no real corpora here")
 
 
 @pytest.fixture(scope="session")
 def human_dir() -> Path:
     """Half of each public set of judged outputs; tests that need them skip where they are not."""
-    folder = os.environ.get("SPOR_HUMAN_DIR")
+    return _folder_in("SPOR_HUMAN_DIR", "no judged outputs here")
+
+
+def _folder_in(variable: str, otherwise: str) -> Path:
+    folder = os.environ.get(variable)
     if not folder:
-        pytest.skip("SPOR_HUMAN_DIR is not set: no judged outputs here")
+        pytest.skip(f"{variable} is not set: {otherwise}")
     return Path(folder)
 
 

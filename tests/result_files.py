@@ -10,7 +10,7 @@ from typing import Any
 
 from spor_tasks.documents import doc_of
 from spor_tasks.samples import ARMS, Sample, Triple
-from spor_tasks.store import encode_row
+from spor_tasks.store import digest_weights, encode_row
 
 UNKNOWN_ARM = "unknown"
 
@@ -149,3 +149,20 @@ def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any)
     random.Random(name).shuffle(rows)
     write_samples(file, task, rows)
     return file
+
+
+def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
+    """Return what the folder of an adapter says of itself."""
+    return {
+        "kind": "adapter",
+        "aspect": "systematicity",
+        "corpus": "mini",
+        "arm": "atom",
+        "arm_sha256": "0" * 64,
+        "seed": 3,
+        "prompt_style": "causal",
+        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
+        "adapter_sha256": digest_weights(adapter),
+        "settings": {"lora": {"rank": 8}},
+        **changes,
+    }

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from spor_tasks import checkpoints, cli, evaluate, many, tasks
 from spor_tasks.errors import SporError
 from spor_tasks.splits import folder, registry
-from spor_tasks.store import digest_weights, write_manifest
+from spor_tasks.store import write_manifest
 from tests import damage
 from tests.damage import DAMAGE, LONG_NAME, SOAK
+from tests.result_files import adapter_manifest
 from tests.strategies import VALUES, changed, places
 from training import config, experiment
 
@@ -174,23 +175,8 @@ def make_model(where: Path) -> tuple[Path, Path]:
             (path / name).write_text(json.dumps(content))
     (base / "model.safetensors").write_bytes(b"weights")
     (adapter / "adapter_model.safetensors").write_bytes(b"LoRA")
-    write_manifest(adapter, manifest(base, adapter))
+    write_manifest(adapter, adapter_manifest(adapter, base))
     return base, adapter
-
-
-def manifest(base: Path, adapter: Path) -> dict[str, Any]:
-    return {
-        "kind": "adapter",
-        "aspect": "systematicity",
-        "corpus": "mini",
-        "arm": "atom",
-        "arm_sha256": "0" * 64,
-        "seed": 3,
-        "prompt_style": "causal",
-        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
-        "adapter_sha256": digest_weights(adapter),
-        "settings": {"lora": {"rank": 8}},
-    }
 
 
 def look_at(base: Path, adapter: Path) -> None:
@@ -236,7 +222,7 @@ def test_anything_in_the_folder_of_a_model(files: dict[str, object]) -> None:
 
 
 with place() as _folder:
-    _MANIFEST = manifest(*make_model(_folder))
+    _MANIFEST = adapter_manifest(*reversed(make_model(_folder)))
 
 
 @many_times
@@ -246,7 +232,7 @@ def test_any_value_anywhere_in_the_manifest_of_an_adapter(
 ) -> None:
     with place() as where:
         base, adapter = make_model(where)
-        write_manifest(adapter, changed(manifest(base, adapter), path, value))
+        write_manifest(adapter, changed(adapter_manifest(adapter, base), path, value))
         look_at(base, adapter)
 
 

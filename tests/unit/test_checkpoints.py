@@ -13,6 +13,7 @@ from spor_tasks.errors import ConfigError, ResultError, SporError
 from spor_tasks.store import digest_weights, write_manifest
 from tests import damage
 from tests.damage import DAMAGE
+from tests.result_files import adapter_manifest
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def base(tmp_path: Path) -> Path:
 @pytest.fixture
 def adapter(tmp_path: Path, base: Path) -> Path:
     folder = save(tmp_path / "adapter", "adapter_config.json", "adapter_model.safetensors", b"LoRA")
-    write_manifest(folder, manifest(folder, base))
+    write_manifest(folder, adapter_manifest(folder, base))
     return folder
 
 
@@ -32,21 +33,6 @@ def save(folder: Path, config: str, weights: str, content: bytes, **settings: ob
     (folder / config).write_text(json.dumps(settings))
     (folder / weights).write_bytes(content)
     return folder
-
-
-def manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
-    return {
-        "kind": "adapter",
-        "aspect": "systematicity",
-        "corpus": "mini",
-        "arm": "atom",
-        "arm_sha256": "0" * 64,
-        "seed": 3,
-        "prompt_style": "causal",
-        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
-        "adapter_sha256": digest_weights(adapter),
-        **changes,
-    }
 
 
 def arguments(base: Path, adapter: Path | None = None, **more: object) -> dict[str, Any]:
@@ -59,7 +45,7 @@ def style(given: Mapping[str, Any]) -> str:
 
 def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path) -> None:
     found = checkpoints.find_adapter(arguments(base, adapter))
-    assert found == {"schema": 1, **manifest(adapter, base)}
+    assert found == {"schema": 1, **adapter_manifest(adapter, base)}
 
 
 def test_an_adapter_is_found_that_one_who_was_to_replace_it_had_moved_away(
@@ -72,7 +58,7 @@ def test_an_adapter_is_found_that_one_who_was_to_replace_it_had_moved_away(
 
 def test_the_adapter_of_a_vllm_run_is_found_too(base: Path, adapter: Path) -> None:
     found = checkpoints.find_adapter({"pretrained": str(base), "lora_local_path": str(adapter)})
-    assert found == {"schema": 1, **manifest(adapter, base)}
+    assert found == {"schema": 1, **adapter_manifest(adapter, base)}
 
 
 def test_a_model_without_an_adapter_has_none(base: Path) -> None:
@@ -104,7 +90,7 @@ def test_weights_that_change_between_two_looks_are_noticed(base: Path, adapter: 
 
 def test_a_base_that_is_not_here_is_known_by_its_name(base: Path, adapter: Path) -> None:
     named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
-    write_manifest(adapter, manifest(adapter, base, base_model=named))
+    write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
     assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
     with pytest.raises(ConfigError, match="another base than someone/some-bast"):
         checkpoints.find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
@@ -150,7 +136,7 @@ def test_a_manifest_of_something_else_is_refused(base: Path, adapter: Path) -> N
 def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
     base: Path, adapter: Path, key: str, value: object, fault: str
 ) -> None:
-    write_manifest(adapter, manifest(adapter, base, **{key: value}))
+    write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
     with pytest.raises(ConfigError) as caught:
         checkpoints.find_adapter(arguments(base, adapter))
     assert caught.value.what == f"is not the manifest of an adapter: {fault}"
@@ -226,7 +212,7 @@ def test_the_style_is_that_of_the_base(
 def test_the_adapter_decides_before_the_base_and_the_user_before_both(
     base: Path, adapter: Path
 ) -> None:
-    write_manifest(adapter, manifest(adapter, base, prompt_style="seq2seq"))
+    write_manifest(adapter, adapter_manifest(adapter, base, prompt_style="seq2seq"))
     assert style(arguments(base)) == "causal"
     assert style(arguments(base, adapter)) == "seq2seq"
     assert style(arguments(base, adapter, prompt_style="causal")) == "causal"
