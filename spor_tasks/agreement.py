@@ -138,8 +138,8 @@ def read(
     """Read files of judged outputs, and measure the outputs by ``metrics``, or by all of them.
 
     Raises:
-        CorpusError: a file cannot be read or holds no row, or a row is malformed or there twice;
-            the error names the line.
+        CorpusError: a file cannot be read, or holds no row or no judgement, or a row is malformed
+            or there twice; the error names the line.
         ConfigError: one of ``metrics`` is neither measured nor in the rows' ``scores``.
     """
     ours = tuple(name for measure in measures for name in measure.names)
@@ -208,6 +208,12 @@ def _rows(file: Path, ours: Sequence[str]) -> list[_Row]:
         rows.append(row)
     if not rows:
         raise CorpusError("holds no row", where=file)
+    if not any(row.judgements for row in rows):
+        raise CorpusError(
+            "holds no judgement",
+            where=file,
+            remedy='Give rows numbers of people, such as "judgements": {"fluency": 3}.',
+        )
     return rows
 
 

@@ -380,6 +380,12 @@ def test_a_file_without_a_row_is_an_error(tmp_path: Path) -> None:
         agreement.read([write(tmp_path, [])])
 
 
+def test_a_file_without_a_judgement_is_an_error(tmp_path: Path) -> None:
+    rows = [judged(input=number, judgements={"good": None}) for number in range(2)]
+    with pytest.raises(CorpusError, match="holds no judgement"):
+        agreement.read([write(tmp_path, rows)])
+
+
 def test_what_there_is_not_is_said_with_what_there_is(tmp_path: Path) -> None:
     path = write(tmp_path, [judged(scores={"bleurt": 1})])
     with pytest.raises(ConfigError, match="there is no metric 'bert'") as caught:
