@@ -30,7 +30,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 
 benchmarks: $(STAMP)
-	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/benchmarks
+	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
 
 soak: $(STAMP)
 	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto tests/reliability

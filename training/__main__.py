@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spor_tasks.cli import refused
-from spor_tasks.errors import ConfigError, SporError
-from spor_tasks.terminal import Parser, guarded
-from spor_tasks.visible import visible
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.terminal import Parser, guarded
+from spor_tasks.core.visible import visible
 from training.config import known_keys, load
 
 _NOT_DONE = 1
@@ -162,13 +162,13 @@ def _train(options: argparse.Namespace) -> None:
     if _first():
         print(f"{visible(result.adapter)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
     if options.push_to_hub and _first():
-        from training import hub  # noqa: PLC0415
+        from training import upload as hub  # noqa: PLC0415
 
         print(hub.push(result.adapter, options.push_to_hub))
 
 
 def _run(options: argparse.Namespace) -> int:
-    from training import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
+    from training.experiments import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
     if options.workers < 1:
         raise ConfigError("must be at least 1", where="--workers")

@@ -18,12 +18,13 @@ from torch.nn import functional
 from tqdm import tqdm
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from spor_tasks.corpora import mini
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.samples import DataUnit, Sample
-from spor_tasks.store import atomic_folder, digest, digest_weights, write_manifest
+from spor_tasks.core.digests import digest, digest_weights
+from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
-from training.checkpoints import versions
+from training.bases import versions
 from training.config import OptimizationConfig
 from training.data import Pair, Row, collate, encode, plan_steps
 from training.threads import cpu_threads

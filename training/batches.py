@@ -13,7 +13,7 @@ import peft
 import torch
 from torch.nn import functional
 
-from spor_tasks.errors import ConfigError
+from spor_tasks.core.errors import ConfigError
 from training.data import IGNORED, Row, Step, collate
 
 # How far, relatively, rounding may move the loss of a token: in float32, and in fewer bits.

@@ -23,21 +23,15 @@ import transformers
 from accelerate import PartialState
 from tokenizers.pre_tokenizers import ByteLevel
 
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.sample import Split
+from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.samples import Split
-from spor_tasks.splits import registry
-from spor_tasks.visible import visible
+from spor_tasks.prompts.styles import prompt
 from training import lora, processes
+from training.bases import Base, load_base
 from training.batches import load, target_loss
-from training.checkpoints import Base, load_base
-from training.config import (
-    DataConfig,
-    LoraConfig,
-    ModelConfig,
-    OptimizationConfig,
-    TrainingConfig,
-)
+from training.config import DataConfig, LoraConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import IGNORED, Row, Rows, collate, encode, make_pairs, padding, plan_steps
 from training.memory import forget_peak, peak_memory
 from training.threads import cpu_threads

@@ -6,8 +6,9 @@ from typing import Any
 
 import yaml
 
-from spor_tasks.results import TaskResult
-from spor_tasks.store import atomic_write, read_manifest
+from spor_tasks.core.files import atomic_write
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.results.reading import TaskResult
 from training.selection import NAMES
 
 CARD = "README.md"

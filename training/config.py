@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.store import read_text
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import read_text
 from training import typed
 
 

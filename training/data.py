@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.prompts.linearize import PromptStyle, prompt
-from spor_tasks.samples import Split, SplitPair
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.prompts.styles import PromptStyle, prompt
 from training.config import OptimizationConfig
 
 # The label that means "no target here", as everywhere in torch and transformers.

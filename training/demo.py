@@ -10,11 +10,12 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from spor_tasks.errors import ResultError
-from spor_tasks.splits import registry
-from spor_tasks.store import read_manifest
-from training import base, experiment, run
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.folders import read_manifest
+from training import base
 from training.base import BaseSettings
+from training.experiments import experiment, run
 
 EXPERIMENT = Path(__file__).parent.parent / "configs" / "experiments" / "mini.yaml"
 _log = logging.getLogger(__name__)

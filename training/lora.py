@@ -22,14 +22,16 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from spor_tasks.errors import ConfigError, SplitError
-from spor_tasks.prompts.linearize import PromptStyle
-from spor_tasks.samples import SplitPair
-from spor_tasks.splits import check, registry
-from spor_tasks.store import atomic_folder, digest, digest_weights, write_manifest
+from spor_tasks.aspects import check
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest, digest_weights
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.sample import SplitPair
+from spor_tasks.prompts.styles import PromptStyle
 from training import card, processes, selection
+from training.bases import KIND, Base, check_ids, git_commit, load_base, versions
 from training.batches import Batch, check_packing, load_step, target_loss
-from training.checkpoints import KIND, Base, check_ids, git_commit, load_base, versions
 from training.config import (
     LoraConfig,
     OptimizationConfig,

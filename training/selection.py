@@ -13,15 +13,16 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
-from spor_tasks import tasks
-from spor_tasks.answers import answer
-from spor_tasks.corpora import e2e, mini, webnlg
-from spor_tasks.documents import doc_of
-from spor_tasks.errors import ConfigError
-from spor_tasks.prompts.linearize import PromptStyle
-from spor_tasks.samples import DataUnit, Sample, Split, SplitPair
-from spor_tasks.splits import registry
-from training.checkpoints import Base
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.webnlg import reader as webnlg
+from spor_tasks.harness import task_files
+from spor_tasks.prompts.styles import PromptStyle, prompted
+from spor_tasks.text.answers import answer
+from training.bases import Base
 from training.config import SelectionConfig
 
 NAMES: Mapping[str, str] = {"parent": "PARENT", "chrf": "chrF"}
@@ -166,13 +167,13 @@ class Judge:
         settings: SelectionConfig,
         precision: str | None,
     ) -> None:
-        from spor_tasks import harness  # noqa: PLC0415 - lm-eval, which takes seconds, for those who judge
-        from spor_tasks.models import SporHF  # noqa: PLC0415
+        from spor_tasks.evaluation.hf import SporHF  # noqa: PLC0415
+        from spor_tasks.harness import task as harness  # noqa: PLC0415 - lm-eval, which takes seconds, for those who judge
 
         self._model = model
-        self._docs = [doc_of(sample, base.style) for sample in samples]
+        self._docs = [prompted(sample, base.style) for sample in samples]
         self._score = harness.parent_scores
-        self._decoding = tasks.generation_kwargs(settings.beams)
+        self._decoding = task_files.generation_kwargs(settings.beams)
         logger = logging.getLogger("lm_eval.models.huggingface")
         level = logger.level
         logger.setLevel(logging.ERROR)  # it advises against a model that is loaded already

@@ -7,7 +7,7 @@ from typing import Any
 from accelerate import PartialState
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, get_available_trackers
 
-from spor_tasks.errors import ConfigError
+from spor_tasks.core.errors import ConfigError
 from training.config import TrainingConfig, to_dict
 
 

@@ -18,8 +18,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
-from spor_tasks import plain_yaml
-from spor_tasks.errors import ConfigError
+from spor_tasks.core import plain_yaml
+from spor_tasks.core.errors import ConfigError
 
 # --- YAML, strictly -------------------------------------------------------------------------------
 # PyYAML reads YAML 1.1, where `yes` is true, `010` is eight and `1e-3` is text. The loader below
@@ -64,7 +64,7 @@ def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
 
     Raises:
         ConfigError: it is not valid YAML, has a key twice, or holds what
-            :class:`~spor_tasks.plain_yaml.PlainLoader` does not take.
+            :class:`~spor_tasks.core.plain_yaml.PlainLoader` does not take.
     """
     return plain_yaml.parse(text, where, _Loader)
 

@@ -13,9 +13,9 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.store import atomic_write, open_file, writing
-from spor_tasks.visible import visible
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import atomic_write, open_file, writing
+from spor_tasks.core.visible import visible
 from training.config import TrainingConfig, to_dict
 
 _log = logging.getLogger(__name__)

@@ -18,10 +18,10 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from spor_tasks import __version__
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.files import atomic_write, sweep
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.sources import SourceFile
-from spor_tasks.errors import ConfigError, CorpusError
-from spor_tasks.store import atomic_write, sweep
 
 Outcome = Literal["fetched", "kept", "absent"]
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.errors import CorpusError
-from spor_tasks.samples import (
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import parse_rows, read_rows
+from spor_tasks.core.sample import (
     AttributeValue,
     CopySample,
     DataUnit,
@@ -23,7 +24,6 @@ from spor_tasks.samples import (
     SampleMaker,
     Triple,
 )
-from spor_tasks.store import parse_rows, read_rows
 
 
 def read(path: Path, corpus: str) -> tuple[Sample, ...]:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from spor_tasks.corpora import e2e, webnlg
-from spor_tasks.errors import CorpusError
-from spor_tasks.samples import Corpus
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Corpus
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.webnlg import reader as webnlg
 
 NAMES = ("webnlg", "e2e")
 

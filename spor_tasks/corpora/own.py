@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import read_rows
+from spor_tasks.core.sample import Corpus, Sample
 from spor_tasks.corpora.jsonl import RowReader
-from spor_tasks.errors import CorpusError
-from spor_tasks.samples import Corpus, Sample
-from spor_tasks.store import read_rows
 
 _PARTS = ("train", "test")
 

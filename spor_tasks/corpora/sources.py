@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import platformdirs
 
-from spor_tasks.errors import CorpusError
-from spor_tasks.store import open_file
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import open_file
 
 REPOSITORY = "https://github.com/xzy-xzy/SPOR"
 COMMIT = "ea664bb9d778a18f1a391d34e3ff385ab981d73c"

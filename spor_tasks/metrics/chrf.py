@@ -7,9 +7,9 @@ from functools import cache
 from sacrebleu.metrics.chrf import CHRF
 
 from spor_tasks import __version__
-from spor_tasks.errors import CorpusError
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Score, reduce_values
-from spor_tasks.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from string import punctuation
 from typing import NamedTuple
 
 from spor_tasks import __version__
-from spor_tasks.errors import CorpusError
+from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import AttributeValue, CopySample
 from spor_tasks.metrics.base import Score, reduce_values
-from spor_tasks.samples import AttributeValue, CopySample
-from spor_tasks.splits.rule_learnability import POSSIBLE_VALUES
 
 _ORDINALS = {
     f"entity {number}": f"{ordinal} entity"

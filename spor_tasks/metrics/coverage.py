@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spor_tasks import __version__
+from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Score, reduce_values
-from spor_tasks.samples import Sample
 from spor_tasks.text import align
 
 Located = tuple[int | None, ...]

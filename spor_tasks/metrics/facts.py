@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from spor_tasks import __version__
-from spor_tasks.errors import ConfigError
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import DataUnit, Sample, Triple
 from spor_tasks.metrics.base import Score, reduce_values
-from spor_tasks.samples import DataUnit, Sample, Triple
 from spor_tasks.text.normalize import display
 
 Pair: TypeAlias = tuple[str, str | None]

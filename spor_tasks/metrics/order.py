@@ -14,9 +14,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from spor_tasks import __version__
-from spor_tasks.errors import CorpusError
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import AttributeValue, OrderSample, Sample
 from spor_tasks.metrics.base import Score, Values, reduce_values
-from spor_tasks.samples import AttributeValue, OrderSample, Sample
 from spor_tasks.text import align
 
 Order = tuple[int, ...]

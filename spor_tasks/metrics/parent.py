@@ -16,9 +16,9 @@ from typing import NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
-from spor_tasks.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.metrics.base import Score, reduce_values
-from spor_tasks.samples import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
 

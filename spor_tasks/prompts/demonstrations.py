@@ -18,11 +18,11 @@ from itertools import islice, product
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from spor_tasks.errors import ConfigError, SplitError
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.sample import AttributeValue, CopySample, DataUnit, Sample, SplitPair, Triple
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.cover import Block, Cover, Covers, covers, draw_sizes, filled
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.samples import AttributeValue, CopySample, DataUnit, Sample, SplitPair, Triple
+from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 
 Demonstrations: TypeAlias = tuple[Sample, ...]

@@ -8,13 +8,13 @@ same way.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from spor_tasks.core.files import atomic_write, writing
 from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
-from spor_tasks.report.hub import model_index_yaml
 from spor_tasks.report.leaderboard import Leaderboard, rank
-from spor_tasks.report.samples import SampleFile
-from spor_tasks.store import atomic_write, writing
+from spor_tasks.report.model_card import model_index_yaml
+from spor_tasks.results.logged import SampleFile
 
 __all__ = [
     "PAGE",

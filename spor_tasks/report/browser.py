@@ -16,12 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from spor_tasks.errors import ResultError
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.sample import ARMS, CopySample, OrderSample, Sample
 from spor_tasks.metrics.base import Value
 from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
-from spor_tasks.report.samples import SampleFile
-from spor_tasks.results import Problem, TaskResult
-from spor_tasks.samples import ARMS, CopySample, OrderSample, Sample
+from spor_tasks.results.logged import SampleFile
+from spor_tasks.results.reading import Problem, TaskResult
 
 SIZE = 1000
 """Samples in a chunk."""

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from spor_tasks import results
-from spor_tasks.errors import ResultError
-from spor_tasks.report.evidence import Evidence, Logged, Run, read_values, run_of
-from spor_tasks.report.published import beside
-from spor_tasks.report.samples import SampleFile, find, orphans
-from spor_tasks.report.tables import Comparison, Table, comparisons, metrics_of, tables
-from spor_tasks.results import Problem, TaskResult
-from spor_tasks.store import is_folder
+from spor_tasks.benchmarks.spor.paper import beside
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import is_folder
+from spor_tasks.results import reading
+from spor_tasks.results.comparisons import Comparison, Table, comparisons, metrics_of, tables
+from spor_tasks.results.evidence import Evidence, Logged, Run, read_values, run_of
+from spor_tasks.results.logged import SampleFile, find, orphans
+from spor_tasks.results.reading import Problem, TaskResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
         ResultError, ConfigError: as :func:`collect`.
     """
     given = tuple(paths)
-    found = results.collect(given)
+    found = reading.collect(given)
     files = tuple(filter(None, map(find, found.results)))
     logged, faults = _log(files)
     evidence = Evidence(logged)

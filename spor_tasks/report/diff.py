@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spor_tasks import results
-from spor_tasks.errors import ResultError
+from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, Tally, Value
-from spor_tasks.report.evidence import SEED
-from spor_tasks.report.samples import Record, find
-from spor_tasks.report.tables import metrics_of
-from spor_tasks.results import Problem, TaskResult
+from spor_tasks.results import reading
+from spor_tasks.results.comparisons import metrics_of
+from spor_tasks.results.evidence import SEED
+from spor_tasks.results.logged import Record, find
+from spor_tasks.results.reading import Problem, TaskResult
 
 
 class Scores(NamedTuple):
@@ -99,7 +99,7 @@ def diff(before: Path, after: Path) -> Diff:
     Raises:
         ResultError: a path is missing, holds nothing of SPOR, or no task can be compared.
     """
-    found = [results.collect([path]) for path in (before, after)]
+    found = [reading.collect([path]) for path in (before, after)]
     problems = [problem for each in found for problem in each.problems]
     one, other = (_by_task(each.results) for each in found)
     tasks = []

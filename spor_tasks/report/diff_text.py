@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from spor_tasks.core.visible import visible
 from spor_tasks.report.diff import Change, Diff, Scores, TaskDiff
-from spor_tasks.report.layout import LABELS
 from spor_tasks.report.render import SCHEMA, problem_lines
-from spor_tasks.visible import visible
+from spor_tasks.results.grid import LABELS
 
 
 def terminal(found: Diff, most: int) -> str:

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from spor_tasks.visible import visible
+from spor_tasks.core.visible import visible
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from spor_tasks import results
-from spor_tasks.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.files import is_file
 from spor_tasks.report.marking import Marked, mark_all
-from spor_tasks.report.samples import Record, SampleFile, find
-from spor_tasks.store import is_file
+from spor_tasks.results import reading
+from spor_tasks.results.logged import Record, SampleFile, find
 
 _SAMPLES = ".jsonl"
 
@@ -57,7 +57,7 @@ def exhibit(
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     """Return the sample files of a result file, of a folder, or of a sample file's own result."""
     beside = [path.parent] if path.suffix == _SAMPLES and is_file(path) else [path]
-    found = tuple(filter(None, map(find, results.collect(beside).results)))
+    found = tuple(filter(None, map(find, reading.collect(beside).results)))
     wanted = tuple(
         file
         for file in found

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from spor_tasks.core.sample import CopySample, OrderSample, Sample
+from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import Value
 from spor_tasks.report.exhibit import Exhibit, Told
 from spor_tasks.report.marking import Kind, Label, Marked, faults_of
-from spor_tasks.results import TaskResult
-from spor_tasks.samples import CopySample, OrderSample, Sample
-from spor_tasks.visible import visible
+from spor_tasks.results.reading import TaskResult
 
 WIDTH = 100
 

@@ -7,12 +7,12 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from string import ascii_lowercase
 
+from spor_tasks.core.sample import ARMS
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import read
-from spor_tasks.report.evidence import Evidence, Pair
-from spor_tasks.report.tables import Cell, Comparison, told_apart
-from spor_tasks.results import Problem
-from spor_tasks.samples import ARMS
+from spor_tasks.results.comparisons import Cell, Comparison, told_apart
+from spor_tasks.results.evidence import Evidence, Pair
+from spor_tasks.results.reading import Problem
 
 LEVEL = 0.05
 """Below it two systems differ, after Holm's adjustment for all pairs of their board."""

@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 from spor_tasks.report.escape import csv_table, markdown_text
-from spor_tasks.report.hub import model_index
-from spor_tasks.report.layout import (
+from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
+from spor_tasks.report.model_card import model_index
+from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_lines
+from spor_tasks.results.grid import (
     LABELS,
     Grid,
     Line,
@@ -14,8 +16,6 @@ from spor_tasks.report.layout import (
     interval_text,
     source_text,
 )
-from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
-from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_lines
 
 LEGEND = (
     "Systems are ranked by what they score after the arm that lacks what a test asks for, or as "

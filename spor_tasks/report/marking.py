@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.answers import Span, answer_span
+from spor_tasks.core.sample import AttributeValue, CopySample, DataUnit, OrderSample, Sample
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.samples import AttributeValue, CopySample, DataUnit, OrderSample, Sample
 from spor_tasks.text import align
+from spor_tasks.text.answers import Span, answer_span
 from spor_tasks.text.normalize import clean, token_spans
 
 

@@ -14,16 +14,16 @@ from string import Template
 from typing import NamedTuple
 
 from spor_tasks import __version__
+from spor_tasks.core.visible import visible
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
-from spor_tasks.report.layout import LABELS, TITLES, Content, Grid, Line, Number, grids
 from spor_tasks.report.plots import INK, MISSING, PAPER, SOFT, Plot, available
 from spor_tasks.report.render import LEGEND
 from spor_tasks.report.render import PAPER as PUBLISHED
 from spor_tasks.report.svg import inline
-from spor_tasks.report.tables import Comparison, Difference, metrics_of
-from spor_tasks.results import Problem
-from spor_tasks.visible import visible
+from spor_tasks.results.comparisons import Comparison, Difference, metrics_of
+from spor_tasks.results.grid import LABELS, TITLES, Content, Grid, Line, Number, grids
+from spor_tasks.results.reading import Problem
 
 _CARDS = 8  # of differences, before the tables
 _COLORS = {INK: "currentColor", SOFT: "var(--soft)", PAPER: "var(--card)"}

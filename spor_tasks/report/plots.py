@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spor_tasks.core.sample import ARMS
+from spor_tasks.core.visible import visible
 from spor_tasks.report.browser import Outcomes
 from spor_tasks.report.collect import Report
-from spor_tasks.report.layout import LABELS, TITLES
-from spor_tasks.report.tables import Cell, Comparison
-from spor_tasks.samples import ARMS
-from spor_tasks.visible import visible
+from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.grid import LABELS, TITLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

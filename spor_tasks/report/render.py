@@ -6,15 +6,15 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
+from spor_tasks.benchmarks.spor.paper import paper_facts
+from spor_tasks.core.sample import ARMS
+from spor_tasks.core.visible import visible
 from spor_tasks.report.collect import Report
 from spor_tasks.report.escape import csv_table, latex_text, markdown_text
-from spor_tasks.report.evidence import Interval
-from spor_tasks.report.layout import Content, Grid, Line, grids
-from spor_tasks.report.published import paper_facts
-from spor_tasks.report.tables import Cell, Comparison
-from spor_tasks.results import Problem
-from spor_tasks.samples import ARMS
-from spor_tasks.visible import visible
+from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.evidence import Interval
+from spor_tasks.results.grid import Content, Grid, Line, grids
+from spor_tasks.results.reading import Problem
 
 SCHEMA = 1
 """The version of what is written as JSON."""

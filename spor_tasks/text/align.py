@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.samples import AttributeValue, DataUnit, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
 from spor_tasks.text.normalize import clean
 
 Pair: TypeAlias = tuple[str | None, str | None]

@@ -3,7 +3,7 @@
 The published evaluation tokenizes with NLTK and its English Punkt model. Both are restated here for
 lower-cased text, where little of the model is left: no word is capitalized, so that only its
 abbreviations decide. Written out, the tokens need no model download and stay the same under every
-NLTK; 3.10 already splits dashes and opening quotes in another way. tests/differential compares the
+NLTK; 3.10 already splits dashes and opening quotes in another way. tests/text compares the
 two.
 """
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from spor_tasks import report
-from tests import invented_runs
+from tests.support import invented_runs
 
 # Set where a browser must be at hand: a test that would skip for want of one then fails.
 REQUIRE = "SPOR_REQUIRE_BROWSER"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.invented_runs import EVIL_MODEL, HOSTILE
+from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 
 DESKTOP, PHONE = (1280, 900), (390, 800)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from lm_eval.tasks import TaskManager
 
-from spor_tasks import export, tasks
-from spor_tasks.errors import ConfigError
-from spor_tasks.splits import registry
-from spor_tasks.splits.registry import SplitName
-from spor_tasks.tasks.generate import task_name
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.benchmarks.spor.sets import SplitName
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.harness import export, task_files
+from spor_tasks.harness.generate import task_name
 from tests.harness.test_task_files import PROMPTS_SHA256, prompts
-from tests.scripted import ScriptedLM, evaluate, half_right
+from tests.support.scripted import ScriptedLM, evaluate, half_right
 
 MINI = [split for split in registry.available() if split.corpus == "mini"]
 RELEASED = [split for split in registry.available() if split.protocol == "published"]
@@ -65,7 +65,7 @@ def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: P
         "spor_systematicity",
     } < groups
     assert manager(released).all_tasks == sorted(files)
-    assert {file.name for file in tasks.expand(["spor"])} == wanted
+    assert {file.name for file in task_files.expand(["spor"])} == wanted
     page = (released / "README.md").read_text()
     assert "### Checklist" in page
     for own in ("mini", "_icl_", "_beam5", "_strict", "package -->"):

@@ -15,18 +15,23 @@ import torch
 import transformers
 from lm_eval.api.task import Task
 
-from spor_tasks import classifier, cli, evaluate, results, tasks
-from spor_tasks.documents import sample_of
-from spor_tasks.errors import ConfigError, CorpusError
+from spor_tasks import cli
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.codec import sample_of, to_row
+from spor_tasks.core.digests import digest_weights
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.files import read_rows, write_rows
+from spor_tasks.core.sample import AttributeValue, Sample, Triple
+from spor_tasks.evaluation import evaluate
+from spor_tasks.harness import task_files
+from spor_tasks.metrics import classifier
 from spor_tasks.metrics.facts import FORMATS, Facts, Pair, untold
 from spor_tasks.report import collect
-from spor_tasks.samples import AttributeValue, Sample, Triple
-from spor_tasks.schema import faults, result_schema
-from spor_tasks.splits import registry
-from spor_tasks.store import digest_weights, read_rows, to_row, write_rows
-from tests import scripted
-from tests.classifiers import save_classifier
-from tests.scripted import ScriptedLM, half_right
+from spor_tasks.results import reading
+from spor_tasks.results.schema import faults, result_schema
+from tests.support import scripted
+from tests.support.classifiers import save_classifier
+from tests.support.scripted import ScriptedLM, half_right
 
 SYSTEMATICITY = "spor_systematicity_mini"
 PERFORMANCE = "spor_order_invariance_mini_performance"
@@ -173,7 +178,7 @@ def test_too_long_a_pair_loses_the_end_of_its_output_alone(
     without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)(*write(unit, ""))
     room = 100 - len(without_output["input_ids"])
     fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.classifier"):
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.classifier"):
         whole = facts.classifier([fits])
         assert caplog.records == []
         assert facts.classifier([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
@@ -252,9 +257,9 @@ def test_a_setting_that_means_nothing_is_refused(
 
 def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "spor_tasks.classifier")
+    monkeypatch.delitem(sys.modules, "spor_tasks.metrics.classifier")
     with pytest.raises(ConfigError, match="not installed: torch") as caught:
-        importlib.import_module("spor_tasks.classifier")
+        importlib.import_module("spor_tasks.metrics.classifier")
     assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."
 
 
@@ -263,7 +268,7 @@ def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 
 def run(*names: str, metadata: Mapping[str, Any], **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """Evaluate tasks, and return the result as a file has it, with its samples."""
-    manager = tasks.manager(None, **metadata)
+    manager = task_files.manager(None, **metadata)
     limit = {"limit": 30} | settings
     found = scripted.evaluate(ScriptedLM(half_right), *names, manager=manager, **limit)
     written: dict[str, Any] = json.loads(json.dumps(found, default=str))
@@ -271,7 +276,7 @@ def run(*names: str, metadata: Mapping[str, Any], **settings: Any) -> dict[str, 
 
 
 def task(**metadata: object) -> Task:
-    return tasks.manager(metadata).load(SYSTEMATICITY)["tasks"][SYSTEMATICITY]
+    return task_files.manager(metadata).load(SYSTEMATICITY)["tasks"][SYSTEMATICITY]
 
 
 @pytest.fixture(scope="module")
@@ -360,7 +365,7 @@ def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
     write(tmp_path, json.loads(json.dumps(unjudged)), "two")
     of = {
         (result.task, result.model): result.signature["facts"]
-        for result in results.collect([tmp_path]).results
+        for result in reading.collect([tmp_path]).results
     }
     assert f"facts|{of[SYSTEMATICITY, 'one']}" == load(folder).signature
     assert of[SYSTEMATICITY, "two"] == of[OTHERS[0], "one"] == "None"

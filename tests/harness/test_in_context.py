@@ -11,12 +11,12 @@ import transformers
 from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
-from spor_tasks import tasks
-from spor_tasks.errors import ConfigError
-from spor_tasks.evaluator import register_models
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.harness import task_files
 from spor_tasks.prompts.demonstrations import choose, digest
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.splits import registry
+from spor_tasks.prompts.styles import prompt
 
 ATOM = "spor_systematicity_mini_icl_atom"
 COMBINATION = "spor_systematicity_mini_icl_combination"
@@ -26,7 +26,7 @@ Messages = list[dict[str, str]]
 
 
 def load(name: str, **metadata: object) -> Task:
-    return tasks.manager(metadata).load(name)["tasks"][name]
+    return task_files.manager(metadata).load(name)["tasks"][name]
 
 
 def evaluate(name: str, folder: Path, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -37,7 +37,7 @@ def evaluate(name: str, folder: Path, **settings: Any) -> dict[str, Any]:  # noq
         model=settings.pop("model", "hf"),
         model_args=arguments,
         tasks=[name],
-        task_manager=tasks.manager(arguments, **metadata),
+        task_manager=task_files.manager(arguments, **metadata),
         limit=3,
         device="cpu",
         gen_kwargs={"max_gen_toks": 8},

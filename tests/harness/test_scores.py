@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from lm_eval.api.instance import Instance
 
-from spor_tasks import documents, harness
+from spor_tasks.core import codec
+from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
+from spor_tasks.harness import task as harness
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
-from spor_tasks.samples import AttributeValue, CopySample, OrderSample, Sample, Triple
-from spor_tasks.schema import faults, result_schema
-from tests.scripted import ScriptedLM, evaluate, half_right
+from spor_tasks.prompts.styles import prompted
+from spor_tasks.results.schema import faults, result_schema
+from tests.support.scripted import ScriptedLM, evaluate, half_right
 
 TOWN = Sample(
     id="1",
@@ -42,7 +44,7 @@ HIDDEN = CopySample(
 
 def document(sample: Sample) -> dict[str, Any]:
     """The sample as the harness logs it."""
-    logged: dict[str, Any] = json.loads(json.dumps(documents.doc_of(sample, "causal")))
+    logged: dict[str, Any] = json.loads(json.dumps(prompted(sample, "causal")))
     return logged
 
 
@@ -51,13 +53,13 @@ def document(sample: Sample) -> dict[str, Any]:
 
 @pytest.mark.parametrize("sample", [TOWN, INN])
 def test_a_document_holds_the_whole_sample(sample: Sample) -> None:
-    assert documents.sample_of(document(sample)) == sample
+    assert codec.sample_of(document(sample)) == sample
     assert document(sample)["target"] == sample.references[0]
 
 
 def test_a_document_holds_orders_and_what_is_hidden() -> None:
-    assert documents.order_sample_of(document(MILL)) == MILL
-    assert documents.copy_sample_of(document(HIDDEN)) == HIDDEN
+    assert codec.order_sample_of(document(MILL)) == MILL
+    assert codec.copy_sample_of(document(HIDDEN)) == HIDDEN
     assert document(HIDDEN)["target"] == ""
 
 
@@ -175,7 +177,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
         logged = outputs(result["samples"][task])
         scores = reported(result, task)
         for name, metric in (("parent", Parent()), ("parent_full_table", Parent(full_table=True))):
-            found = [metric.measure(documents.sample_of(doc), text).f for doc, [text] in logged]
+            found = [metric.measure(codec.sample_of(doc), text).f for doc, [text] in logged]
             assert scores[name] == pytest.approx(100 * math.fsum(found) / len(found))
             assert 5 < scores[name] < 95
 
@@ -183,7 +185,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = OrderInvariance()
     evidence = [
-        metric.measure(documents.order_sample_of(doc), (first, second))
+        metric.measure(codec.order_sample_of(doc), (first, second))
         for doc, [first, second] in outputs(result["samples"]["spor_order_invariance_mini_main"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
@@ -197,7 +199,7 @@ def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> None:
     metric = Cwio()
     evidence = [
-        metric.measure(documents.sample_of(doc), text)
+        metric.measure(codec.sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_order_invariance_mini_cwio"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}
@@ -214,7 +216,7 @@ def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> 
 def test_the_copy_rule_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = CopyRule()
     evidence = [
-        metric.measure(documents.copy_sample_of(doc), text)
+        metric.measure(codec.copy_sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_rule_learnability_mini"])
     ]
     expected = {score.name: score.value for score in metric.reduce(evidence)}

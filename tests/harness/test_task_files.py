@@ -8,11 +8,10 @@ import pytest
 import yaml
 from lm_eval.api.task import Task
 
-from spor_tasks import tasks
-from spor_tasks.prompts.linearize import PROMPT_STYLES, PromptStyle, prompt
-from spor_tasks.samples import AttributeValue, Sample, Triple
-from spor_tasks.splits import registry
-from spor_tasks.tasks import generate
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.sample import AttributeValue, Sample, Triple
+from spor_tasks.harness import generate, task_files
+from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from tests.conftest import REPOSITORY
 
 DATA = REPOSITORY / "tests" / "data"
@@ -32,7 +31,7 @@ PROMPTS_SHA256 = json.loads((DATA / "prompts_sha256.json").read_text())
 
 
 def load(name: str) -> Task:
-    return tasks.manager().load(name)["tasks"][name]
+    return task_files.manager().load(name)["tasks"][name]
 
 
 def prompts(task: Task, number: int = 10) -> Iterator[str]:
@@ -49,8 +48,8 @@ def test_these_are_the_tasks_and_groups() -> None:
     expected = dict.fromkeys(GROUPS, "group") | dict.fromkeys(IN_CONTEXT, "task")
     for name in TASKS:
         expected |= {name: "task", f"{name}_beam5": "task"}
-    assert {file.name: file.kind for file in tasks.files()} == expected
-    manager = tasks.manager()
+    assert {file.name: file.kind for file in task_files.files()} == expected
+    manager = task_files.manager()
     assert manager.all_tasks == sorted(expected)
     assert manager.all_groups == sorted(GROUPS)
 
@@ -60,14 +59,14 @@ def test_every_split_has_a_task() -> None:
 
 
 def test_each_file_has_the_name_of_its_task_and_a_version() -> None:
-    for file in tasks.files():
+    for file in task_files.files():
         assert file.path.stem == file.name
         assert isinstance(file.content["metadata"]["version"], float)
 
 
 def test_groups_and_patterns_stand_for_their_tasks() -> None:
     def expand(*names: str) -> list[str]:
-        return [file.name for file in tasks.expand(names)]
+        return [file.name for file in task_files.expand(names)]
 
     greedy = [name for name in TASKS if "strict" not in name]
     papers = [name for name in greedy if "mini" not in name]
@@ -90,7 +89,7 @@ def test_groups_and_patterns_stand_for_their_tasks() -> None:
 
 
 def committed(names: set[str]) -> dict[str, str]:
-    return {name: (tasks.FOLDER / name).read_text() for name in names}
+    return {name: (task_files.FOLDER / name).read_text() for name in names}
 
 
 def test_the_files_of_groups_are_current() -> None:
@@ -101,7 +100,7 @@ def test_the_files_of_groups_are_current() -> None:
 
 def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
     splits = [split for split in registry.available() if split.corpus == "mini"]
-    written = dict(generate.task_files(splits))
+    written = dict(generate.contents(splits))
     assert len(written) == 2 * len(MINI) + sum("_mini_" in name for name in IN_CONTEXT)
     assert written == committed(set(written))
 
@@ -110,21 +109,21 @@ def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
 @pytest.mark.usefixtures("data_dir")
 def test_the_files_of_tasks_over_the_real_corpora_are_current() -> None:
     splits = [split for split in registry.available() if split.corpus != "mini"]
-    written = dict(generate.task_files(splits))
+    written = dict(generate.contents(splits))
     in_context = [name for name in IN_CONTEXT if "_mini_" not in name]
     assert len(written) == 2 * (len(TASKS) - len(MINI)) + len(in_context)
     assert written == committed(set(written))
 
 
 def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
-    contents = {file.name: file.content for file in tasks.files()}
+    contents = {file.name: file.content for file in task_files.files()}
     for name in TASKS:
         greedy, beams = contents[name], contents[f"{name}_beam5"]
         assert beams == greedy | {
             "include": [greedy["include"], "_beam5"],
             "task": f"{name}_beam5",
         }
-    decoding = yaml.safe_load((tasks.FOLDER / "_beam5").read_bytes())
+    decoding = yaml.safe_load((task_files.FOLDER / "_beam5").read_bytes())
     assert decoding == {
         "generation_kwargs": {
             "do_sample": False,
@@ -143,7 +142,7 @@ def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
 @pytest.mark.parametrize("sample", [TOWN, INN])
 @pytest.mark.parametrize("style", PROMPT_STYLES)
 def test_greedy_tasks_stop_where_another_example_begins(sample: Sample, style: PromptStyle) -> None:
-    stops = tuple(tasks.generation_kwargs()["until"])
+    stops = tuple(task_files.generation_kwargs()["until"])
     assert f"\n{prompt(sample, style)}".startswith(stops)
 
 
@@ -159,7 +158,7 @@ def test_every_arm_of_a_default_split_has_a_task_in_context() -> None:
 
 
 def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
-    contents = {file.name: file.content for file in tasks.files()}
+    contents = {file.name: file.content for file in task_files.files()}
     for name in IN_CONTEXT:
         base, _, arm = name.rpartition("_icl_")
         shown, other = contents[name], contents[base]
@@ -210,7 +209,7 @@ def counts() -> dict[str, str]:
     """The number of test samples of each task, as the tables of the page have it."""
     found: dict[str, str] = {}
     corpora: list[str] = []
-    for line in (tasks.FOLDER / "README.md").read_text().splitlines():
+    for line in (task_files.FOLDER / "README.md").read_text().splitlines():
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| |"):
             corpora = [cell.strip("`") for cell in cells]

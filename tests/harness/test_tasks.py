@@ -12,17 +12,20 @@ import transformers
 from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
-from spor_tasks import __version__, results, tasks
-from spor_tasks.errors import ConfigError, SplitError
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.splits import registry
-from spor_tasks.store import digest, digest_weights, write_manifest
+from spor_tasks import __version__
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest, digest_weights
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.folders import write_manifest
+from spor_tasks.harness import task_files
+from spor_tasks.prompts.styles import prompt
+from spor_tasks.results import reading
 
 MINI = "spor_systematicity_mini"
 
 
 def load(name: str = MINI, **metadata: object) -> Task:
-    return tasks.manager(metadata).load(name)["tasks"][name]
+    return task_files.manager(metadata).load(name)["tasks"][name]
 
 
 def context(task: Task, number: int = 0, shots: int = 0) -> str:
@@ -39,7 +42,7 @@ def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> di
         model="hf",
         model_args=arguments,
         tasks=[MINI],
-        task_manager=tasks.manager(arguments),
+        task_manager=task_files.manager(arguments),
         limit=2,
         device="cpu",
         gen_kwargs={"max_gen_toks": 8},
@@ -148,7 +151,7 @@ def test_a_result_says_what_was_evaluated_and_on_what(
 ) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {}, log_samples=False), default=str))
-    (result,) = results.read(file)
+    (result,) = reading.read(file)
     pair = registry.load("systematicity", "mini")
     assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
     assert result.adapter is None
@@ -197,8 +200,8 @@ def test_a_result_names_the_adapter_it_was_reached_with(
 ) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
-    (result,) = results.read(file)
-    assert result.adapter == results.Adapter("combination", 7, digest_weights(adapter))
+    (result,) = reading.read(file)
+    assert result.adapter == reading.Adapter("combination", 7, digest_weights(adapter))
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
     assert facts["violations"] == ["2 atoms are missing in Atom"]
     assert facts["pairs"] == 36

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks import evaluate, many
-from spor_tasks.errors import ConfigError
-from spor_tasks.plain_yaml import parse
-from tests import damage
-from tests.damage import DAMAGE
-from training import config, experiment
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.plain_yaml import parse
+from spor_tasks.evaluation import evaluate, many
+from tests.support import damage
+from tests.support.damage import DAMAGE
+from training import config
+from training.experiments import experiment
 
 READERS: dict[str, Callable[[Path], object]] = {
     "training": config.load,

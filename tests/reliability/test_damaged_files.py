@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from spor_tasks import cli
-from tests import damage
 from tests.conftest import REPOSITORY
-from tests.damage import DAMAGE, LONG_NAME, no_file_larger_than
-from tests.result_files import SAMPLE, write_run
+from tests.support import damage
+from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
+from tests.support.result_files import SAMPLE, write_run
 
 pytestmark = [
     pytest.mark.timeout(60),

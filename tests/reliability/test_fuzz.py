@@ -1,6 +1,6 @@
 """Whatever manifests, settings and model folders hold, only our own errors come of it.
 
-Result and sample files are in `tests/properties/test_bad_files.py`. `SPOR_SOAK=1` tries more.
+Result and sample files are in `tests/core/test_bad_files_properties.py`. `SPOR_SOAK=1` tries more.
 """
 
 import argparse
@@ -17,15 +17,19 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spor_tasks import checkpoints, cli, evaluate, many, tasks
-from spor_tasks.errors import SporError
-from spor_tasks.splits import folder, registry
-from spor_tasks.store import write_manifest
-from tests import damage
-from tests.damage import DAMAGE, LONG_NAME, SOAK
-from tests.result_files import adapter_manifest
-from tests.strategies import VALUES, changed, places
-from training import config, experiment
+from spor_tasks import cli
+from spor_tasks.aspects import folder
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import SporError
+from spor_tasks.core.folders import write_manifest
+from spor_tasks.evaluation import evaluate, many
+from spor_tasks.harness import checkpoints, task_files
+from tests.support import damage
+from tests.support.damage import DAMAGE, LONG_NAME, SOAK
+from tests.support.result_files import adapter_manifest
+from tests.support.strategies import VALUES, changed, places
+from training import config
+from training.experiments import experiment
 
 pytestmark = pytest.mark.timeout(60 * SOAK)
 few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * SOAK)
@@ -35,7 +39,7 @@ few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * 
 def quick() -> Iterator[None]:
     """Spare the tenth of a second that all task files take, each time that they are read."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, "files", cache(tasks.files))
+        patch.setattr(task_files, "files", cache(task_files.files))
         yield
 
 

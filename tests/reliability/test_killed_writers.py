@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks import store
-from tests import killed
+from spor_tasks.core import files, folders
 from tests.conftest import REPOSITORY
+from tests.support import killed
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -40,7 +40,7 @@ class Writers:
 
 @pytest.fixture(scope="module")
 def more_writers() -> Iterator[list[Writers]]:
-    command = [sys.executable, "-m", "tests.killed"]
+    command = [sys.executable, "-m", "tests.support.killed"]
     with ExitStack() as stack:
         yield [
             Writers(
@@ -68,7 +68,7 @@ def held(path: Path) -> str | None:
     """Return what all files of a folder hold; None where it does not exist."""
     if not path.exists():
         return None
-    content = str(json.loads((path / store.MANIFEST).read_bytes())["content"])
+    content = str(json.loads((path / folders.MANIFEST).read_bytes())["content"])
     assert {(path / name).read_text() for name in killed.FILES} == {content}
     return content
 
@@ -129,7 +129,7 @@ def test_who_puts_a_folder_back_may_be_killed_too(
         path = tmp_path / f"again-{call}" / "out"
         shutil.copytree(gone.parent, path.parent)
         status = writer(next_one, path, "third", call=call)
-        store.read_manifest(path)
+        folders.read_manifest(path)
         assert held(path) in {"old", "third"}
         if status == 0:
             break
@@ -153,7 +153,7 @@ def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer: Writers, tmp_p
 def test_a_file_is_whole_and_the_next_writer_sweeps(writer: Writers, tmp_path: Path) -> None:
     found, left = set(), 0
     for path in kills(writer, "write_file", tmp_path):
-        (content,) = {row["content"] for _, row in store.read_rows(path)}
+        (content,) = {row["content"] for _, row in files.read_rows(path)}
         found.add(content)
         left += len(list(path.parent.iterdir())) > 1
         assert writer("write_file", path, "third") == 0
@@ -196,5 +196,5 @@ def test_two_who_write_one_file_never_sweep_each_others(
         for each in more_writers:
             assert each._process.stdout
             assert int(each._process.stdout.readline()) == 0
-        assert len({row["content"] for _, row in store.read_rows(path)}) == 1
+        assert len({row["content"] for _, row in files.read_rows(path)}) == 1
         assert list(tmp_path.iterdir()) == [path]

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import pytest
 
-from spor_tasks.samples import Triple
-from spor_tasks.store import encode_row, to_row
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.files import encode_row
+from spor_tasks.core.sample import Triple
 from tests.conftest import REPOSITORY
-from tests.invented_runs import town, write
+from tests.support.invented_runs import town, write
 
 WORDS = "Pâté ≠ 鮭 😀"
 LOCALES: Mapping[str, Mapping[str, str]] = {

@@ -11,22 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks import tasks
-from spor_tasks.tasks import stubs
-from spor_tasks.tasks.stubs import Changes
+from spor_tasks.harness import stubs, task_files
+from spor_tasks.harness.stubs import Changes
 from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its folders cannot be locked")
 
 ROUNDS = 100 if os.environ.get("SPOR_SOAK") else 4
-NUMBER = len(tasks.files())
+NUMBER = len(task_files.files())
 
 
 @pytest.fixture(autouse=True)
 def quick_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the task files once: it is the writing that may go wrong."""
-    monkeypatch.setattr(tasks, "files", cache(tasks.files))
-    tasks.files()
+    monkeypatch.setattr(task_files, "files", cache(task_files.files))
+    task_files.files()
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def number_of_stubs(folder: Path) -> int:
     """Return how many files there are, all of which are stubs as they should be."""
     if not folder.exists():
         return 0
-    expected = {file.path.name: stubs._stub(file.path) for file in tasks.files()}
+    expected = {file.path.name: stubs._stub(file.path) for file in task_files.files()}
     found = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert found.items() <= expected.items()
     return len(found)

@@ -11,11 +11,12 @@ import pytest
 import transformers
 from transformers import dynamic_module_utils
 
-from spor_tasks import cli, evaluate, many
-from spor_tasks.errors import ConfigError
-from spor_tasks.tasks import stubs
+from spor_tasks import cli
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation import evaluate, many
+from spor_tasks.harness import stubs
 from tests.training.conftest import make_tokenizer
-from training.checkpoints import load_base
+from training.bases import load_base
 from training.config import ModelConfig
 
 TASK = "spor_systematicity_mini"
@@ -165,7 +166,7 @@ def test_an_evaluation_runs_code_that_its_user_trusts(make: Make, marker: Path) 
 
 
 def test_a_classifier_runs_no_code(make: Make, marker: Path) -> None:
-    from spor_tasks import classifier  # noqa: PLC0415 - as it is imported where it is used
+    from spor_tasks.metrics import classifier  # noqa: PLC0415 - as it is imported where it is used
 
     with pytest.raises(ConfigError, match="cannot be loaded"):
         classifier.load(str(make("own")))

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spor_tasks import cli, store
-from spor_tasks.errors import CorpusError
+from spor_tasks import cli
+from spor_tasks.core import files
+from spor_tasks.core.errors import CorpusError
 from tests.conftest import REPOSITORY
 
 SOAK = 10 if os.environ.get("SPOR_SOAK") else 1
@@ -48,10 +49,10 @@ def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> Non
         file.write(AFTER + b"\n")
     started = time.perf_counter()
     with (
-        memory(3 * store.ROW_BYTES),
+        memory(3 * files.ROW_BYTES),
         pytest.raises(CorpusError, match="longer than 4,000,000 bytes") as caught,
     ):
-        list(store.read_rows(path))
+        list(files.read_rows(path))
     assert caught.value.where == f"{path}:1"
     assert "SPOR_MAX_ROW_MB=16" in str(caught.value)
     assert time.perf_counter() - started < 5
@@ -70,7 +71,7 @@ def test_the_longest_output_is_scored_and_one_that_is_longer_is_not(
     error = capsys.readouterr().err
     assert f"{path}:1: `output` has 1,000,001 characters, more than 1,000,000" in error
     assert "SPOR_MAX_ROW_MB=5" in error
-    monkeypatch.setenv(store.ROW_VARIABLE, "5")
+    monkeypatch.setenv(files.ROW_VARIABLE, "5")
     assert cli.main(command) == 0
 
 
@@ -127,7 +128,7 @@ def test_a_row_is_refused_just_where_a_name_comes_again(pairs: Pairs) -> None:
     line = written([("row", pairs)]).encode()
     if repeats(pairs):
         with pytest.raises(CorpusError, match="twice"):
-            list(store.parse_rows([line], "memory"))
+            list(files.parse_rows([line], "memory"))
     else:
-        ((_, row),) = store.parse_rows([line], "memory")
+        ((_, row),) = files.parse_rows([line], "memory")
         assert row == json.loads(line)

@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import lm_eval.tasks
 import pytest
 
-from spor_tasks import cli, evaluate, tasks
-from spor_tasks.samples import AttributeValue, Sample, Split, SplitPair, Triple
-from spor_tasks.splits import folder
-from spor_tasks.store import to_row
-from spor_tasks.tasks import stubs
-from tests.invented_runs import town
-from tests.result_files import result_content, sample_row, write_samples
+from spor_tasks import cli
+from spor_tasks.aspects import folder
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.evaluation import evaluate
+from spor_tasks.harness import stubs, task_files
+from tests.support.invented_runs import town
+from tests.support.result_files import result_content, sample_row, write_samples
 from training import __main__ as training
-from training import cells
+from training.experiments import cells
 
 # Sets the clipboard, colours, clears, reverses, marks, forges a line, and is no UTF-8.
 NAME = "\x1b]52;c;ZXZpbA==\x07\x1b[31m\x9b2J\u202e\u2066\u200f\u061c\x7f\nerror: forged\r\udc80"
@@ -283,7 +284,7 @@ def test_what_is_printed_acts_on_nothing(
 def test_the_folder_of_the_tasks_is_shown_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tasks, "FOLDER", Path(NAME))
+    monkeypatch.setattr(task_files, "FOLDER", Path(NAME))
     assert cli.main(["tasks", "path"]) == 0
     printed = capsys.readouterr().out
     assert_harmless(printed)

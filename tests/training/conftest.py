@@ -14,7 +14,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-from spor_tasks.samples import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
 from training.config import TrainingConfig, parse
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring

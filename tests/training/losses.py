@@ -4,8 +4,8 @@ import peft
 import torch
 from torch.nn import functional
 
-from spor_tasks.samples import SplitPair
-from training.checkpoints import Base
+from spor_tasks.core.sample import SplitPair
+from training.bases import Base
 from training.config import LoraConfig
 from training.data import Row, encode, make_pairs
 from training.lora import add_lora, seeded

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from spor_tasks.corpora import mini
-from spor_tasks.prompts.linearize import prompt
-from spor_tasks.samples import Sample, Triple
-from spor_tasks.splits import registry
-from spor_tasks.store import digest_weights, read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest_weights
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Sample, Triple
+from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.prompts.styles import prompt
 from training import base
 from training.base import BaseSettings
 from training.data import IGNORED, collate

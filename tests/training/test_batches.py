@@ -9,8 +9,8 @@ import pytest
 import torch
 import transformers
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.samples import SplitPair
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import SplitPair
 from tests.training.losses import (
     assert_equal_gradients,
     gradients,
@@ -19,8 +19,8 @@ from tests.training.losses import (
     without_dropout,
 )
 from training import batches
+from training.bases import Base, load_base
 from training.batches import check_packing, load, load_step, target_loss
-from training.checkpoints import Base, load_base
 from training.config import ModelConfig, OptimizationConfig
 from training.data import Row, Step
 from training.lora import backward

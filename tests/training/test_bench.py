@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from transformers import AutoConfig, AutoTokenizer
 
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.sample import Split
 from spor_tasks.corpora import sources
-from spor_tasks.samples import Split
-from spor_tasks.splits import registry
 from training import bench
 from training.__main__ import main
 from training.bench import LOOPS, PLAIN, compare, small_models

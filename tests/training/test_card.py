@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spor_tasks import tasks
-from spor_tasks.results import TaskResult
-from spor_tasks.splits import registry
-from spor_tasks.store import digest_weights, read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest_weights
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.harness import task_files
+from spor_tasks.results.reading import TaskResult
 from training import card
 from training.config import TrainingConfig
 from training.lora import train
@@ -78,7 +79,7 @@ def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Pat
 @pytest.mark.parametrize("split", registry.available(), ids=str)
 def test_the_task_that_a_card_names_exists(split: registry.SplitName) -> None:
     name = card.task_of(split._asdict())
-    (_, *rest) = tasks.expand([name])
+    (_, *rest) = task_files.expand([name])
     assert bool(rest) == (split.aspect == "order_invariance")
 
 

@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.errors import ConfigError
+from spor_tasks.core.errors import ConfigError
 from training.config import (
     DataConfig,
     LoraConfig,

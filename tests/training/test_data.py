@@ -10,20 +10,11 @@ from hypothesis import strategies as st
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.prompts.linearize import PromptStyle, prompt
-from spor_tasks.samples import SplitPair
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import SplitPair
+from spor_tasks.prompts.styles import PromptStyle, prompt
 from training.config import OptimizationConfig
-from training.data import (
-    IGNORED,
-    Pair,
-    Row,
-    collate,
-    encode,
-    find_arm,
-    make_pairs,
-    plan_steps,
-)
+from training.data import IGNORED, Pair, Row, collate, encode, find_arm, make_pairs, plan_steps
 
 END = 2  # of the tiny tokenizers
 PLAIN = Pair("a: Output:", "Bo sang.")

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.errors import ConfigError
-from training import base, cells
+from spor_tasks.core.errors import ConfigError
+from training import base
 from training.base import BaseSettings
 from training.demo import DemoSettings, demonstrate
+from training.experiments import cells
 
 SHORT = DemoSettings(
     base=BaseSettings(width=16, layers=1, heads=2, worlds=1, steps=3),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from spor_tasks.store import read_manifest
+from spor_tasks.core.folders import read_manifest
 from training import lora, processes
 from training.config import TrainingConfig
 from training.lora import train

@@ -11,16 +11,17 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from spor_tasks import checkpoints as evaluation
-from spor_tasks.errors import ConfigError, SplitError
-from spor_tasks.samples import Split, SplitPair
-from spor_tasks.splits import registry
-from spor_tasks.store import digest, digest_weights, read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest, digest_weights
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.harness import checkpoints as evaluation
 from tests.training.losses import rows_of, without_dropout
 from training import batches, lora, processes
+from training.bases import load_base, versions
 from training.batches import load as load_batch
 from training.batches import target_loss
-from training.checkpoints import load_base, versions
 from training.config import (
     LoraConfig,
     ModelConfig,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.samples import SplitPair
-from spor_tasks.splits import registry
-from spor_tasks.store import read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import SplitPair
 from tests.conftest import REPOSITORY
 from training import demo, lora
 from training.__main__ import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.store import read_manifest
+from spor_tasks.core.folders import read_manifest
 from tests.conftest import REPOSITORY
 from training.config import TrainingConfig, dump
 from training.lora import train

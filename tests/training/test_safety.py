@@ -10,13 +10,13 @@ import torch
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from transformers import AutoTokenizer
 
-from spor_tasks.errors import ConfigError, SplitError
-from spor_tasks.samples import Split, SplitPair
-from spor_tasks.splits import registry
-from spor_tasks.store import read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Split, SplitPair
 from tests.training.conftest import make_tokenizer
 from training import trackers
-from training.checkpoints import check_ids, load_base
+from training.bases import check_ids, load_base
 from training.config import ModelConfig, TrainingConfig
 from training.data import Row
 from training.lora import train

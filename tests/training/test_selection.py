@@ -10,11 +10,13 @@ import torch
 from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
-from spor_tasks import harness, tasks
-from spor_tasks.errors import ConfigError
-from spor_tasks.samples import Sample, Split, SplitPair
-from spor_tasks.splits import registry
-from spor_tasks.store import digest, read_manifest
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.harness import task as harness
+from spor_tasks.harness import task_files
 from training import selection
 from training.config import SelectionConfig, TrainingConfig
 from training.lora import train
@@ -267,7 +269,7 @@ def test_an_epoch_s_score_is_that_of_the_task(
         model="spor-hf",
         model_args={**arguments, "device": "cpu"},
         tasks=["spor_systematicity_mini"],
-        task_manager=tasks.manager(arguments, allow_split_mismatch=True),
+        task_manager=task_files.manager(arguments, allow_split_mismatch=True),
         limit=4,
         batch_size=4,
         bootstrap_iters=0,

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
-from spor_tasks.errors import ConfigError
-from spor_tasks.samples import SplitPair
-from spor_tasks.store import read_manifest
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import SplitPair
 from tests.conftest import REPOSITORY
-from tests.damage import DAMAGE, no_file_larger_than, replace
+from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from training import batches, lora
 from training.config import TrainingConfig, dump
 from training.lora import train

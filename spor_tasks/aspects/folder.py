@@ -1,0 +1,135 @@
+"""Built sets in a folder: a JSON Lines file for each, and a manifest that proves them all."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks import __version__
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import CorpusError, ResultError
+from spor_tasks.core.files import read_bytes, write_rows, writing
+from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
+from spor_tasks.core.sample import ARMS, Sample, Split, SplitPair
+from spor_tasks.corpora import jsonl
+
+MANIFEST = "manifest.json"
+_KIND = "sets"
+_TEST = "test"
+
+
+class StoredSets(NamedTuple):
+    """The sets of a folder, the divergence they were allowed, and all that the manifest says."""
+
+    pair: SplitPair
+    limit: float
+    manifest: Mapping[str, Any]
+
+
+@contextmanager
+def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to :func:`write` to, that becomes ``path`` when the block ends without error.
+
+    Raises:
+        ConfigError: another process builds there, ``path`` holds something that is not to be
+            replaced, or it cannot be written.
+    """
+    with (
+        writing(path),
+        atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder,
+    ):
+        yield folder
+
+
+def write(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write each arm and the test set in the published field names, then the manifest; return it.
+
+    ``facts`` say where the sets come from: settings, seed, digest of the corpus.
+    """
+    for split in pair.splits:
+        write_rows(folder / _file(split.name), map(to_row, split.samples))
+    manifest = {
+        "kind": _KIND,
+        "aspect": pair.aspect,
+        "corpus": pair.corpus,
+        "protocol": pair.protocol,
+        "part": pair.part,
+        **facts,
+        "files": {_file(split.name): _describe(split.samples) for split in pair.splits},
+        "spor_tasks": __version__,
+    }
+    write_manifest(folder, manifest, MANIFEST)
+    return read_manifest(folder, MANIFEST)
+
+
+def read(folder: Path) -> StoredSets:
+    """Return the sets of a folder, each file proved to be the one that was written.
+
+    Raises:
+        ResultError: the folder has no manifest of sets, or a damaged one.
+        CorpusError: a file is missing, cut or edited; the error names it.
+    """
+    manifest = read_manifest(folder, MANIFEST)
+    try:
+        kind, aspect, corpus, protocol, part = (
+            manifest[key] for key in ("kind", "aspect", "corpus", "protocol", "part")
+        )
+        _texts(kind, aspect, corpus, protocol, *([] if part is None else [part]))
+        limit = float(manifest["settings"]["limit"])
+        digests = {
+            name: manifest["files"][_file(name)]["sha256"] for name in (*ARMS[aspect], _TEST)
+        }
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise _not_sets(folder, f"{type(error).__name__}: {error}") from error
+    if kind != _KIND:
+        raise _not_sets(folder, f"it says that this is of kind {kind!r}")
+    *arms, test = (
+        Split(name, _read(folder / _file(name), corpus, sha256)) for name, sha256 in digests.items()
+    )
+    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part)
+    return StoredSets(pair, limit, manifest)
+
+
+def _texts(*values: object) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"{value!r} is not a text")
+
+
+def _not_sets(folder: Path, why: str) -> ResultError:
+    return ResultError(
+        f"is not the manifest of built sets ({why})",
+        where=folder / MANIFEST,
+        remedy="Give a folder that `spor data build` wrote, or build the sets again.",
+    )
+
+
+def _file(name: str) -> str:
+    return f"{name}.jsonl"
+
+
+def _describe(samples: tuple[Sample, ...]) -> dict[str, Any]:
+    return {
+        "sha256": digest(samples),
+        "samples": len(samples),
+        "units": sum(len(sample.units) for sample in samples),
+        "references": sum(len(sample.references) for sample in samples),
+    }
+
+
+def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
+    try:
+        content = read_bytes(path)
+    except OSError as error:
+        raise CorpusError(f"cannot be read: {error}", where=path) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise CorpusError(
+            f"is not the file that {MANIFEST} is about: its SHA-256 is {found}, not {sha256}"
+            f" ({len(content):,} bytes)",
+            where=path,
+            remedy="It may be cut short or edited. Build the sets again.",
+        )
+    return jsonl.parse(content, corpus, where=str(path))

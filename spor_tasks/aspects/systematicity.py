@@ -1,0 +1,191 @@
+"""Systematicity (section 3.1): Atom never shows two units of a test sample together.
+
+Combination does, as often as it can, with as many occurrences of the test set's units (*atoms*)
+in nearly the same distribution. Both arms are judged on one test set.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
+
+_UnitSet = frozenset[DataUnit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a build depends on, beside the samples and the random numbers.
+
+    ``restarts`` random runs of Algorithm 1 are made and the one with most test units is kept;
+    ``limit`` is the largest divergence accepted between the arms.
+
+    Raises:
+        ConfigError: no run at all, or a limit outside [0, 1].
+    """
+
+    restarts: int = 20
+    limit: float = LIMIT
+
+    def __post_init__(self) -> None:
+        if self.restarts < 1:
+            raise ConfigError("at least one run is needed", where="restarts")
+        if not 0 <= self.limit <= 1:
+            raise ConfigError("a divergence lies between 0 and 1", where="limit")
+
+
+def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> SplitPair:
+    """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
+
+    The result depends on nothing but the arguments; each split keeps the order of the pool.
+
+    Raises:
+        SplitError: no sample of the pool can be a test sample.
+    """
+    pool = tuple(samples)
+    units = [frozenset(sample.units) for sample in pool]
+    overlaps = Overlaps(units)
+    atom, test = max(
+        (overlaps.atom_and_test(_largest_first(units, rng)) for _ in range(settings.restarts)),
+        key=lambda run: sum(len(units[x]) for x in run[1]),
+    )
+    if not test:
+        raise SplitError(
+            "no sample can be tested: its units never occur apart from each other",
+            remedy="Give more samples that share single units.",
+        )
+    combination = _combination(units, atom, test, settings.limit)
+
+    def split(name: str, indices: Iterable[int]) -> Split:
+        return Split(name, tuple(pool[i] for i in sorted(indices)))
+
+    return SplitPair(
+        aspect="systematicity",
+        corpus=pool[0].corpus,
+        protocol="strict",
+        arms=(split("atom", atom), split("combination", combination)),
+        test=split("test", test),
+    )
+
+
+def _largest_first(units: Sequence[_UnitSet], rng: random.Random) -> list[int]:
+    """Return the samples that hold a combination, largest first, in random order within a size."""
+    order = [i for i, held in enumerate(units) if len(held) > 1]
+    rng.shuffle(order)
+    return sorted(order, key=lambda i: -len(units[i]))
+
+
+class Overlaps:
+    """Which samples share units, as sets of samples that are the bits of one number.
+
+    ``units`` are those of each sample, or whatever stands for them.
+    """
+
+    def __init__(self, units: Sequence[frozenset[Hashable]]) -> None:
+        self._units = units
+        self._holders: dict[Hashable, int] = defaultdict(int)
+        for i, held in enumerate(units):
+            for unit in held:
+                self._holders[unit] |= 1 << i
+        self._sharing = cache(self._find_sharing)
+
+    def atom_and_test(self, order: Iterable[int]) -> tuple[set[int], set[int]]:
+        """Run Algorithm 1, offering the samples to the test set in ``order``.
+
+        ``free`` is the algorithm's S without Blocked: what may still enter Atom. Samples with equal
+        units share their fate in the test set, for nothing that admits one speaks against the next.
+        """
+        free = (1 << len(self._units)) - 1
+        atom, test = 0, set[int]()
+        for x in order:
+            if atom >> x & 1:
+                continue
+            free &= ~(1 << x)
+            one, several = self._sharing(self._units[x])
+            single = one & (atom | free)
+            if not atom & several and all(single & self._holders[u] for u in self._units[x]):
+                test.add(x)
+                atom |= single
+                free &= ~(one | several)
+        return _members(atom), test
+
+    def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
+        """Return the samples that hold exactly one of the units, and those that hold several."""
+        any_, several = 0, 0
+        for unit in units:
+            several |= any_ & self._holders[unit]
+            any_ |= self._holders[unit]
+        return any_ & ~several, several
+
+
+def _members(bits: int) -> set[int]:
+    digits = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
+    return set(np.flatnonzero(np.unpackbits(digits, bitorder="little")).tolist())
+
+
+def _combination(
+    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float
+) -> set[int]:
+    """Run Algorithm 2: replace samples of Atom by samples that hold a pair of a test sample.
+
+    Every such sample outside Atom and the test set is tried, also one that Algorithm 1 had passed
+    over before a test sample blocked it.
+    """
+    atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
+    held = [sample & atoms for sample in units]
+    pairs = {pair for x in test for pair in _pairs(units[x])}
+    blocked = np.array(
+        [
+            i
+            for i, sample in enumerate(held)
+            if i not in atom and i not in test and not pairs.isdisjoint(_pairs(sample))
+        ],
+        np.int64,
+    )
+    numbers = Numbers(held)
+    replaceable = np.array(sorted(atom), np.int64)
+    before = after = numbers.counts(replaceable)
+    combination = set(atom)
+    while blocked.size:
+        x, blocked = int(blocked[-1]), blocked[:-1]
+        cluster, changed = _cluster(numbers, x, replaceable, after)
+        if cluster and divergence(before, changed) <= limit:
+            after = changed
+            combination.add(x)
+            combination.difference_update(cluster)
+            value = numbers.sums(before - after)  # V: occurrences in Atom less in Combination
+            blocked = sort(blocked, value)
+            replaceable = sort(np.array(sorted(atom & combination), np.int64), value)
+    return combination
+
+
+def _cluster(numbers: Numbers, x: int, replaceable: Ints, counts: Ints) -> tuple[list[int], Ints]:
+    """Return samples to give up for ``x``, first come first taken, and the counts of units then.
+
+    Together they hold as many atoms as ``x``, and no atom loses its last occurrence; there are none
+    where that cannot be.
+    """
+    left = counts + numbers.counts([x])
+    room = int(numbers.sizes[x])
+    needed = numbers.sums((left == 1).astype(np.int64))[replaceable] > 0
+    cluster = []
+    for y in replaceable[~needed & (numbers.sizes[replaceable] <= room)].tolist():
+        if numbers.sizes[y] <= room and (left[numbers.units[y]] > 1).all():
+            left[numbers.units[y]] -= 1
+            room -= int(numbers.sizes[y])
+            cluster.append(y)
+            if not room:
+                return cluster, left
+    return [], counts
+
+
+def _pairs(units: _UnitSet) -> set[frozenset[DataUnit]]:
+    return {frozenset(pair) for pair in combinations(units, 2)}

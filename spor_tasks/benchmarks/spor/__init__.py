@@ -1,0 +1,1 @@
+"""SPOR (Xu and Wang, ACL 2024): four aspects of compositional generalization."""

@@ -1,0 +1,65 @@
+"""The sets that meet the paper's requirements as they are stated, of the real corpora."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from spor_tasks.aspects import order_invariance, productivity, rule_learnability
+from spor_tasks.benchmarks.spor import released, shipped
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.corpora import known
+from spor_tasks.corpora.webnlg import reader as webnlg
+
+_THRESHOLDS: Mapping[str | None, int] = {f"n{n}": n for n in productivity.THRESHOLDS}
+
+SETS = (
+    *(("systematicity", corpus, part) for corpus, part in shipped.SETS),
+    *(("productivity", corpus, part) for corpus in released.CORPORA for part in _THRESHOLDS),
+    *(("order_invariance", "webnlg", part) for part in order_invariance.PARTS),
+    ("rule_learnability", "webnlg", None),
+)
+"""Every aspect and corpus with each of its parts; None where it has none."""
+
+
+def load(
+    aspect: str, corpus: str, folder: Path | None = None, *, part: str | None = None
+) -> SplitPair:
+    """Return the strict sets of one aspect, its part where it has several, and corpus.
+
+    Those of systematicity were searched once, and are the same for everyone. Order invariance and
+    rule learnability have such sets on WebNLG, where the released ones test triples that no
+    training sample has. They are those without such samples, with the same orders drawn, so that
+    one run of a model gives both scores. ``folder`` holds the published repository's tree; by
+    default it is :func:`sources.data_dir`.
+
+    Raises:
+        SplitError: there are no such sets.
+        CorpusError: a file is missing or is not the published one.
+    """
+    if (aspect, corpus, part) not in SETS:
+        asked = " ".join(filter(None, [aspect, part]))
+        raise SplitError(
+            f"there are no strict sets of {asked!r} on {corpus!r}",
+            remedy=f"There are {', '.join(' '.join(filter(None, names)) for names in SETS)}.",
+        )
+    if aspect == "systematicity":
+        return shipped.load(corpus, known.read(corpus, folder).samples, part=part)
+    if aspect == "productivity":
+        return _productivity(corpus, _THRESHOLDS[part], folder)
+    pair = released.load(aspect, corpus, folder, part=part)
+    return replace(pair, protocol="strict", test=Split("test", _of_known_units(pair, folder)))
+
+
+def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair:
+    read = known.read(corpus, folder)
+    return productivity.build(read.train, read.test, productivity.Settings(threshold=threshold))
+
+
+def _of_known_units(pair: SplitPair, folder: Path | None) -> tuple[Sample, ...]:
+    """Return the samples of a WebNLG test set whose triples all occur in the training set."""
+    samples = webnlg.read_test(folder, keep="strict")
+    if pair.aspect == "rule_learnability":
+        samples = rule_learnability.hide_entities(samples)
+    ids = {sample.id for sample in samples}
+    return tuple(sample for sample in pair.test.samples if sample.id in ids)

@@ -1,0 +1,1 @@
+"""Samples, files, errors: what all else is made of. No corpus and no metric is named here."""

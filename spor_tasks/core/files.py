@@ -1,0 +1,326 @@
+"""Files: bytes, text, JSON and JSON Lines in and out; what is written is written whole or not."""
+
+import gzip
+import json
+import os
+import reprlib
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from glob import escape
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any
+
+from spor_tasks.core.errors import ConfigError, CorpusError, SporError
+
+if sys.platform != "win32":
+    import fcntl
+
+Row = Mapping[str, Any]
+
+ROW_BYTES = 4_000_000
+"""The most bytes of a row that is read, line end included, unpacked where it was packed.
+
+That is a thousand times the longest row of the released sets. A row is held in memory whole, so a
+file that is no JSON Lines, or a run-away output, is refused before it fills the machine.
+"""
+
+ROW_VARIABLE = "SPOR_MAX_ROW_MB"
+
+_GZIP = b"\x1f\x8b"
+
+# Far above what any file of ours has; a file that is made to cost memory or time has more.
+_MOST_JSON = 2**24
+
+_MOST_TEXT = 2**18
+
+_DEEPEST = 100
+
+# Where a shell puts the pipes of `<(…)`, and the system those that a program was started with.
+_PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+
+
+def is_file(path: Path) -> bool:
+    """Say whether this is a file; what cannot be looked at, such as a name too long, is none."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path's own fails there
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether this is a folder; what cannot be looked at, such as a name too long, is none."""
+    return os.path.isdir(path)  # noqa: PTH112 - as above
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a regular file for reading; a named pipe or a device may keep a reader for ever.
+
+    Raises:
+        OSError: it cannot be opened, or is something else.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError("it is not a regular file")
+        return path.open("rb")
+    except ValueError as error:  # of a name that no file can have
+        raise OSError(f"{error} in its name") from error
+
+
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return the content of a regular file, which may have at most so many bytes.
+
+    Raises:
+        OSError: it cannot be read, is something else, or has more.
+    """
+    with open_file(path) as file:
+        content = file.read(most if most < 0 else most + 1)
+    if len(content) > most >= 0:
+        raise OSError(f"it has more than {most:,} bytes")
+    return content
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that people write, such as settings.
+
+    Raises:
+        ConfigError: it cannot be read, or is too long to be one.
+    """
+    try:
+        return read_bytes(path, _MOST_TEXT).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot be read: {error}", where=path) from error
+
+
+def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]:
+    """Return the JSON object that a file holds, whatever somebody made of the file.
+
+    Raises:
+        SporError: of that ``kind``: it cannot be read, is not a JSON object, or is too large or
+            nested too deeply to be a file of ours.
+    """
+    try:
+        content = read_bytes(path, _MOST_JSON)
+        value = json.loads(content)
+        _refuse_depth(content, value)
+    except (OSError, ValueError, RecursionError) as error:
+        raise kind(f"cannot be read: {error}", where=path) from error
+    if not isinstance(value, dict):
+        raise kind("is not a JSON object", where=path)
+    return value
+
+
+def _refuse_depth(content: bytes, value: object) -> None:
+    """Refuse a JSON value that code which calls itself could not walk through.
+
+    Raises:
+        ValueError: it is nested too deeply.
+    """
+    if content.count(b"[") + content.count(b"{") <= _DEEPEST:
+        return
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    if level:
+        raise ValueError(f"it is nested more than {_DEEPEST} deep")
+
+
+def encode_row(row: Row) -> bytes:
+    """Return the row as one line of JSON, byte for byte as the published files write it.
+
+    Half a surrogate pair, which UTF-8 has no bytes for, is written as JSON's escape of it.
+    """
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+
+
+def row_limit() -> int:
+    """Return the most bytes of a row: :data:`ROW_BYTES`, or ``SPOR_MAX_ROW_MB`` million.
+
+    It is a variable of the environment as a dozen commands read rows, and lm-eval does.
+
+    Raises:
+        ConfigError: the variable is not a whole number from 1 on.
+    """
+    named = os.environ.get(ROW_VARIABLE, "")
+    if not named:
+        return ROW_BYTES
+    try:
+        megabytes = int(named)
+    except ValueError:
+        megabytes = 0
+    if megabytes < 1:
+        raise ConfigError(
+            f"must be a whole number from 1 on, not {reprlib.repr(named)}", where=ROW_VARIABLE
+        )
+    return megabytes * 1_000_000
+
+
+def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(where:line, row)`` for each line of JSON Lines.
+
+    Raises:
+        CorpusError: a line is not a JSON object, is longer than :func:`row_limit`, or says a field
+            twice; ``where`` names it.
+        ConfigError: as :func:`row_limit`.
+    """
+    limit = row_limit()
+    for number, line in enumerate(lines, start=1):
+        place = f"{where}:{number}"
+        if len(line) > limit:
+            raise CorpusError(
+                f"is longer than {limit:,} bytes",
+                where=place,
+                remedy="Is it JSON Lines, one sample a line? To read longer lines, set "
+                f"{ROW_VARIABLE}={4 * limit // 1_000_000} in the environment: millions of bytes.",
+            )
+        try:
+            row = json.loads(line, object_pairs_hook=_object)
+            _refuse_depth(line, row)
+        except CorpusError as error:
+            raise CorpusError(error.what, where=place) from error
+        except (ValueError, RecursionError) as error:
+            raise CorpusError(
+                f"is not JSON: {error}",
+                where=place,
+                remedy="The file may be cut short; fetch or write it again.",
+            ) from error
+        if not isinstance(row, dict):
+            raise CorpusError("a line must be one JSON object", where=place)
+        yield place, row
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # Python keeps the last, other readers the first
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CorpusError(f"has the field {reprlib.repr(twice)} twice")
+    return found
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(where:line, row)`` for each line of a JSON Lines file, gzipped or not.
+
+    Raises:
+        CorpusError: the file cannot be read, or as :func:`parse_rows`; ``where`` names the line.
+        ConfigError: as :func:`row_limit`.
+    """
+    try:
+        file = path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
+    except OSError as error:
+        raise CorpusError(f"cannot be read: {error}", where=path) from error
+    with file:
+        yield from stream_rows(file, str(path))
+
+
+def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what :func:`read_rows` does of an open file or pipe, gzipped or not.
+
+    No more is held in memory than one row.
+
+    Raises:
+        CorpusError: as :func:`read_rows`.
+        ConfigError: as :func:`row_limit`.
+    """
+    line, most = 1, row_limit() + 1
+    try:
+        plain = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
+        for row in parse_rows(iter(partial(plain.readline, most), b""), where):
+            yield row
+            line += 1
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorpusError(f"cannot be read: {error}", where=f"{where}:{line}") from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say of the system's errors in the block that ``path`` cannot be written.
+
+    Raises:
+        ConfigError: in place of such an error.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be written: {error}",
+            where=path,
+            remedy="Is the disk full, or the folder not yours? Give another place, or make room.",
+        ) from error
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open ``path`` for writing so that it changes only when the block ends without an error.
+
+    The bytes go to a sibling file that is synchronised and then renamed, so a crash, a full disk
+    or an exception leaves what was there before. Siblings of killed processes are deleted.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # such as /dev/stdout, which a rename would replace
+        raise OSError("it is not a regular file")
+    sweep(path)
+    sibling, descriptor = _new_sibling(path)
+    on_windows = sys.platform == "win32"  # where an open file cannot be renamed, nor locked
+    try:
+        with os.fdopen(descriptor, "wb", closefd=on_windows) as file:
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        sibling.chmod(0o644)
+        sibling.replace(path)  # before it is unlocked, or another might sweep it
+    except BaseException:
+        sibling.unlink(missing_ok=True)
+        raise
+    finally:
+        if not on_windows:
+            os.close(descriptor)
+
+
+def sweep(path: Path) -> None:
+    """Delete what processes that were killed while they wrote ``path`` have left beside it.
+
+    A process holds a lock on what it writes, which the system frees when the process ends; on a
+    network disk, one whose machines see each other's locks.
+    """
+    if sys.platform == "win32":
+        return
+    for sibling in path.parent.glob(f".{escape(path.name)}.{'?' * 8}.partial"):
+        with suppress(OSError), sibling.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            sibling.unlink()
+
+
+def _new_sibling(path: Path) -> tuple[Path, int]:
+    """Make a file to write ``path`` in, locked for as long as the descriptor is open."""
+    while True:
+        descriptor, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
+        )
+        if sys.platform != "win32":
+            with suppress(OSError):  # a disk without locks, where none are swept either
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return Path(name), descriptor
+        os.close(descriptor)  # it was swept before it was locked
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write the rows as JSON Lines, atomically."""
+    with atomic_write(path) as file:
+        for row in rows:
+            file.write(encode_row(row))
+
+
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Write one JSON value, indented for people, atomically."""
+    with atomic_write(path) as file:
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        file.write(f"{text}\n".encode(errors="backslashreplace"))  # as encode_row

@@ -1,0 +1,1 @@
+"""E2E, cleaned: attribute-value pairs about restaurants."""

@@ -1,0 +1,1 @@
+"""An invented corpus of the kind of WebNLG, generated on the spot."""

@@ -1,0 +1,1 @@
+"""Models, baselines and files of outputs, evaluated."""

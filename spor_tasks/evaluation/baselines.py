@@ -1,0 +1,158 @@
+"""Systems without a model: what copying, retrieval and people are worth by every metric.
+
+A score that one of them reaches, or a gap between arms that one of them has, is no evidence of a
+model's ability.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.prompts.demonstrations import copied_text
+from spor_tasks.text.normalize import display
+
+PREFIX = "baseline:"
+"""What a baseline's name begins with where models' names stand."""
+
+_KNOWN_UNITS = 16384
+
+_Item = TypeVar("_Item")
+
+
+def copy_input(sample: Sample) -> str:
+    """Return the words of the units, in the order in which they are shown, and nothing else."""
+    named = [] if sample.name is None else [display(sample.name)]
+    return " ".join([*named, *(f"{' '.join(map(display, unit))}." for unit in sample.units)])
+
+
+def nearest(sample: Sample, others: Iterable[Sample]) -> Sample:
+    """Return the sample whose units are most like those of another, by whole units, then by words.
+
+    Likeness is the share of what both have in what either has (Jaccard); of equals the lowest id is
+    taken.
+
+    Raises:
+        ValueError: there are no others.
+    """
+    return min(others, key=lambda other: (*_unlikeness(sample.units, other.units), other.id))
+
+
+def _unlikeness(one: Sequence[DataUnit], other: Sequence[DataUnit]) -> tuple[float, float]:
+    return -_jaccard(set(one), set(other)), -_jaccard(_words(one), _words(other))
+
+
+def _jaccard(one: set[DataUnit] | set[str], other: set[DataUnit] | set[str]) -> float:
+    return len(one & other) / (len(one | other) or 1)
+
+
+def _words(units: Iterable[DataUnit]) -> set[str]:
+    return {word for unit in units for word in _words_of(unit)}
+
+
+@lru_cache(maxsize=_KNOWN_UNITS)
+def _words_of(unit: DataUnit) -> frozenset[str]:
+    return frozenset(" ".join(map(display, unit)).lower().split())
+
+
+class Training:
+    """The texts of a training set, to be found by their units."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._all = [sample for sample in samples if sample.references]
+        least = min((len(set(sample.units)) for sample in self._all), default=0)
+        self._index = _Index(self._all)
+        # Single units; where a training set has none, what comes nearest to them.
+        self._single = _Index(s for s in self._all if len(set(s.units)) == least)
+        self._told: dict[DataUnit, str] = {}
+
+    def nearest_text(self, sample: Sample) -> str:
+        """Return the first text of the training sample whose units are most like the sample's."""
+        return self._index.nearest(sample).references[0]
+
+    def units_joined(self, sample: Sample) -> str:
+        """Return for each unit the text of the single-unit training sample most like it, joined."""
+        for unit in sample.units:
+            if unit not in self._told:
+                alone = Sample("", sample.corpus, (unit,), ())
+                self._told[unit] = self._single.nearest(alone).references[0]
+        return " ".join(self._told[unit] for unit in sample.units)
+
+
+class _Index:
+    """Samples by their units and by their words, to find the nearest without comparing with all."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._samples = list(samples)
+        self._by_units = _Overlaps([set(sample.units) for sample in self._samples])
+        self._by_words = _Overlaps([_words(sample.units) for sample in self._samples])
+
+    def nearest(self, sample: Sample) -> Sample:
+        numbers = self._by_units.most_like(set(sample.units))
+        if not numbers:
+            numbers = self._by_words.most_like(_words(sample.units))
+        return nearest(sample, (self._samples[n] for n in numbers or range(len(self._samples))))
+
+
+class _Overlaps(Generic[_Item]):
+    """Sets, to be found by what they share with another one."""
+
+    def __init__(self, sets: Sequence[set[_Item]]) -> None:
+        self._sizes = list(map(len, sets))
+        self._having: dict[_Item, list[int]] = defaultdict(list)
+        for number, items in enumerate(sets):
+            for item in items:
+                self._having[item].append(number)
+
+    def most_like(self, items: set[_Item]) -> list[int]:
+        """Return the numbers of the sets with the highest Jaccard index, none where it is zero."""
+        shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
+        size = len(items)
+        index = {
+            number: both / (size + self._sizes[number] - both) for number, both in shared.items()
+        }
+        best = max(index.values(), default=None)
+        return [number for number, value in index.items() if value == best]
+
+
+class Baseline(NamedTuple):
+    """A system and what it looks at besides the sample.
+
+    ``write`` is given the sample, its units in the order in which they are shown, with what else
+    the baseline looks at: the demonstrations before it, a training set, or a text that people wrote
+    and that is left out of the references.
+    """
+
+    looks_at: Literal["input", "demonstrations", "training", "reference"]
+    write: Callable[..., str]
+
+
+BASELINES: Mapping[str, Baseline] = {
+    "copy-input": Baseline("input", copy_input),
+    "copy-demonstrations": Baseline("demonstrations", lambda _, shown: copied_text(shown)),
+    "nearest-demonstration": Baseline(
+        "demonstrations", lambda sample, shown: nearest(sample, shown).references[0]
+    ),
+    "units-joined": Baseline("training", lambda sample, training: training.units_joined(sample)),
+    "nearest-training-text": Baseline(
+        "training", lambda sample, training: training.nearest_text(sample)
+    ),
+    "reference": Baseline("reference", lambda _, text: text),
+}
+"""All baselines by name."""
+
+
+def find(name: str) -> Baseline:
+    """Return the baseline of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in BASELINES:
+        raise ConfigError(
+            f"there is no baseline {name!r}", remedy=f"Name one of {', '.join(BASELINES)}."
+        )
+    return BASELINES[name]

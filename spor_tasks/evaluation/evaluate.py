@@ -1,0 +1,206 @@
+"""`spor eval`: lm-eval's own command line, with our tasks and `spor-hf` known to it."""
+
+import argparse
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import requests
+from lm_eval._cli.run import Run
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.utils import setup_logging, simple_parse_args_string
+
+from spor_tasks.core import plain_yaml
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import is_file, read_text
+from spor_tasks.core.terminal import Parser
+from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.harness import checkpoints, stubs, task_files
+from spor_tasks.harness import task as harness
+
+_LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Evaluate as ``lm_eval run`` does with these arguments.
+
+    What is wrong with our tasks, their data or the checkpoint's folders is found before the model
+    is loaded, which may take minutes.
+
+    Raises:
+        ConfigError: a task is unknown, the checkpoint is none or does not fit the task, the model
+            cannot do what the task asks for, or its server fails.
+        CorpusError: the data of a task is not at hand.
+    """
+    setup_logging()
+    options = parse(arguments)
+    settings = read_settings(options)
+    check(settings, task_names(settings), _mapping(settings, "model_args"))
+    if not stubs.registered(stubs.folder()):  # else lm-eval has them already
+        own = settings.get("include_path")
+        options.include_path = [*([own] if own else []), str(task_files.FOLDER)]
+    register_models()
+    try:
+        options.func(options)
+    except ValueError as error:
+        if checkpoints.is_about_code(error):
+            raise ConfigError(
+                checkpoints.OWN_CODE, where="--model_args", remedy=checkpoints.OWN_CODE_REMEDY
+            ) from error
+        if "Tasks not found" not in str(error):
+            raise
+        raise ConfigError(str(error), remedy=_LIST) from error
+    except (requests.RequestException, aiohttp.ClientError) as error:
+        raise ConfigError(
+            f"the server failed: {error}",
+            where="--model_args base_url",
+            remedy="No result was written. See what the server says, and run it again.",
+        ) from error
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments as lm-eval's own parser reads them.
+
+    Raises:
+        ConfigError: one is JSON that is nested too deeply.
+    """
+    parser = Parser(prog="spor eval")
+    Run.create(parser.add_subparsers(dest="command"))
+    try:
+        return parser.parse_args(["run", *arguments])
+    except RecursionError as error:
+        raise ConfigError("a value is nested too deeply", where="command line") from error
+
+
+def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[str, Any]) -> None:
+    """Find what is wrong with the settings, the tasks or a checkpoint before it is loaded.
+
+    Raises:
+        ConfigError, CorpusError: as :func:`run` does.
+    """
+    _check_names(names, others="include_path" in settings)
+    _check_limit(settings)
+    _check_shots(settings, names)
+    _check_beams(settings, names)
+    _check_trust(settings)
+    _check_trust(model_args)
+    given = model_args | _mapping(settings, "metadata")
+    for task in task_files.expand(names):
+        harness.resolve(task.content["metadata"] | given)
+    if settings.get("apply_chat_template") and checkpoints.has_chat_template(given) is False:
+        raise ConfigError(
+            "the tokenizer has no chat template",
+            where="--apply_chat_template",
+            remedy="Leave it out: what was not tuned on chats reads plain prompts.",
+        )
+
+
+def read_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what was given, on the command line before the file that ``--config`` names.
+
+    Raises:
+        ConfigError: the file cannot be read, is not valid YAML or has an unknown key.
+    """
+    file: dict[str, Any] = {}
+    if options.config:
+        path = Path(options.config)
+        try:
+            if is_file(path):
+                plain_yaml.parse(read_text(path), str(path))  # before lm-eval, which reads on
+            file = EvaluatorConfig.load_yaml_config(path)
+        except (OSError, RuntimeError, TypeError, ValueError) as error:  # one is for link loops
+            raise ConfigError(str(error), where="--config") from error
+        if unknown := file.keys() - {field.name for field in fields(EvaluatorConfig)}:
+            raise ConfigError(f"unknown key {min(map(str, unknown))!r}", where=path)
+    return file | {key: value for key, value in vars(options).items() if value is not None}
+
+
+def task_names(settings: Mapping[str, Any]) -> list[str]:
+    """Return the names that were given, of tasks, groups and patterns.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    given = settings.get("tasks") or []
+    parts = given if isinstance(given, list) else [given]
+    if not all(isinstance(part, str) for part in parts):
+        raise ConfigError("must be names", where="--tasks", remedy=_LIST)
+    names = [name for part in parts for name in part.split(",")]
+    if not names:
+        raise ConfigError("no task is named", where="--tasks", remedy=_LIST)
+    return names
+
+
+def _mapping(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = settings.get(key) or {}
+    found = simple_parse_args_string(value) if isinstance(value, str) else value
+    if not isinstance(found, dict):
+        raise ConfigError("must be keys and values", where=f"--{key}")
+    return dict(found)
+
+
+def _check_names(names: Sequence[str], *, others: bool) -> None:
+    """Refuse at once a name that looks like ours and is not; lm-eval takes seconds to look."""
+    ours = [file.name for file in task_files.files()]
+    for name in names:
+        close = difflib.get_close_matches(name, ours, cutoff=0.75)
+        is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")
+        if name not in ours and close and not is_pattern and not others:
+            raise ConfigError(
+                f"there is no task {name!r}",
+                where="--tasks",
+                remedy=f"Did you mean {' or '.join(close)}? {_LIST}",
+            )
+
+
+def _check_limit(settings: Mapping[str, Any]) -> None:
+    if settings.get("limit") == 0:
+        raise ConfigError(
+            "a limit of 0 is none: lm-eval would evaluate everything",
+            where="--limit",
+            remedy="Give 1 or more, a share such as 0.1, or no limit.",
+        )
+
+
+def _check_shots(settings: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse to leave out the demonstrations of tasks that are about them."""
+    shown = [
+        task.name for task in task_files.expand(names) if "icl_arm" in task.content["metadata"]
+    ]
+    if shown and settings.get("num_fewshot") == 0:
+        raise ConfigError(
+            f"{shown[0]} is about demonstrations, so none is no choice",
+            where="--num_fewshot",
+            remedy="Give the most that a prompt may show, such as 3, 5 or 8.",
+        )
+
+
+def _check_trust(given: Mapping[str, Any]) -> None:
+    """Refuse what would have transformers ask on the terminal, or take "no" for a yes."""
+    trust = given.get("trust_remote_code", False)
+    if not isinstance(trust, bool):
+        raise ConfigError(
+            f"trust_remote_code={trust} is neither True nor False",
+            remedy="Leave it out, or write trust_remote_code=True to run the checkpoint's code.",
+        )
+
+
+def _check_beams(settings: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse beams of any other model than ours before it is loaded; the task itself would too."""
+    asked = _mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
+    searching = [
+        task.name
+        for task in task_files.expand(names)
+        if asked or "_beam5" in task.content["include"]
+    ]
+    model = settings.get("model", EvaluatorConfig().model)
+    if searching and model != "spor-hf":
+        raise ConfigError(
+            f"{model} cannot search with beams as {searching[0]} asks for",
+            where="--model",
+            remedy="Of `hf` the beams are not those of transformers, and a server may decode "
+            "greedily without a word. Use `--model spor-hf`, or decode greedily.",
+        )

@@ -1,0 +1,232 @@
+"""`spor-hf`: generation exactly as the model's own, which `--model hf` is not.
+
+Three things differ from lm-eval's class, each measured with plain ``generate`` as the yardstick:
+text stops judge every row, beams included, and the end token is left to ``generate``; an encoder
+is padded on the right; a length limit counts new tokens, of a decoder too.
+"""
+
+import copy
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from lm_eval.api.instance import Instance
+from lm_eval.api.registry import register_model
+from lm_eval.models.huggingface import HFLM
+from lm_eval.models.utils import normalize_gen_kwargs
+from peft import PeftModel
+from transformers import PreTrainedTokenizerBase, StoppingCriteria
+
+from spor_tasks.evaluation import quantization as reduction
+from spor_tasks.harness import checkpoints
+from spor_tasks.text.answers import is_complete
+
+_log = logging.getLogger(__name__)
+
+_STOPS_AFTER_ANSWER = "stops_after_answer"  # among a request's settings, on its way through lm-eval
+
+
+class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
+    """Ends a row, be it a sample's or a beam's, as soon as its own text is at its end."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        is_ended: Callable[[str], bool],
+        prompt_length: int,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._is_ended = is_ended
+        self._prompt_length = prompt_length
+
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        scores: object,  # noqa: ARG002 - part of the calling convention
+        **_: object,
+    ) -> torch.Tensor:
+        """Return one verdict a row of ``input_ids``, which holds the prompt's tokens first."""
+        texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
+        return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
+
+
+@register_model("spor-hf")
+class SporHF(HFLM):  # type: ignore[misc]
+    """lm-eval's Hugging Face model with the generation of ``transformers`` itself.
+
+    ``quantization`` ``nf4`` holds the base as QLoRA's training does, to evaluate what was trained.
+    A checkpoint's own code is run only where ``trust_remote_code`` is true.
+
+    Raises:
+        ConfigError: the quantization is unknown, or its package is missing; or the model cannot be
+            loaded.
+    """
+
+    def __init__(
+        self,
+        pretrained: Any,  # noqa: ANN401 - lm-eval takes a name, or a model that is loaded
+        *args: Any,  # noqa: ANN401 - passed on
+        quantization: str | None = None,
+        trust_remote_code: bool | None = False,
+        **kwargs: Any,  # noqa: ANN401 - passed on
+    ) -> None:
+        self._reduced: dict[str, Any] = {}
+        if quantization is not None:
+            self._reduced = {"quantization_config": reduction.settings(quantization)}
+        trust = trust_remote_code is True  # of None, transformers asks on the terminal
+        name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
+        with checkpoints.loading(name, "Look whether its folder, or its adapter's, is damaged."):
+            super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
+        self._prompts_cut: dict[str, int] = {}
+        if hasattr(self, "accelerator") and self.device.type == "cpu":
+            # lm-eval shares documents among GPUs alone, and has each of these evaluate them all.
+            self._rank = self.accelerator.process_index
+            self._world_size = self.accelerator.num_processes
+
+    def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        super()._create_model(*args, **{**kwargs, **self._reduced})
+        reduction.keep_layout(self._model)
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
+        """Generate for every request; count the prompts that are longer than the model takes."""
+        self._count_cut(requests)
+        outputs: list[str] = super().generate_until(list(map(_stopping, requests)), disable_tqdm)
+        return outputs
+
+    # Where our tasks turn with beams: no other model has it.
+    spor_hf_beam_search = generate_until
+
+    def get_model_info(self) -> dict[str, Any]:
+        """Return lm-eval's facts for the result file, and three of ours.
+
+        ``prompts_cut``: how many prompts of each task were cut. A zero says that they were looked
+        at; a task that is not named was not evaluated. ``quantization``: how the weights are held.
+        ``threads``: with how many the CPU computes; None on a GPU.
+        """
+        return {
+            **super().get_model_info(),
+            "prompts_cut": self._prompts_cut,
+            "quantization": reduction.kind_of(self.model.config),
+            "threads": torch.get_num_threads() if self.device.type == "cpu" else None,
+        }
+
+    def forget(self) -> None:
+        """Forget which prompts were cut, before an evaluation that has nothing to do with them."""
+        self._prompts_cut = {}
+
+    def _count_cut(self, requests: list[Instance]) -> None:
+        # One that repeats, or that fills up a process's share, is still one prompt.
+        different = {id(request): request for request in requests}.values()
+        counts: Counter[str] = Counter()
+        for request in different:
+            prompt, kwargs = request.args
+            counts[request.task_name] += len(self.tok_encode(prompt)) > self._room(kwargs)
+        total: Counter[str] = Counter()
+        for share in self.gather_object(counts) or ():  # the first process gets, and writes, all
+            total.update(share)
+        self._prompts_cut.update(total)
+        if cut := counts.total():
+            _log.warning(
+                "%d of %d prompts are longer than the model takes and lose their beginning",
+                cut,
+                len(different),
+            )
+
+    def _room(self, generation_kwargs: Mapping[str, Any]) -> int:
+        """Return how many tokens of a prompt the model sees."""
+        length: int = self.max_length
+        if self.backend == "seq2seq":
+            return length
+        new_tokens: int = normalize_gen_kwargs(dict(generation_kwargs), self.max_gen_toks)[
+            "max_gen_toks"
+        ]
+        return length - new_tokens
+
+    def tok_batch_encode(
+        self,
+        strings: list[str],
+        **kwargs: Any,  # noqa: ANN401 - passed on
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
+        ids, mask = super().tok_batch_encode(strings, **kwargs)
+        if self.backend == "seq2seq":
+            # Padded and cut on the left so far: a stable sort by the mask moves the padding over.
+            order = mask.argsort(dim=1, descending=True, stable=True)
+            ids, mask = ids.gather(1, order), mask.gather(1, order)
+        return ids, mask
+
+    def _model_generate(
+        self,
+        context: torch.Tensor,
+        max_length: int,
+        stop: list[str],
+        **generation_kwargs: Any,  # noqa: ANN401 - passed on
+    ) -> torch.Tensor:
+        if not generation_kwargs.get("do_sample"):
+            generation_kwargs.pop("temperature", None)  # lm-eval's 0.0, of no meaning here
+        end_token = self.model.generation_config.eos_token_id
+        # lm-eval adds the end token's text to the stops. As a text it would also end a row that
+        # merely spells it, and beams are scored by the token.
+        stops = [text for text in stop if text != self.tokenizer.decode(self.eot_token_id)]
+        ends: list[Callable[[str], bool]] = []
+        if stops:
+            ends.append(lambda text: any(stop in text for stop in stops))
+        if generation_kwargs.pop(_STOPS_AFTER_ANSWER, False):
+            ends.append(is_complete)
+        prompt_length = context.shape[1] if self.backend == "causal" else 0
+        criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
+        with torch.autocast(
+            self.device.type,
+            dtype=self.mixed_precision_dtype,
+            enabled=self.mixed_precision_dtype is not None,
+        ):
+            output: torch.Tensor = self.model.generate(
+                input_ids=context,
+                max_new_tokens=max_length - context.shape[1],
+                stopping_criteria=criteria,
+                eos_token_id=self.eot_token_id if end_token is None else end_token,
+                pad_token_id=self.tokenizer.pad_token_id,
+                use_cache=True,
+                **generation_kwargs,
+            )
+        return output
+
+
+def _stopping(request: Instance) -> Instance:
+    """Return a request that ends after its answer, where its task takes the answer alone.
+
+    Beams go on: to stop one would change which of them wins.
+    """
+    prompt, settings = request.args
+    if not getattr(request, _STOPS_AFTER_ANSWER, False) or settings.get("num_beams", 1) > 1:
+        return request
+    stopping = copy.copy(request)
+    stopping.arguments = prompt, {**settings, _STOPS_AFTER_ANSWER: True}
+    return stopping
+
+
+def swap_adapter(model: HFLM, adapter: str | None) -> bool:
+    """Have a loaded model generate with another adapter, or with none, as if loaded with it.
+
+    Return False, and change nothing, where only loading it anew gives that: among several
+    processes, for an adapter that cannot be taken off, or where lm-eval cuts the embeddings to
+    the size of the tokenizer, which it does for adapters alone.
+    """
+    tuned = isinstance(model.model, PeftModel)
+    fixed = tuned and not hasattr(model.model.base_model, "unload")
+    config = getattr(model.config, "text_config", model.config)
+    cut = tuned != (adapter is not None) and config.vocab_size != len(model.tokenizer)
+    if hasattr(model, "accelerator") or fixed or cut:
+        return False
+    if tuned:
+        model._model = model.model.unload()  # noqa: SLF001 - no public way to replace it
+    if adapter is not None:
+        model._model = PeftModel.from_pretrained(  # noqa: SLF001
+            model.model, adapter, revision=model.revision
+        ).eval()
+    model.peft = adapter
+    if isinstance(model, SporHF):
+        model.forget()
+    return True

@@ -1,0 +1,187 @@
+"""`spor eval --models`: several checkpoints, one after another in one process."""
+
+import argparse
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.utils import make_table, setup_logging, simple_parse_args_string
+
+from spor_tasks.core import plain_yaml
+from spor_tasks.core.errors import ConfigError, ResultError, SporError
+from spor_tasks.core.files import is_file, read_text
+from spor_tasks.core.terminal import Parser
+from spor_tasks.core.visible import visible
+from spor_tasks.evaluation import evaluate
+from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.harness import task_files
+
+_OPTION = "--models"
+_log = logging.getLogger(__name__)
+
+# What lm-eval does for one model at a time, or in a way that mixes models up.
+_REFUSED = (
+    *("model_args", "include_path", "use_cache", "cache_requests", "samples", "check_integrity"),
+    *("wandb_args", "wandb_config_args", "trackio_args", "trust_remote_code", "show_config"),
+)
+
+
+class Entry(NamedTuple):
+    """A checkpoint to evaluate, and where it was named."""
+
+    arguments: dict[str, Any]
+    where: str
+
+
+def asked(arguments: Sequence[str]) -> bool:
+    """Say whether the arguments of `spor eval` name several models."""
+    return any(argument.partition("=")[0] == _OPTION for argument in arguments)
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Evaluate each of the models as ``lm_eval run`` does with the other arguments.
+
+    What is wrong with any of them is said before the first is loaded. One that fails after all
+    does not keep the others from being evaluated.
+
+    Raises:
+        ConfigError, CorpusError: as :func:`~spor_tasks.evaluation.evaluate.run`, of each bad model.
+        ResultError: some models failed; the others have their results.
+    """
+    setup_logging()
+    parser = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
+    parser.add_argument(_OPTION, nargs="+", required=True)
+    own, rest = parser.parse_known_args(arguments)
+    options = evaluate.parse(rest)
+    settings = evaluate.read_settings(options)
+    names = evaluate.task_names(settings)
+    if refused := [name for name in _REFUSED if settings.get(name)]:
+        raise ConfigError(f"does not go with --{refused[0]}", where=_OPTION)
+    entries = tuple(read(own.models))
+    _check(entries, settings, names)
+    if others := [name for name in names if not task_files.expand([name])]:
+        raise ConfigError(
+            "only SPOR's tasks are for several models at once", where=f"--tasks {others[0]}"
+        )
+    ours = tuple(task.name for task in task_files.expand(names))
+    _run(entries, ours, _config(options))
+
+
+def read(given: Sequence[str]) -> Iterator[Entry]:
+    """Yield the checkpoints that are named: ``pretrained=…,peft=…``, or files of such.
+
+    A file has one a line, or is a YAML list of such texts or of mappings; lines that are empty or
+    begin with `#` do not count.
+
+    Raises:
+        ConfigError: a file is missing or holds something else, such as a YAML alias.
+    """
+    for text in given:
+        file = Path(text)
+        if not is_file(file) and "=" in text:
+            yield _entry(text, _OPTION)
+        else:
+            for number, item in enumerate(_items(file), start=1):
+                yield _entry(item, f"{file}, entry {number}")
+
+
+def _items(file: Path) -> list[Any]:
+    text = read_text(file)
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    if not lines:
+        raise ConfigError("names no model", where=file)
+    if file.suffix not in {".yaml", ".yml"}:
+        return lines
+    items = plain_yaml.parse(text, str(file))
+    if not isinstance(items, list):
+        raise ConfigError("must be a list of models", where=file)
+    return items
+
+
+def _entry(item: object, where: str) -> Entry:
+    arguments: object = item
+    if isinstance(item, str):
+        try:
+            arguments = simple_parse_args_string(item)
+        except ValueError:
+            arguments = None
+    if not isinstance(arguments, dict) or not arguments.get("pretrained"):
+        raise ConfigError(
+            f"{item!r} is no model", where=where, remedy="Write pretrained=BASE,peft=ADAPTER."
+        )
+    return Entry(arguments, where)
+
+
+def _check(entries: Sequence[Entry], settings: dict[str, Any], names: Sequence[str]) -> None:
+    """Name every entry that is bad, not the first one alone."""
+    faults = []
+    for number, entry in enumerate(entries):
+        if any(entry.arguments == other.arguments for other in entries[:number]):
+            faults.append(f"{entry.where}: stands there twice")
+            continue
+        try:
+            evaluate.check(settings, names, entry.arguments)
+        except SporError as error:
+            faults.append(f"{entry.where}: {error}")
+    if faults:
+        raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
+
+
+def _config(options: argparse.Namespace) -> EvaluatorConfig:
+    try:
+        return EvaluatorConfig.from_cli(options)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _run(entries: Sequence[Entry], names: Sequence[str], config: EvaluatorConfig) -> None:
+    evaluator = Evaluator(
+        config.model,
+        batch_size=config.batch_size,
+        max_batch_size=config.max_batch_size,
+        device=config.device,
+    )
+    failed = []
+    for number, entry in enumerate(entries, start=1):
+        _log.info("%d of %d: %s", number, len(entries), visible(entry.arguments))
+        try:
+            found = _evaluate(evaluator, entry, names, config)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are not to blame
+            _log.error("%s failed", visible(entry.where), exc_info=error)
+            evaluator.release()
+            failed.append(f"{entry.where}: {error}")
+        else:
+            if found is not None:
+                print(f"{visible(entry.arguments)}\n{make_table(found)}")
+    if failed:
+        counts = f"{len(failed)} of {len(entries)} models failed"
+        raise ResultError(failed[0], each=failed[1:], where=counts)
+
+
+def _evaluate(
+    evaluator: Evaluator, entry: Entry, names: Sequence[str], config: EvaluatorConfig
+) -> dict[str, Any] | None:
+    random_seed, numpy_seed, torch_seed, fewshot_seed = config.seed or [None] * 4
+    return evaluator.evaluate(
+        entry.arguments,
+        names,
+        Path(config.output_path) if config.output_path else None,
+        metadata=config.metadata,
+        hub=config.hf_hub_log_args,
+        log_samples=config.log_samples,
+        num_fewshot=config.num_fewshot,
+        limit=config.limit,
+        write_out=config.write_out,
+        system_instruction=config.system_instruction,
+        apply_chat_template=config.apply_chat_template,
+        fewshot_as_multiturn=config.fewshot_as_multiturn,
+        gen_kwargs=config.gen_kwargs,
+        predict_only=config.predict_only,
+        random_seed=random_seed,
+        numpy_random_seed=numpy_seed,
+        torch_random_seed=torch_seed,
+        fewshot_random_seed=fewshot_seed,
+    )

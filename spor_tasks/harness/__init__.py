@@ -1,0 +1,1 @@
+"""The bridge to lm-eval."""

@@ -1,0 +1,289 @@
+"""The checkpoint that a model's arguments name: its base, its adapter, the prompt it reads."""
+
+import logging
+import os
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import try_to_load_from_cache
+from huggingface_hub.errors import HFValidationError
+
+from spor_tasks.core.digests import digest_weights, weight_files
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.files import is_file, is_folder, read_json
+from spor_tasks.core.folders import MANIFEST, read_manifest, recover
+from spor_tasks.core.visible import visible
+from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
+
+_log = logging.getLogger(__name__)
+
+Arguments = Mapping[str, Any]
+"""The arguments of one of lm-eval's models, with what ``--metadata`` adds to them."""
+
+# What is needed of an adapter's manifest, and of its base.
+_NEEDED: Mapping[str, type] = {
+    **dict.fromkeys(("aspect", "corpus", "arm", "arm_sha256", "prompt_style"), str),
+    "seed": int,
+    "base_model": dict,
+    "adapter_sha256": str,
+}
+_NEEDED_OF_BASE: Mapping[str, type] = {"path": str, "sha256": str}
+
+# What a generation_config.json tells besides settings.
+_NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
+
+# The settings of generation that older checkpoints have in config.json.
+_GENERATION = (
+    "bos_token_id",
+    "decoder_start_token_id",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
+    "eos_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "length_penalty",
+    "max_length",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "pad_token_id",
+    "repetition_penalty",
+)
+
+
+def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
+    """Return the manifest of the adapter, None where the arguments name no adapter.
+
+    Of an adapter that another program trained, that is ``adapter_sha256`` alone, which is None
+    where the adapter is not on this machine. Nothing is downloaded.
+
+    Raises:
+        ConfigError: a folder is missing, the base or the adapter is none, or they do not fit.
+        ResultError: the manifest is damaged.
+    """
+    base = _find_base(arguments)
+    name = adapter_name(arguments)
+    if name is None:
+        return None
+    folder = _find(name, "adapter_config.json", arguments)
+    if folder is not None:
+        read_json(folder / "adapter_config.json")  # peft would fail on it after minutes
+    adapter = _read_manifest(folder)
+    if "base_model" in adapter:
+        _check_base(adapter["base_model"], name, base, arguments.get("pretrained"))
+    return adapter
+
+
+def base_sha256(arguments: Arguments) -> str | None:
+    """Return the digest of the base's weights, None where they are not on this machine.
+
+    Raises:
+        ConfigError: a folder is missing, or is no checkpoint.
+    """
+    folder = _find_base(arguments)
+    return None if folder is None else _digest(folder)
+
+
+def adapter_name(arguments: Arguments) -> str | None:
+    """Return the folder or the hub's name of the adapter that the arguments name."""
+    return arguments.get("peft") or arguments.get("lora_local_path")  # of hf; of vllm
+
+
+def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> PromptStyle:
+    """Return the style of prompt that the checkpoint reads.
+
+    It is the ``prompt_style`` that is asked for, else the one that the adapter was trained with,
+    else that of the base. A base that is not on this machine is taken for a causal model.
+
+    Raises:
+        ConfigError: the style that is asked for is unknown.
+    """
+    asked = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
+    if asked is None:
+        return _style_of_base(arguments)
+    if asked not in PROMPT_STYLES:
+        raise ConfigError(
+            f"prompt_style={asked} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
+        )
+    style: PromptStyle = asked
+    return style
+
+
+def has_chat_template(arguments: Arguments) -> bool | None:
+    """Say whether the tokenizer has a chat template, None where it is not on this machine.
+
+    Raises:
+        ConfigError: a folder is missing, or is no checkpoint.
+    """
+    name = arguments.get("tokenizer") or arguments.get("pretrained")
+    folder = _find(name, "tokenizer_config.json", arguments)
+    if folder is None:
+        return None
+    settings = read_json(folder / "tokenizer_config.json")
+    return "chat_template" in settings or any(folder.glob("chat_template*"))
+
+
+def generation_config(arguments: Arguments) -> dict[str, Any]:
+    """Return the settings of generation that the base brings along, as transformers reads them.
+
+    Those are in its ``generation_config.json`` or else, of older checkpoints, in ``config.json``.
+    Without the base on this machine there are none to be known.
+
+    Raises:
+        ConfigError: a folder is missing, or is no checkpoint.
+    """
+    folder = _find_base(arguments)
+    if folder is None:
+        return {}
+    file = folder / "generation_config.json"
+    if file.is_file():
+        own = read_json(file)
+        return {key: value for key, value in own.items() if key not in _NO_SETTINGS}
+    own = read_json(folder / "config.json")
+    return {key: own[key] for key in _GENERATION if own.get(key) is not None}
+
+
+@contextmanager
+def loading(name: str, remedy: str) -> Iterator[None]:
+    """Say of whatever a library raises in the block that the model cannot be loaded.
+
+    Raises:
+        ConfigError: in place of such an error.
+    """
+    try:
+        yield
+    except SporError:
+        raise
+    except Exception as error:  # of a damaged file they let through what their own libraries raise
+        if is_about_code(error):
+            raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, pickle.UnpicklingError):  # which advises to load it nevertheless
+            what = "its weights are a pickle that holds more than tensors, and could run code"
+        raise ConfigError(f"cannot be loaded: {what}", where=name, remedy=remedy) from error
+
+
+OWN_CODE = "needs code of its own, which is not run unless you ask for it"
+OWN_CODE_REMEDY = (
+    "Use a model that transformers knows. If you trust the code, an evaluation runs it with "
+    "--model_args trust_remote_code=True; training never runs it."
+)
+
+
+def is_about_code(error: Exception) -> bool:
+    """Say whether an error of transformers asks to let a checkpoint's own code run."""
+    return "trust_remote_code" in str(error)
+
+
+def _style_of_base(arguments: Arguments) -> PromptStyle:
+    if arguments.get("backend") in PROMPT_STYLES:  # of hf, where it goes before the config
+        backend: PromptStyle = arguments["backend"]
+        return backend
+    base = _find_base(arguments)
+    if base is None:
+        if "pretrained" in arguments:
+            _log.warning(
+                "%s is not on this machine, so it gets the prompt of a causal model; "
+                "--metadata prompt_style=seq2seq asks for the other",
+                visible(arguments["pretrained"]),
+            )
+        return "causal"
+    config = read_json(base / "config.json")
+    return "seq2seq" if config.get("is_encoder_decoder") else "causal"
+
+
+def _find_base(arguments: Arguments) -> Path | None:
+    if "gguf_file" in arguments:
+        return None
+    return _find(arguments.get("pretrained"), "config.json", arguments)
+
+
+def _find(name: object, file: str, arguments: Arguments) -> Path | None:
+    """Return the folder of a model, which holds the file: its own, or that in the hub's cache."""
+    if not isinstance(name, str):
+        return None
+    folder = Path(name)
+    recover(folder)
+    if is_folder(folder):
+        folder /= str(arguments.get("subfolder", ""))
+        if not is_file(folder / file):
+            raise ConfigError(
+                f"holds no {file}",
+                where=folder,
+                remedy="Name a checkpoint with pretrained=, and an adapter of it with peft=.",
+            )
+        return folder
+    revision = arguments.get("revision")
+    try:
+        cached = try_to_load_from_cache(name, file, revision=revision and str(revision))
+    except HFValidationError as error:
+        raise ConfigError("there is no such folder", where=name) from error
+    return Path(cached).parent if isinstance(cached, str) else None
+
+
+def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
+    if folder is None or not os.path.lexists(folder / MANIFEST):
+        return {"adapter_sha256": folder and _digest(folder)}
+    manifest = read_manifest(folder)
+    check_manifest(manifest, folder / MANIFEST)
+    if manifest["adapter_sha256"] != _digest(folder):
+        raise ConfigError(
+            "the weights are not those that the manifest is about",
+            where=folder,
+            remedy="Train the adapter again.",
+        )
+    return manifest
+
+
+def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
+    """Refuse a manifest that does not tell what is needed of an adapter.
+
+    Raises:
+        ConfigError: a fact is missing, or of a wrong type.
+    """
+    _check_types(manifest, _NEEDED, "", where)
+    _check_types(manifest["base_model"], _NEEDED_OF_BASE, "base_model.", where)
+
+
+def _check_types(
+    facts: Mapping[str, Any], needed: Mapping[str, type], prefix: str, where: Path
+) -> None:
+    if missing := [f"{prefix}{key}" for key in needed if key not in facts]:
+        fault = f"it lacks {', '.join(missing)}"
+    elif wrong := [key for key, kind in needed.items() if not isinstance(facts[key], kind)]:
+        fault = f"{prefix}{wrong[0]} is of type {type(facts[wrong[0]]).__name__}"
+    else:
+        return
+    raise ConfigError(f"is not the manifest of an adapter: {fault}", where=where)
+
+
+def _check_base(
+    made_for: Mapping[str, Any], name: str, base: Path | None, base_name: object
+) -> None:
+    """Refuse a base of other weights; one that is not on this machine is known by its name."""
+    fits = made_for["sha256"] == _digest(base) if base else made_for["path"] == base_name
+    if not fits:
+        raise ConfigError(
+            f"was made for another base than {base_name}",
+            where=name,
+            remedy=f"It was trained on {made_for['path']}, weights {made_for['sha256']}:"
+            " name that one with pretrained=.",
+        )
+
+
+def _digest(folder: Path) -> str:
+    """Return the digest of the weights; a base is read once, not for every task and adapter."""
+    try:
+        states = [(path.name, path.stat()) for path in weight_files(folder)]
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error}", where=folder) from error
+    return _digest_of(folder, tuple((name, s.st_size, s.st_mtime_ns) for name, s in states))
+
+
+@lru_cache(maxsize=16)
+def _digest_of(folder: Path, _: tuple[tuple[str, int, int], ...]) -> str:
+    return digest_weights(folder)

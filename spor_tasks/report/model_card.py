@@ -1,0 +1,99 @@
+"""The `model-index` of the Hub's model cards: what every checkpoint scored, in their words."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import yaml
+
+from spor_tasks.core.sample import ARMS
+from spor_tasks.core.visible import visible
+from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.grid import LABELS, full_title
+
+_TASK = {"type": "table-to-text", "name": "Data-to-text generation"}
+_SOURCE = "https://github.com/xzy-xzy/SPOR"
+_DIGITS = 4
+_NAMES = {  # that a column's header need not say
+    "cwio_located_share": "CWIO, share located",
+    **{name: f"Copy rule {LABELS[name]}" for name in LABELS if name.startswith("copy_rule")},
+}
+
+
+class _Checkpoint(NamedTuple):
+    """A model as it is, or what was tuned on an arm with a seed, or shown one."""
+
+    model: str
+    arm: str | None
+    seed: int | None
+
+    @property
+    def name(self) -> str:
+        told = [self.model, self.arm, None if self.seed is None else f"seed {self.seed}"]
+        return visible(", ".join(part for part in told if part is not None))
+
+
+def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """Return one item for each checkpoint of the rows, the paper's left out.
+
+    A card holds those of its own checkpoint under `model-index`.
+    """
+    found: dict[_Checkpoint, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        for checkpoint, value in () if row.published else _values(row):
+            # A model as it is stands in the rows of all its adapters.
+            apart = row.evaluated if checkpoint.arm is None else row.apart
+            result = found[checkpoint].setdefault(f"{row.task} {apart or ''}", _result(row))
+            metric = {
+                "type": row.metric,
+                "name": _NAMES.get(row.metric, LABELS[row.metric]),
+                "value": round(value, _DIGITS),
+            }
+            if metric not in result["metrics"]:
+                result["metrics"].append(metric)
+    return [
+        {"name": checkpoint.name, "results": list(results.values())}
+        for checkpoint, results in found.items()
+    ]
+
+
+def _values(row: Comparison) -> Iterator[tuple[_Checkpoint, float]]:
+    cells: list[tuple[str | None, Cell]] = [
+        (None, row.as_is),
+        *zip(ARMS[row.aspect], row.arms, strict=True),
+    ]
+    for arm, cell in cells:
+        for seed, value in zip(cell.seeds, cell.values, strict=True):
+            yield _Checkpoint(row.model, arm, seed), value
+
+
+def _result(row: Comparison) -> dict[str, Any]:
+    signature = row.signature
+    return {
+        "task": dict(_TASK),
+        "dataset": {
+            "name": visible(f"SPOR {full_title(row)}"),
+            "type": "spor",
+            "config": visible(row.task),
+            "split": "test",
+            "args": {
+                "version": signature["version"],
+                "test_sha256": signature["test_sha256"],
+                "num_fewshot": int(signature["num_fewshot"]),
+                "samples": row.n,
+            },
+        },
+        "metrics": [],
+        "source": {
+            "name": f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}",
+            "url": _SOURCE,
+        },
+    }
+
+
+def model_index_yaml(rows: Iterable[Comparison]) -> str:
+    """Return the items as the YAML that stands at the head of a model card."""
+    text: str = yaml.safe_dump(
+        {"model-index": model_index(rows)}, sort_keys=False, allow_unicode=True, width=100
+    )
+    return text

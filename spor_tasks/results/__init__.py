@@ -1,0 +1,1 @@
+"""What evaluations left on a disk, read as typed results, and how sure these are."""

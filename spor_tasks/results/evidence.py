@@ -1,0 +1,346 @@
+"""How sure the tables are: intervals and tests from the samples that runs logged."""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from spor_tasks.core.errors import ResultError
+from spor_tasks.metrics import significance
+from spor_tasks.metrics.base import Column, Tally
+from spor_tasks.metrics.significance import Clusters, Numbers, clusters_of
+from spor_tasks.results.logged import SampleFile
+from spor_tasks.results.reading import TaskResult
+
+SEED = 0
+"""Of the resampling, so that the same files have the same intervals."""
+
+CORRELATIONS = frozenset({"cwio", "cwio_located"})
+"""The metrics from -1 to 1."""
+
+
+def scale_of(metric: str) -> tuple[int, int]:
+    """Return the least and the most that a metric can be."""
+    return (-1, 1) if metric in CORRELATIONS else (0, 100)
+
+
+_NORMAL = 1.959964  # of a normal distribution, 95 % is within so many standard errors
+_DIGITS = 6
+_CLOSE = 1e-6  # between a logged score and the mean of its samples, which a file rounds nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval and what it speaks of.
+
+    ``source`` is
+
+    - ``samples``: one run on other samples, by a bootstrap over clusters of samples;
+    - ``runs``: other runs on other samples, by the variances over runs and over clusters;
+    - ``seeds``: other runs on these samples, by Student's t over the runs' scores;
+    - ``stderr``: one run on other samples, by lm-eval's standard error.
+
+    The ends are rounded, so that no machine's sums show.
+    """
+
+    low: float
+    high: float
+    source: str
+
+    @classmethod
+    def of(cls, low: float, high: float, source: str) -> "Interval":
+        """Return the interval with rounded ends."""
+        return cls(round(low, _DIGITS), round(high, _DIGITS), source)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """The values of one run's samples by metric, in the order of the samples' ids.
+
+    ``clusters`` are samples that show the same units.
+    """
+
+    ids: tuple[str, ...]
+    clusters: Clusters
+    columns: Mapping[str, Column]
+
+
+Run = tuple[Path, str]
+"""A result file and a task of it."""
+
+
+def run_of(result: TaskResult) -> Run:
+    """Return what tells the result from all others."""
+    return result.file, result.task
+
+
+def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
+    """Read the values of these metrics of a sample file.
+
+    Raises:
+        ResultError: a line is damaged, a sample stands there twice, or they are not the samples
+            behind the result.
+    """
+    ids: list[str] = []
+    units: list[frozenset[tuple[str, ...]]] = []
+    tally = Tally(metrics)
+    for logged in file.scores():
+        ids.append(logged.id)
+        units.append(logged.units)
+        tally.add({metric: logged.scores.get(metric) for metric in metrics})
+    if len(set(ids)) < len(ids) or len(ids) != file.run.n:
+        raise ResultError(
+            f"holds {len(ids)} samples, {len(set(ids))} different ones, and the result is of "
+            f"{file.run.n}",
+            where=file.path,
+        )
+    order = np.argsort(np.array(ids))
+    columns = {metric: _sorted(tally.column(metric), order) for metric in metrics}
+    for metric, column in columns.items():
+        logged_score, reported = column.value, file.run.scores.get(metric, math.nan)
+        if not math.isclose(logged_score, reported, rel_tol=_CLOSE, abs_tol=_CLOSE) and not (
+            math.isnan(logged_score) and math.isnan(reported)
+        ):
+            raise ResultError(
+                f"its samples have {metric} {logged_score:.4f}, and the result says {reported:.4f}",
+                where=file.path,
+            )
+    return Logged(tuple(sorted(ids)), clusters_of(units[i] for i in order), columns)
+
+
+def _sorted(column: Column, order: NDArray[np.integer]) -> Column:
+    return Column(column.numbers[order], column.groups[order])
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two systems and a metric: the runs of each, which differ in training seeds alone."""
+
+    one: tuple[Run, ...]
+    other: tuple[Run, ...]
+    metric: str
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs of both."""
+        return self.one + self.other
+
+    @property
+    def single(self) -> bool:
+        """Whether each system is a single run, so that nothing is known of other runs."""
+        return len(self.one) == len(self.other) == 1
+
+
+class Gap(NamedTuple):
+    """The difference of two systems on the ``n`` samples, in ``clusters``, that all runs have.
+
+    That is: those on which each of their runs has a verdict, if the others are missing.
+    """
+
+    value: float
+    interval: Interval | None
+    n: int
+    clusters: int
+
+
+class Evidence:
+    """The values of all logged samples, and the scores of their resamples.
+
+    Runs on the same samples are resampled alike, so that their differences are too.
+    """
+
+    def __init__(self, logged: Mapping[Run, Logged]) -> None:
+        self._logged = logged
+        self._resampled: dict[tuple[Run, str], Numbers] = {}
+        alike: dict[tuple[str, ...], list[tuple[Run, str]]] = defaultdict(list)
+        for run, found in logged.items():
+            for metric in found.columns:
+                alike[found.ids].append((run, metric))
+        for keys in alike.values():
+            columns = [logged[run].columns[metric] for run, metric in keys]
+            clusters = logged[keys[0][0]].clusters
+            scores = significance.resampled_scores(columns, clusters, seed=SEED)
+            self._resampled.update(zip(keys, scores.T, strict=True))
+
+    def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
+        """Return the interval of the results' mean.
+
+        Of several runs it is over runs and samples; without samples, over runs alone. Of one run
+        it is over samples, without them lm-eval's standard error.
+        """
+        runs = [run_of(result) for result in results]
+        logged = self.is_logged(runs, metric)
+        if len(results) > 1:
+            columns = self._columns(runs, metric) if logged else []
+            if logged and self._ids(runs) is not None:
+                found = significance.over_runs([columns], self._logged[runs[0]].clusters)
+                return found and _within_scale(metric, *found.interval(), "runs")
+            return _over_seeds(metric, [result.scores[metric] for result in results])
+        (result,) = results
+        if logged:
+            scores = self._resampled[runs[0], metric]
+            return Interval.of(*significance.percentile_interval(scores), "samples")
+        if (error := result.stderrs.get(metric)) is None:
+            return None
+        center, reach = result.scores[metric], _NORMAL * error
+        return _within_scale(metric, center - reach, center + reach, "stderr")
+
+    def gap(self, pair: Pair) -> Gap | None:
+        """Return the difference on the samples that all runs have, None if they share none."""
+        if not self.has_samples(pair):
+            return None
+        columns, clusters = self._common(pair)
+        if not len(clusters):
+            return None
+        one, other = columns[: len(pair.one)], columns[len(pair.one) :]
+        value = statistics.fmean(column.value for column in one) - statistics.fmean(
+            column.value for column in other
+        )
+        return Gap(
+            value,
+            self._interval_of_gap(pair, one, other, clusters),
+            len(clusters),
+            len(np.unique(clusters)),
+        )
+
+    def _interval_of_gap(
+        self, pair: Pair, one: Sequence[Column], other: Sequence[Column], clusters: Clusters
+    ) -> Interval | None:
+        if not pair.single:
+            found = significance.over_runs([one, other], clusters)
+            return found and _within_scale(pair.metric, *found.interval(), "runs", difference=True)
+        if len(clusters) == len(self._logged[pair.one[0]].ids):
+            scores = [self._resampled[run, pair.metric] for run in pair.runs]
+        else:
+            scores = list(significance.resampled_scores([*one, *other], clusters, seed=SEED).T)
+        return Interval.of(*significance.percentile_interval(scores[0] - scores[1]), "samples")
+
+    def interval_without_samples(
+        self, metric: str, one: Sequence[float], other: Sequence[float]
+    ) -> Interval | None:
+        """Return the interval of the first mean over seeds less the second."""
+        return _over_seeds(metric, one, other)
+
+    def p_values(
+        self, pairs: Iterable[Pair], *, level: float | None = None
+    ) -> Iterator[float | None]:
+        """Yield the two-sided p of no difference for each pair, None where it cannot be tested.
+
+        Where a system has several runs it is that of
+        :func:`~spor_tasks.metrics.significance.over_runs`, which knows that other runs would score
+        otherwise; else that of :func:`~spor_tasks.metrics.significance.randomization_p_values`.
+        With ``level`` all pairs together are held against it, after an adjustment for their number.
+        """
+        pairs = tuple(pairs)
+        resamples = (
+            significance.RESAMPLES
+            if level is None
+            else significance.resamples_for(len(pairs), level)
+        )
+        found: dict[int, float] = {}
+        single: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, pair in enumerate(pairs):
+            if not self.has_samples(pair):
+                continue
+            if pair.single:
+                single[self._logged[pair.one[0]].ids].append(number)
+            else:
+                found[number] = self._p_over_runs(pair)
+        for numbers in single.values():
+            columns: dict[tuple[Run, str], int] = {}
+            for number in numbers:
+                for run in pairs[number].runs:
+                    columns.setdefault((run, pairs[number].metric), len(columns))
+            numbered = [
+                (
+                    columns[pairs[i].one[0], pairs[i].metric],
+                    columns[pairs[i].other[0], pairs[i].metric],
+                )
+                for i in numbers
+            ]
+            p = significance.randomization_p_values(
+                [self._logged[run].columns[metric] for run, metric in columns],
+                numbered,
+                self._logged[pairs[numbers[0]].one[0]].clusters,
+                seed=SEED,
+                resamples=resamples,
+            )
+            found.update(zip(numbers, map(float, p), strict=True))
+        for number in range(len(pairs)):
+            p_value = found.get(number, math.nan)
+            yield None if math.isnan(p_value) else p_value
+
+    def _p_over_runs(self, pair: Pair) -> float:
+        columns, clusters = self._common(pair)
+        if not len(clusters):
+            return math.nan
+        systems = [columns[: len(pair.one)], columns[len(pair.one) :]]
+        estimate = significance.over_runs(systems, clusters)
+        return math.nan if estimate is None else estimate.p
+
+    def is_logged(self, runs: Iterable[Run], metric: str | None = None) -> bool:
+        """Tell whether the samples of all these runs are at hand, with this metric's values."""
+        return all(
+            run in self._logged and (metric is None or metric in self._logged[run].columns)
+            for run in runs
+        )
+
+    def has_samples(self, pair: Pair) -> bool:
+        """Tell whether the samples of both systems are at hand, and the same."""
+        return self.is_logged(pair.runs, pair.metric) and self._ids(pair.runs) is not None
+
+    def counts(self, runs: Sequence[Run]) -> tuple[int, int] | None:
+        """Return the numbers of samples and of clusters of these runs, None unless the same."""
+        if not self.is_logged(runs) or self._ids(runs) is None:
+            return None
+        first = self._logged[runs[0]]
+        return len(first.ids), len(np.unique(first.clusters))
+
+    def _ids(self, runs: Sequence[Run]) -> tuple[str, ...] | None:
+        """Return the ids of the samples of these runs, None unless they are the same."""
+        first = self._logged[runs[0]].ids
+        return first if all(self._logged[run].ids == first for run in runs) else None
+
+    def _columns(self, runs: Sequence[Run], metric: str) -> list[Column]:
+        return [self._logged[run].columns[metric] for run in runs]
+
+    def _common(self, pair: Pair) -> tuple[tuple[Column, ...], Clusters]:
+        columns = self._columns(pair.runs, pair.metric)
+        return significance.common(columns, self._logged[pair.one[0]].clusters)
+
+
+def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
+    """Return Student's interval of a mean over seeds, or Welch's of the difference of two.
+
+    Of two seeds the intervals are many times their difference.
+    """
+    if any(len(values) < 2 for values in arms):  # noqa: PLR2004 - one has no spread
+        return None
+    center = statistics.fmean(arms[0]) - (statistics.fmean(arms[1]) if len(arms) > 1 else 0)
+    shares = [statistics.variance(values) / len(values) for values in arms]
+    error = math.sqrt(sum(shares))
+    if not error:
+        return Interval.of(center, center, "seeds")
+    freedom = error**4 / sum(
+        share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
+    )
+    reach = float(stats.t.ppf(0.975, freedom)) * error
+    ends = center - reach, center + reach
+    return _within_scale(metric, *ends, "seeds", difference=len(arms) > 1)
+
+
+def _within_scale(
+    metric: str, low: float, high: float, source: str, *, difference: bool = False
+) -> Interval:
+    """Return the interval without what no score, or no difference of two, can be."""
+    least, most = scale_of(metric)
+    if difference:
+        least, most = least - most, most - least
+    return Interval.of(max(least, low), min(most, high), source)

@@ -1,0 +1,203 @@
+"""lm-eval's sample files: what a run was asked, what it wrote, and what each output scored."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from glob import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks.core.codec import any_sample_of
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import is_file, open_file, row_limit
+from spor_tasks.core.sample import CopySample, OrderSample, Sample
+from spor_tasks.metrics.base import Value
+from spor_tasks.results.reading import TaskResult
+
+_FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+_MOST_UNITS = 1_000  # of a sample; far above any, and far below what an array of groups holds
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One test sample of one run.
+
+    ``run`` says of what task, model, arm and seed. ``sample`` has the orders or hidden phrases that
+    its aspect adds. ``inputs`` are its prompts, ``contexts`` these as the model was given them,
+    after demonstrations and in a chat's template, and ``outputs`` what it wrote to each, whole; of
+    two input orders there are two of each, otherwise one. ``scores`` holds the values of this
+    sample by metric, as the run logged them. ``prompt_sha256`` is lm-eval's digest of the (first)
+    context.
+    """
+
+    run: TaskResult
+    sample: Sample
+    inputs: tuple[str, ...]
+    contexts: tuple[str, ...]
+    outputs: tuple[str, ...]
+    scores: Mapping[str, Value]
+    prompt_sha256: str
+
+
+class Scored(NamedTuple):
+    """What a run scored on a sample; samples with the same ``units`` are not independent."""
+
+    id: str
+    units: frozenset[tuple[str, ...]]
+    scores: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The samples of one result, on the disk: each pass over them reads the file again."""
+
+    path: Path
+    run: TaskResult
+
+    def records(self) -> Iterator[Record]:
+        """Yield the samples in the order of the file, one in memory at a time.
+
+        Raises:
+            ResultError: a line is cut short or is none of lm-eval's; ``where`` names it.
+        """
+        for place, row in self._rows():
+            try:
+                record = _record(self.run, row)
+            except _FAULTS as error:
+                raise _damaged(place, error) from error
+            yield record
+
+    def scores(self) -> Iterator[Scored]:
+        """Yield what each sample scored, which is cheaper than whole records.
+
+        Raises:
+            ResultError: as :meth:`records`.
+        """
+        for place, row in self._rows():
+            try:
+                units = frozenset(map(tuple, json.loads(row["doc"]["units"])))
+                found = Scored(str(row["doc"]["id"]), units, _scores(row))
+            except _FAULTS as error:
+                raise _damaged(place, error) from error
+            yield found
+
+    def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        most = row_limit()
+        try:
+            with open_file(self.path) as file:
+                lines = iter(partial(file.readline, most + 1), b"")
+                for number, line in enumerate(lines, start=1):
+                    place = f"{self.path}:{number}"
+                    try:
+                        row = _parsed(line, most)
+                    except (ValueError, RecursionError) as error:
+                        raise _damaged(place, error) from error
+                    yield place, row
+        except OSError as error:
+            raise _damaged(str(self.path), error) from error
+
+
+def _parsed(line: bytes, most: int) -> Any:  # noqa: ANN401 - any JSON value
+    if len(line) > most:
+        raise ValueError(f"it is longer than {most:,} bytes")
+    return json.loads(line)
+
+
+def find(result: TaskResult) -> SampleFile | None:
+    """Return the samples that lm-eval logged beside a result, None where it did not."""
+    name = f"samples_{result.task}_{_stamp(result.file)}.jsonl"
+    if Path(name).name != name:  # no file that lm-eval could have written
+        return None
+    path = result.file.with_name(name)
+    return SampleFile(path, result) if is_file(path) else None
+
+
+def orphans(folder: Path) -> tuple[Path, ...]:
+    """Return the sample files below a folder that no result file stands beside."""
+    return tuple(
+        path
+        for path in sorted(folder.rglob("samples_*.jsonl"))
+        if not any(path.parent.glob(f"*_{escape(_stamp(path))}.json"))
+    )
+
+
+def _stamp(file: Path) -> str:
+    """Return the time that lm-eval gives all files of a run."""
+    return file.stem.rpartition("_")[2]
+
+
+def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
+    doc = row["doc"]
+    return Record(
+        run=run,
+        sample=_sound(any_sample_of(doc)),
+        inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
+        contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
+        outputs=_texts(first for first, *_ in row["resps"]),
+        scores=_scores(row),
+        prompt_sha256=_text(row["prompt_hash"]),
+    )
+
+
+def _sound(sample: Sample) -> Sample:
+    """Return the sample if its fields are what they say, whoever wrote the file.
+
+    Raises:
+        TypeError, ValueError: they are not.
+    """
+    _texts([sample.id, sample.corpus, *sample.references])
+    _texts(part for unit in sample.units for part in unit)
+    _texts(text for text in (sample.name, sample.category) if text is not None)
+    match sample:
+        case OrderSample(input_orders=given, reference_orders=told):
+            numbers = list(range(len(sample.units)))
+            if any(sorted(order) != numbers for order in (*given, *told)):
+                raise ValueError("an order does not have each unit once")
+        case CopySample(hidden=hidden):
+            _texts(text for pair in hidden for text in pair)
+    return sample
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
+    return {
+        name: _value(row[name])
+        for name in row["metrics"]
+        if not name.endswith("_stderr") and name in row
+    }
+
+
+def _value(logged: object) -> Value:
+    match logged:
+        case None:
+            return None
+        case [int(group), int() | float() as number] if 0 <= group <= _MOST_UNITS:
+            return group, _finite(number)
+        case int() | float():
+            return _finite(logged)
+    raise TypeError(f"{logged!r} is no score")
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no score")
+    return float(number)
+
+
+def _damaged(place: str, error: Exception) -> ResultError:
+    return ResultError(
+        f"is no sample of SPOR as lm-eval logs it: {type(error).__name__}: {error}",
+        where=place,
+        remedy="The run may have been cut short; run it again.",
+    )

@@ -1,0 +1,367 @@
+"""lm-eval's result files, read into typed results that say what may be compared with what."""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import is_folder, read_json
+from spor_tasks.results.schema import faults, result_schema
+
+# lm-eval joins a metric's name and its filter's; ours have the one filter `none`.
+_FILTER = ",none"
+
+# What lm-eval says of chats beside the tasks.
+_CHAT = ("chat_template_sha", "system_instruction_sha")
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """The adapter that a result was reached with, trained on an arm by our training.
+
+    Of a baseline that looks at the arm, ``seed`` and ``sha256`` are None.
+    """
+
+    arm: str
+    seed: int | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """One task's scores of one checkpoint.
+
+    ``scores`` maps metrics to values on the paper's scale, ``n`` counts the samples behind them.
+    ``signature`` holds whatever can change the scores besides the checkpoint: results of different
+    signatures must not stand in one comparison. ``training`` holds how the adapter was trained, all
+    but the seed and the arm: adapters that differ there are not runs of one system. ``versions``
+    are those of the packages that generated and scored; where they differ, a reader is told.
+
+    ``adapter`` is None where the model was not tuned on an arm; an adapter that tells no arm is
+    part of the model's name. ``shown_arm`` is the arm that demonstrations were of, None where there
+    were none. ``comparison`` is the task without the arm that the tasks of a comparison differ in,
+    and with the number of demonstrations where there are any. ``prompts_cut`` counts prompts that
+    were longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
+    errors of the scores, over samples, where it has them.
+    """
+
+    file: Path
+    task: str
+    comparison: str
+    aspect: str
+    part: str | None
+    corpus: str
+    protocol: str
+    model: str
+    adapter: Adapter | None
+    shown_arm: str | None
+    scores: Mapping[str, float]
+    n: int
+    prompts_cut: int | None
+    signature: Mapping[str, str]
+    training: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    stderrs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def arm(self) -> str | None:
+        """The arm that the model was tuned on, or else shown."""
+        return self.adapter.arm if self.adapter else self.shown_arm
+
+    @property
+    def seed(self) -> int | None:
+        """The seed that the adapter was trained with; None where nothing was."""
+        return self.adapter.seed if self.adapter else None
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Signature and training together: all in which results of one row must agree."""
+        return {**self.signature, **self.training}
+
+
+class Problem(NamedTuple):
+    """What is wrong with a file, or with what two files say together.
+
+    ``kind`` is one word, for programs. ``lost`` tells whether a result is left out of what was
+    asked for, or stands apart from what it was to be compared with.
+    """
+
+    kind: str
+    where: str
+    what: str
+    lost: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class Collected(NamedTuple):
+    """The results of many files, and what is wrong with others."""
+
+    results: tuple[TaskResult, ...]
+    problems: tuple[Problem, ...]
+
+
+def read(file: Path) -> tuple[TaskResult, ...]:
+    """Read every SPOR task of one lm-eval result file; tasks of other packages are passed over.
+
+    Raises:
+        ResultError: the file is cut short or no result file, or does not say of a SPOR task what
+            `schema.json` asks for.
+    """
+    found = _collected([file])
+    for problem in found.problems:
+        if problem.lost:
+            raise ResultError(
+                problem.what,
+                where=file,
+                remedy="The run may have been cut short, or be of another version of spor-tasks; "
+                "run it again.",
+            )
+    return found.results
+
+
+def collect(paths: Iterable[Path]) -> Collected:
+    """Read result files, and all that lie in the given folders, in the order of their paths.
+
+    What cannot be read is named among the problems; the rest is there nevertheless.
+
+    Raises:
+        ResultError: a path is missing, or nothing of SPOR was found.
+    """
+    given = tuple(paths)
+    files = {os.path.realpath(file): file for file in sorted(_result_files(given))}
+    found = _collected(files.values())
+    if not found.results:
+        raise ResultError(
+            "holds no results of SPOR tasks",
+            each=tuple(map(str, found.problems)),
+            where=", ".join(map(str, given)),
+            remedy="Give the folder that `--output_path` named.",
+        )
+    return found
+
+
+def _collected(files: Iterable[Path]) -> Collected:
+    items = [item for file in files for item in _items(file)]
+    return Collected(
+        tuple(item for item in items if isinstance(item, TaskResult)),
+        tuple(item for item in items if isinstance(item, Problem)),
+    )
+
+
+def _items(file: Path) -> Iterator[TaskResult | Problem]:
+    """Yield what each SPOR task of a file comes to."""
+    try:
+        content = read_json(file, ResultError)
+    except ResultError as error:
+        why = error.__cause__ or error.what
+        yield Problem("unreadable", str(file), f"is no readable result file: {why}")
+        return
+    schema = result_schema()
+    if fault := next(faults(_without_tasks(content), schema, schema), None):
+        yield Problem("unreadable", str(file), f"is no result file of this version: {fault}")
+        return
+    tasks = tuple(_our_tasks(content))
+    if not tasks:
+        others = ", ".join(content["configs"]) or "no task at all"
+        yield Problem("foreign", str(file), f"holds no SPOR task: {others}", lost=False)
+    for task in tasks:
+        if fault := next(_faults(task, content), None):
+            what = f"is no result file of this version: {fault}"
+            yield Problem("schema", str(file), what)
+            continue
+        try:
+            yield _task_result(file, task, content)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            what = f"is no result file of this version: {task}: {type(error).__name__}: {error}"
+            yield Problem("schema", str(file), what)
+
+
+_PARTS = (("configs", "task"), ("results", "scores"), ("n-samples", "counts"))
+
+
+def _without_tasks(content: object) -> object:
+    if not isinstance(content, dict):
+        return content
+    named = {part for part, _ in _PARTS}
+    return {
+        key: {} if key in named and isinstance(value, dict) else value
+        for key, value in content.items()
+    }
+
+
+def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a result file lacks to one of our tasks, whatever the user named it."""
+    schema = result_schema()
+    for part, name in _PARTS:
+        value = content[part].get(task)
+        yield from faults(value, schema["$defs"][name], schema, f"{part}.{task}")
+
+
+def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:
+    for task, config in content["configs"].items():
+        metadata = config.get("metadata") if isinstance(config, dict) else None
+        if task.startswith("spor_") or (isinstance(metadata, dict) and "spor" in metadata):
+            yield task
+
+
+def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if is_folder(path):
+            yield from path.rglob("results*.json")
+        elif os.path.lexists(path):
+            yield path
+        else:
+            raise ResultError("does not exist", where=path)
+
+
+def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResult:
+    config, run = content["configs"][task], content["config"]
+    metadata = config["metadata"]
+    facts = metadata["spor"]
+    arguments = _arguments(run)
+    adapter = _adapter(facts["adapter"])
+    shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
+    chosen = "icl_arm" in metadata  # for each sample, and for all arms at once
+    comparison = task.replace(f"_icl_{metadata['icl_arm']}", "_icl") if chosen else task
+    if shots := config["num_fewshot"]:
+        comparison += f" k={shots}"
+    n = int(content["n-samples"][task]["effective"])
+    return TaskResult(
+        file=file,
+        task=task,
+        comparison=comparison,
+        aspect=metadata["aspect"],
+        part=metadata.get("part"),
+        corpus=metadata["corpus"],
+        protocol=metadata["protocol"],
+        model=_model_name(run, arguments, facts["adapter"]),
+        adapter=adapter,
+        shown_arm=shown_arm,
+        scores=_scores(content["results"][task]),
+        n=n,
+        prompts_cut=run.get("prompts_cut", {}).get(task),
+        signature={
+            "task": comparison,
+            "version": str(metadata["version"]),
+            "spor_tasks": facts["spor_tasks"],
+            "lm_eval": facts["packages"]["lm_eval"],
+            "test_sha256": metadata["test_sha256"],
+            "prompt_style": facts["prompt_style"],
+            "num_fewshot": str(shots),
+            "held_out_reference": str(facts.get("held_out_reference", False)),
+            "facts": str(facts.get("facts")).removeprefix("facts|"),
+            "shown_arm": str(shown_arm if adapter else None),
+            "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
+            "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
+            **{key: str(content.get(key)) for key in _CHAT},
+            # Without a chat it is true or null depending on how lm-eval was called, to no effect.
+            "fewshot_as_multiturn": str(
+                content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
+            ),
+            "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
+            "backend": run["model"],
+            "dtype": _dtype(run, arguments),
+            "quantization": _quantization(run, arguments),
+            "n": str(n),
+        },
+        training=_training(facts) if adapter else {},
+        versions={
+            name: version
+            for name, version in facts["packages"].items()
+            if version is not None and name != "lm_eval"  # which is in the signature
+        },
+        stderrs=_stderrs(content["results"][task]),
+    )
+
+
+def _adapter(facts: Mapping[str, Any] | None) -> Adapter | None:
+    if facts is None or facts["arm"] is None:
+        return None
+    seed = facts["seed"]
+    is_baseline = facts["adapter_sha256"] is None
+    return Adapter(facts["arm"], None if is_baseline else int(seed), facts["adapter_sha256"])
+
+
+def _arguments(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    arguments = run["model_args"] or {}
+    if isinstance(arguments, str):
+        return dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
+    return dict(arguments)
+
+
+def _dtype(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return the type of the weights: as loaded where the backend says so, else as asked for."""
+    return str(run.get("model_dtype") or arguments.get("dtype")).removeprefix("torch.")
+
+
+_QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
+
+
+def _quantization(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return how the weights were shortened: as loaded where the backend says so, else as asked."""
+    if "quantization" in run:  # of spor-hf
+        return str(run["quantization"])
+    asked = (f"{name}={arguments[name]}" for name in _QUANTIZING if _is_on(arguments.get(name)))
+    return ", ".join(asked) or "None"
+
+
+def _is_on(value: object) -> bool:
+    return value not in {None, False, "", "False", "false", "None"}
+
+
+def _training(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return how an adapter was trained, all but the seed and the arm.
+
+    An adapter without its settings, of an earlier version, is known by how many pairs it saw.
+    """
+    adapter = facts["adapter"]
+    settings = adapter.get("settings") or {"pairs": adapter.get("pairs")}
+    base = (adapter["base_model"] or {}).get("sha256")
+    told = adapter["arm_sha256"], facts["arms"].get(adapter["arm"])
+    return {
+        **flat(settings),
+        "base_sha256": str(base),
+        "training_set": "the task's" if told[0] == told[1] else str(told[0]),
+    }
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as texts under dotted keys."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        found |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
+    return found
+
+
+def _model_name(
+    run: Mapping[str, Any], arguments: Mapping[str, Any], adapter: Mapping[str, Any] | None
+) -> str:
+    name = str(arguments.get("pretrained") or arguments.get("model") or run["model"])
+    if adapter is not None and adapter["arm"] is None:
+        return f"{name} + {arguments.get('peft') or arguments.get('lora_local_path')}"
+    return name
+
+
+def _scores(values: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in _numbers(values) if "_stderr" not in name}
+
+
+def _stderrs(values: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        name.removesuffix("_stderr"): value
+        for name, value in _numbers(values)
+        if name.endswith("_stderr") and value >= 0
+    }
+
+
+def _numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for key, value in values.items():
+        if key.endswith(_FILTER) and isinstance(value, int | float) and math.isfinite(value):
+            yield key.removesuffix(_FILTER), float(value)

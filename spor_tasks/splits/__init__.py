@@ -1,1 +1,0 @@
-"""Splits: the training arms and test sets of each aspect."""

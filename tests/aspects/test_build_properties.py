@@ -1,0 +1,104 @@
+"""What holds of the sets of every aspect, built from any small corpus and stored in a folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hypothesis
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from spor_tasks.aspects import build, check, folder
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.files import encode_row
+from spor_tasks.core.sample import Corpus, Sample, SampleMaker, SplitPair, Triple
+from spor_tasks.corpora import own
+from tests.support.strategies import pools
+
+ASPECTS = (
+    ("systematicity", None),
+    ("productivity", "n1"),
+    ("productivity", "n2"),
+    ("order_invariance", "main"),
+    ("order_invariance", "cwio"),
+    ("order_invariance", "performance"),
+    ("rule_learnability", None),
+)
+BIRDS = {"a": "Auk", "b": "Bittern", "c": "Crane", "d": "Dunlin"}
+BIRDS |= {"e": "Egret", "f": "Fulmar", "g": "Gull", "h": "Heron"}
+
+
+def tell(letters: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Samples whose texts mention all that their units are about, in two orders."""
+    make = SampleMaker("birds")
+    names = [[BIRDS[unit[0]] for unit in sample.units] for sample in letters]
+    return tuple(
+        make(
+            [Triple(name, "eats", "herring") for name in told],
+            [f"{' and '.join(told)} eat herring.", f"Herring for {' and '.join(told[::-1])}."],
+        )
+        for told in names
+    )
+
+
+# There is something to build of every aspect, and more that comes in the way.
+trains = pools(always=[*"abcdefgh" * 2, "abd", "abe", "ab", "bc"]).map(tell)
+tests = pools(always=["ab", "abc", "acdeg"]).map(tell)
+corpora = st.builds(Corpus, st.just("birds"), trains, tests)
+settings = st.builds(build.Settings, seed=st.integers(0, 3), restarts=st.just(2))
+
+
+def built(corpus: Corpus, named: tuple[str, str | None], settings: build.Settings) -> SplitPair:
+    try:
+        return build.build(corpus, *named, settings)
+    except SplitError:
+        assume(False)  # noqa: FBT003
+        raise
+
+
+@given(corpora, st.sampled_from(ASPECTS), settings)
+def test_every_build_is_what_its_aspect_requires(
+    corpus: Corpus, named: tuple[str, str | None], settings: build.Settings
+) -> None:
+    assert check.check(built(corpus, named, settings)).violations == ()
+
+
+@hypothesis.settings(max_examples=30)  # each writes eight files to the disk
+@given(corpora, st.sampled_from(ASPECTS), settings)
+def test_equal_corpora_and_settings_give_equal_bytes_that_read_back(
+    corpus: Corpus, named: tuple[str, str | None], settings: build.Settings
+) -> None:
+    with TemporaryDirectory() as temporary:
+        pairs, contents = [], []
+        for name in ("first", "second"):
+            pair = built(corpus, named, settings)
+            with folder.new(Path(temporary, name)) as staging:
+                folder.write(staging, pair, {"settings": {"limit": 0.02}})
+            pairs.append(pair)
+            files = sorted(Path(temporary, name).iterdir())
+            contents.append([(file.name, file.read_bytes()) for file in files])
+        stored = folder.read(Path(temporary, "first")).pair
+    assert pairs[0] == pairs[1]
+    assert contents[0] == contents[1]
+    for split, read in zip(pairs[0].splits, stored.splits, strict=True):
+        assert list(map(to_row, split.samples)) == list(map(to_row, read.samples))
+    assert check.check(stored).holds
+
+
+@given(trains, tests)
+def test_a_corpus_of_ones_own_is_read_as_it_was_written(
+    train: Sequence[Sample], test: Sequence[Sample]
+) -> None:
+    rows = [
+        {**to_row(sample), "split": part}
+        for part, samples in (("train", train), ("test", test))
+        for sample in samples
+    ]
+    with TemporaryDirectory() as temporary:
+        path = Path(temporary, "birds.jsonl")
+        path.write_bytes(b"".join(map(encode_row, rows)))
+        corpus = own.read(path)
+    assert [to_row(sample) for sample in corpus.train] == [to_row(sample) for sample in train]
+    assert [to_row(sample) for sample in corpus.test] == [to_row(sample) for sample in test]
+    assert len({sample.id for sample in corpus.samples}) == len(rows)

@@ -1,0 +1,141 @@
+"""Visible against the released sets, and against the published procedure taken literally."""
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.aspects import check
+from spor_tasks.aspects.divergence import divergence
+from spor_tasks.aspects.numbers import Numbers
+from spor_tasks.aspects.productivity import THRESHOLDS, Method, Settings, _try_in_turn, build
+from spor_tasks.benchmarks.spor import released
+from spor_tasks.core import codec, digests, files
+from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.support.strategies import pools
+
+PUBLISHED: dict[str, Method] = {"webnlg": "scarcest", "e2e": "longest"}
+
+
+@cache
+def corpora(folder: Path) -> dict[str, tuple[tuple[Sample, ...], tuple[Sample, ...]]]:
+    """The training and the test samples of each corpus."""
+    return {
+        "webnlg": (webnlg.read_train(folder), webnlg.read_test(folder)),
+        "e2e": (e2e.read_train(folder), e2e.read_test(folder)),
+    }
+
+
+def units_of(samples: list[Sample]) -> Counter[DataUnit]:
+    return Counter(unit for sample in samples for unit in sample.units)
+
+
+def replace_in_turn(
+    train: tuple[Sample, ...], threshold: int, method: Method, limit: float
+) -> list[Sample]:
+    """Visible as the published procedure makes it, one Python step after another."""
+    left = [sample for sample in train if len(sample.units) <= threshold]
+    waiting = [sample for sample in train if len(sample.units) > threshold]
+    invisible, added = units_of(left), list[Sample]()
+
+    def surplus(sample: Sample, more: Sample | None = None) -> int:
+        """How many occurrences of its units Visible has more than Invisible."""
+        visible = units_of([*added, *left, *([more] if more else [])])
+        return sum(visible[unit] - invisible[unit] for unit in sample.units)
+
+    while waiting:
+        if method == "longest":
+            waiting = sorted(waiting, key=lambda sample: len(sample.units))
+        else:
+            waiting = sorted(waiting, key=lambda sample: -surplus(sample))
+        new = waiting.pop()
+        left = sorted(left, key=lambda sample: surplus(sample, new))
+        room, out = len(new.units), list[Sample]()
+        for sample in reversed(left):
+            if len(sample.units) <= room:
+                out.append(sample)
+                room -= len(sample.units)
+        kept = [sample for sample in left if sample not in out]
+        if room == 0 and divergence(invisible, units_of([*added, *kept, new])) <= limit:
+            added.append(new)
+            left = kept
+    return added + left
+
+
+@given(
+    pools(always=[*"abcdefgh", "abcd", "efgh", "ab", "bc"]),
+    st.integers(1, 3),
+    st.sampled_from(tuple(PUBLISHED.values())),
+    st.floats(0, 0.5),
+)
+def test_visible_is_what_the_published_procedure_makes(
+    train: tuple[Sample, ...], threshold: int, method: Method, limit: float
+) -> None:
+    settings = Settings(threshold=threshold, method=method, limit=limit)
+    chosen = _try_in_turn(Numbers([sample.units for sample in train]), settings)
+    assert [train[i] for i in chosen] == replace_in_turn(train, threshold, method, limit)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("corpus", PUBLISHED)
+def test_the_released_sets_are_rebuilt_to_the_byte(data_dir: Path, corpus: str) -> None:
+    train, test = corpora(data_dir)[corpus]
+    names = ("train_{}_invisible", "train_{}_visible", "test_{}")
+    rebuilt = {}
+    for n in THRESHOLDS:
+        pair = build(train, test, Settings(threshold=n, method=PUBLISHED[corpus]))
+        for split, name in zip(pair.splits, names, strict=True):
+            path = released.path(name.format(f"{corpus}_productivity_N={n}"))
+            rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)
+            rebuilt[path] = sources.blob_id(rows)
+    assert len(rebuilt) == 9
+    assert rebuilt == {path: sources.files()[path].blob for path in rebuilt}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("corpus", "threshold", "released", "strict", "visible_sha256"),
+    [
+        ("webnlg", 3, (219, 228, 1_270), (222, 247, 1_321), "2fa24c2db85d7a4f"),
+        ("webnlg", 4, (153, 364, 2_153), (157, 384, 2_277), "9df5eaeb450018e3"),
+        ("webnlg", 5, (99, 381, 2_464), (99, 381, 2_464), "d703ebb422a10531"),
+        ("e2e", 3, (1_314, 665, 3_679), (1_314, 1_094, 5_709), "c25abc969a8130f1"),
+        ("e2e", 4, (1_002, 660, 4_069), (1_002, 2_392, 12_887), "a5c79d8ff49fa5e0"),
+        ("e2e", 5, (477, 332, 2_105), (477, 814, 4_997), "e05c59187d18d783"),
+    ],
+)
+def test_strict_sets_meet_every_requirement_and_show_more_than_the_released_ones(
+    data_dir: Path,
+    corpus: str,
+    *,
+    threshold: int,
+    released: tuple[int, int, int],
+    strict: tuple[int, int, int],
+    visible_sha256: str,
+) -> None:
+    """Counted are test samples, and Visible's samples of more than N units and their units."""
+    train, test = corpora(data_dir)[corpus]
+    for method, expected in ((PUBLISHED[corpus], released), ("exchange", strict)):
+        pair = build(train, test, Settings(threshold=threshold, method=method))
+        report = check.productivity(pair, threshold)
+        assert report.violations == ()
+        counts = len(pair.test.samples), report.long_in_visible, report.units_in_long
+        assert counts == expected
+    assert digests.digest(pair.arms[1].samples).startswith(visible_sha256)
+
+
+@pytest.mark.real_data
+def test_only_four_webnlg_categories_are_used(data_dir: Path) -> None:
+    pair = build(*corpora(data_dir)["webnlg"], Settings(threshold=5))
+    assert {sample.category for split in pair.splits for sample in split.samples} == {
+        "Astronaut",
+        "Company",
+        "Monument",
+        "University",
+    }

@@ -1,0 +1,169 @@
+"""Sets as a command line asks for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.aspects import build, check, folder, search
+from spor_tasks.aspects.request import Request, answer, find
+from spor_tasks.benchmarks.spor import embedded
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
+
+
+@pytest.fixture
+def own_corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "letters.jsonl"
+    with path.open("w") as file:
+        for word in ("a", "b", "a", "b", "ab", "abz"):
+            units = [[letter, "is", letter.upper()] for letter in word]
+            file.write(json.dumps({"data": units, "texts": [f"The word {word}."]}) + "\n")
+    return path
+
+
+def test_the_embedded_corpus_is_built_as_every_task_knows_it() -> None:
+    got = answer(Request(corpus="mini", aspect="systematicity"))
+    assert got.pair == registry.load("systematicity", "mini")
+    assert got.facts == {
+        "corpus_version": f"sha256:{embedded._corpus().sha256}",
+        "settings": {"limit": 0.02, "restarts": build.Settings().restarts},
+        "seed": 0,
+    }
+
+
+def test_a_seed_and_restarts_make_other_sets() -> None:
+    got = answer(Request(corpus="mini", aspect="systematicity", seed=1, restarts=2))
+    assert got.facts["settings"] == {"limit": 0.02, "restarts": 2}
+    assert got.facts["seed"] == 1
+    assert got.pair != registry.load("systematicity", "mini")
+
+
+def test_restarts_are_a_setting_of_systematicity_alone() -> None:
+    got = answer(Request(corpus="mini", aspect="productivity", part="n4"))
+    assert got.pair.part == "n4"
+    assert got.facts["settings"] == {"limit": 0.02}
+
+
+def test_a_corpus_of_ones_own_is_named_as_its_file(own_corpus: Path) -> None:
+    pair = answer(Request(corpus=str(own_corpus), aspect="systematicity")).pair
+    assert (pair.corpus, pair.protocol) == ("letters", "strict")
+    assert [sample.references for sample in pair.test.samples] == [("The word ab.",)]
+
+
+@pytest.mark.parametrize("corpus", ["none.jsonl", "."])
+def test_what_is_no_corpus_is_refused(corpus: str) -> None:
+    with pytest.raises(ConfigError, match="is no corpus") as caught:
+        answer(Request(corpus=corpus, aspect="systematicity"))
+    assert "webnlg, e2e, mini" in str(caught.value)
+
+
+def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
+    path = own_corpus.rename(own_corpus.with_name("e2e.jsonl"))
+    with pytest.raises(ConfigError, match="has the name of another corpus"):
+        answer(Request(corpus=str(path), aspect="systematicity"))
+
+
+def test_sets_of_a_corpus_of_ones_own_were_never_published(own_corpus: Path) -> None:
+    for corpus in ("mini", str(own_corpus)):
+        with pytest.raises(SplitError, match="no sets of it were published"):
+            answer(Request(corpus=corpus, aspect="systematicity", protocol="published"))
+
+
+def test_settings_that_change_nothing_are_refused() -> None:
+    for request in (
+        Request(corpus="e2e", aspect="productivity", seed=0),
+        Request(corpus="webnlg", aspect="systematicity", restarts=9),
+    ):
+        with pytest.raises(ConfigError, match="are the same for everyone"):
+            answer(request)
+
+
+def test_a_search_gives_the_same_sets_on_any_number_of_cores(own_corpus: Path) -> None:
+    first, second = (
+        answer(Request(corpus=str(own_corpus), aspect="systematicity", search=True, jobs=jobs))
+        for jobs in (1, 2)
+    )
+    assert first == second
+    assert check.check(first.pair).holds
+    assert first.facts["seed"] == 0
+    assert first.facts["settings"]["method"] == "anneal"
+    assert 0 < first.facts["settings"]["moves"] < search.Settings().moves / 100
+
+
+def test_a_search_says_how_far_it_is(own_corpus: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    request = Request(corpus=str(own_corpus), aspect="systematicity", search=True, jobs=1)
+    answer(request, lambda done, total: steps.append((done, total)))
+    assert steps[-1][0] == steps[-1][1]
+
+
+def test_a_search_that_cannot_show_a_pair_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "letters.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"data": [[letter, "is", letter] for letter in word], "texts": [word]})
+            + "\n"
+            for word in ("a", "b", "ab")
+        )
+    )
+    with pytest.raises(SplitError, match="no other than Atom"):
+        answer(Request(corpus=str(path), aspect="systematicity", search=True, jobs=1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "where"),
+    [
+        ({"aspect": "productivity", "search": True}, "search"),
+        ({"aspect": "systematicity", "protocol": "published", "search": True}, "search"),
+        ({"aspect": "systematicity", "part": "n3", "search": True}, "search"),
+        ({"aspect": "systematicity", "restarts": 3, "search": True}, "restarts"),
+        ({"aspect": "systematicity", "jobs": 2}, "jobs"),
+    ],
+)
+def test_settings_that_no_search_has_are_refused(settings: dict[str, Any], where: str) -> None:
+    for corpus in ("mini", "webnlg"):
+        with pytest.raises(ConfigError) as caught:
+            answer(Request(corpus=corpus, **settings))
+        assert caught.value.where == where
+
+
+def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
+    pair = registry.load("productivity", "mini", "strict", "n4")
+    assert find("strict:productivity:mini:n4") == (pair, 0.02)
+    facts = {"settings": {"limit": 0.5}}
+    with folder.new(tmp_path / "sets") as staging:
+        folder.write(staging, pair, facts)
+    found, limit = find(str(tmp_path / "sets"))
+    assert [split.name for split in found.splits] == [split.name for split in pair.splits]
+    assert limit == 0.5
+
+
+def test_names_that_there_are_not_and_folders_without_sets_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SplitError, match="there is no split"):
+        find("published:systematicity:mini")
+    with pytest.raises(ResultError, match="is not finished"):
+        find(str(tmp_path))
+
+
+def test_without_the_real_corpora_the_command_that_gets_them_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path))
+    with pytest.raises(CorpusError, match="spor data fetch"):
+        answer(Request(corpus="webnlg", aspect="systematicity"))
+
+
+@pytest.mark.real_data
+def test_the_sets_of_a_real_corpus_say_of_which_commit_they_are(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    got = answer(Request(corpus="e2e", aspect="systematicity"))
+    assert got.pair.protocol == "published"
+    assert got.facts == {
+        "corpus_version": "git:ea664bb9d778a18f1a391d34e3ff385ab981d73c",
+        "settings": {"limit": 0.02},
+        "seed": None,
+    }

@@ -1,0 +1,206 @@
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spor_tasks.aspects import check, systematicity
+from spor_tasks.aspects.search import Method, Settings, chains
+from spor_tasks.aspects.search import systematicity as search
+from spor_tasks.aspects.search.construction import best_test_set
+from spor_tasks.aspects.search.sets import Pool
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.corpora.mini import worlds as mini
+from tests.support.strategies import pool
+
+QUICK = Settings(chains=3, moves=3_000, combination_moves=2_000)
+
+
+def words(pair: SplitPair) -> tuple[list[str], ...]:
+    return tuple(
+        ["".join(unit[0] for unit in s.units) for s in split.samples] for split in pair.splits
+    )
+
+
+def digests_of(pair: SplitPair) -> list[str]:
+    return [digest(split.samples) for split in pair.splits]
+
+
+@pytest.fixture(scope="module")
+def samples() -> tuple[Sample, ...]:
+    return mini.samples()
+
+
+def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:
+    pair = search(pool(["a", "abx", "b", "ab", "q"]), QUICK, seed=0)
+    assert words(pair) == (["a", "b"], ["abx"], ["ab"])
+    assert (pair.aspect, pair.corpus, pair.protocol) == ("systematicity", "letters", "strict")
+    assert [split.name for split in pair.splits] == ["atom", "combination", "test"]
+
+
+def test_combination_is_atom_where_it_could_not_be_anything_else() -> None:
+    pair = search(pool(["a", "b", "ab", "c", "cd"]), QUICK, seed=0)
+    assert words(pair) == (["a", "b"], ["a", "b"], ["ab"])
+
+
+def test_samples_of_equal_units_enter_the_test_set_together() -> None:
+    assert words(search(pool(["a", "b", "ab", "ba"]), QUICK, seed=0))[2] == ["ab", "ba"]
+
+
+@pytest.mark.parametrize("given", [[], ["a", "b"], ["ab", "cd"]])
+@pytest.mark.parametrize("method", ["anneal", "algorithm_1"])
+def test_a_pool_that_offers_no_test_sample_is_an_error(given: list[str], method: Method) -> None:
+    with pytest.raises(SplitError, match="no sample can be tested"):
+        search(pool(given), Settings(method=method, moves=50, combination_moves=50), seed=0)
+
+
+def test_any_number_of_jobs_finds_the_same(samples: tuple[Sample, ...]) -> None:
+    found = [search(samples, QUICK, seed=4, jobs=jobs) for jobs in (1, 2, None)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_search_is_the_same_in_every_process(samples: tuple[Sample, ...]) -> None:
+    script = (
+        "from spor_tasks import store; from spor_tasks.corpora import mini;"
+        "from spor_tasks.aspects import search;"
+        "s = search.Settings(chains=3, moves=3_000, combination_moves=2_000);"
+        "pair = search.systematicity(mini.samples(), s, seed=4, jobs=1);"
+        "print([digest(split.samples) for split in pair.splits])"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert outputs == {f"{digests_of(search(samples, QUICK, seed=4, jobs=1))}\n"}
+
+
+def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
+    # Other numbers on another machine or Python would mean that nobody could check shipped sets.
+    pair = search(samples, QUICK, seed=4, jobs=1)
+    assert [each[:8] for each in digests_of(pair)] == ["de73a126", "e3a546d0", "03d43385"]
+
+
+def test_another_seed_finds_other_sets(samples: tuple[Sample, ...]) -> None:
+    assert search(samples, QUICK, seed=1, jobs=1) != search(samples, QUICK, seed=2, jobs=1)
+
+
+def test_floors_are_reached_where_there_is_room(samples: tuple[Sample, ...]) -> None:
+    settings = Settings(
+        chains=1,
+        moves=60_000,
+        combination_moves=20_000,
+        atom_floor=0.4,
+        pair_floor=0.3,
+        shown_floor=0.8,
+    )
+    pair = search(samples, settings, seed=0)
+    report = check.systematicity(pair)
+    (atom, combination), test = (arm.samples for arm in pair.arms), pair.test.samples
+    assert len(atom) >= 0.4 * len(samples)
+    assert report.pairs_in_combination >= 0.3 * len(samples)
+    shown = set[frozenset[Any]]().union(*(pairs(sample) for sample in combination))
+    assert sum(not shown.isdisjoint(pairs(sample)) for sample in test) >= 0.8 * len(test)
+    built = systematicity.build(samples, systematicity.Settings(), random.Random(0))
+    assert len(test) > len(built.test.samples)
+
+
+def pairs(sample: Sample) -> set[frozenset[Any]]:
+    return {frozenset((u, v)) for u in sample.units for v in sample.units if u != v}
+
+
+def test_no_sample_without_an_atom_is_in_an_arm(samples: tuple[Sample, ...]) -> None:
+    pair = search(samples, QUICK, seed=0)
+    atoms = {unit for sample in pair.test.samples for unit in sample.units}
+    assert all(atoms.intersection(s.units) for arm in pair.arms for s in arm.samples)
+
+
+def test_a_stricter_limit_is_kept(samples: tuple[Sample, ...]) -> None:
+    settings = Settings(chains=1, moves=3_000, combination_moves=30_000, limit=0.005)
+    pair = search(samples, settings, seed=0)
+    report = check.systematicity(pair, limit=0.005)
+    assert report.violations == ()
+    assert report.pairs_in_combination > 0
+
+
+def test_progress_comes_to_its_end(samples: tuple[Sample, ...]) -> None:
+    seen = list[tuple[int, int]]()
+    search(samples, QUICK, seed=0, jobs=2, progress=lambda *now: seen.append(now))
+    steps, totals = zip(*seen, strict=True)
+    assert list(steps) == sorted(steps)
+    assert set(totals) == {3 * (3_000 + 2_000)}
+    assert steps[-1] == totals[-1]
+    assert len(seen) > 100
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"method": "simplex"}, "method"),
+        ({"chains": 0}, "chains"),
+        ({"moves": 0}, "moves"),
+        ({"combination_moves": -1}, "combination_moves"),
+        ({"atom_floor": 1.1}, "atom_floor"),
+        ({"pair_floor": -0.5}, "pair_floor"),
+        ({"pair_floor": float("nan")}, "pair_floor"),
+        ({"shown_floor": float("nan")}, "shown_floor"),
+        ({"limit": -0.1}, "limit"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused(wrong: dict[str, Any], where: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Settings(**wrong)
+    assert caught.value.where == where
+
+
+def test_algorithm_1_is_tried_from_every_start(samples: tuple[Sample, ...]) -> None:
+    items = Pool(samples)
+    sizes = [len(units) for units in items.units]
+    starts = sizes.count(max(sizes))
+
+    def units(constructions: int) -> int:
+        reported = list[int]()
+        found = best_test_set(items, constructions, random.Random(0), reported.append)
+        assert len(reported) == constructions
+        return sum(items.copies[item] * sizes[item] for item in found)
+
+    assert units(1) < units(starts)
+    settings = Settings(method="algorithm_1", chains=1, moves=starts, combination_moves=2_000)
+    pair = search(samples, settings, seed=0)
+    assert check.systematicity(pair).violations == ()
+    rng = random.Random("0:0")
+    test = best_test_set(items, starts, rng, lambda _: None)
+    assert {samples[i] for item in test for i in items.members[item]} == set(pair.test.samples)
+
+
+def square(chain: int, report: Callable[[int], None]) -> int:
+    report(chain)
+    return chain**2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_chains_give_their_results_in_order(jobs: int) -> None:
+    steps = list[int]()
+    assert chains.run(square, 5, jobs, steps.append) == [0, 1, 4, 9, 16]
+    assert sum(steps) == 10
+
+
+def end_at_once(chain: int, _: Callable[[int], None]) -> int:
+    if chain == 1:
+        os._exit(1)
+    return chain
+
+
+def test_a_process_that_ends_too_early_is_an_error() -> None:
+    with pytest.raises(SplitError, match="ended too early"):
+        chains.run(end_at_once, 2, 2, lambda _: None)

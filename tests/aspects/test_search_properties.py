@@ -1,0 +1,65 @@
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.aspects import check
+from spor_tasks.aspects.search import Method, Settings, systematicity
+from spor_tasks.core.sample import Sample
+from tests.support.strategies import pools
+
+# With ab and its units apart there is always something to test.
+testable = pools(always=["a", "b", "ab"])
+shares = st.floats(0, 1)
+settings = st.builds(
+    Settings,
+    method=st.sampled_from(get_args(Method)),
+    chains=st.integers(1, 2),
+    moves=st.integers(1, 200),
+    combination_moves=st.integers(1, 100),
+    atom_floor=shares,
+    pair_floor=shares,
+    shown_floor=shares,
+    limit=shares,
+)
+seeds = st.integers(0, 100)
+
+
+@given(testable, settings, seeds)
+def test_whatever_is_found_is_what_the_paper_requires(
+    pool: tuple[Sample, ...], settings: Settings, seed: int
+) -> None:
+    pair = systematicity(pool, settings, seed, jobs=1)
+    assert check.systematicity(pair, limit=settings.limit).violations == ()
+    order = {sample: place for place, sample in enumerate(pool)}
+    for split in pair.splits:
+        places = [order[sample] for sample in split.samples]
+        assert places == sorted(set(places))
+    atoms = {unit for sample in pair.test.samples for unit in sample.units}
+    for arm in pair.arms:
+        assert set(arm.samples).isdisjoint(pair.test.samples)
+        assert all(atoms.intersection(sample.units) for sample in arm.samples)
+
+
+@given(testable, settings, seeds)
+def test_atom_is_everything_that_may_be_in_it(
+    pool: tuple[Sample, ...], settings: Settings, seed: int
+) -> None:
+    pair = systematicity(pool, settings, seed, jobs=1)
+    test = [set(sample.units) for sample in pair.test.samples]
+    atoms = set().union(*test)
+    atom = [
+        sample
+        for sample in pool
+        if atoms.intersection(sample.units)
+        and all(len(units.intersection(sample.units)) < 2 for units in test)
+    ]
+    assert list(pair.arms[0].samples) == atom
+
+
+@given(testable, settings, seeds)
+def test_equal_arguments_find_equal_sets(
+    pool: tuple[Sample, ...], settings: Settings, seed: int
+) -> None:
+    found = [systematicity(pool, settings, seed, jobs=1) for _ in range(2)]
+    assert found[0] == found[1]

@@ -1,0 +1,120 @@
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from spor_tasks.aspects import check
+from spor_tasks.aspects.systematicity import Settings, build
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.corpora.mini import worlds as mini
+from tests.support.strategies import pool
+
+
+def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]:
+    """The words that came into Atom, Combination and the test set."""
+    pair = build(pool(words), Settings(limit=limit), random.Random(0))
+    return tuple(
+        ["".join(unit[0] for unit in s.units) for s in split.samples] for split in pair.splits
+    )
+
+
+def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:
+    # abx cannot be tested, for x occurs nowhere else.
+    assert built(["a", "abx", "b", "ab"]) == (["a", "b"], ["abx"], ["ab"])
+
+
+def test_the_largest_samples_are_offered_to_the_test_set_first() -> None:
+    # Offered first, ad would have drawn abc into Atom.
+    atom, _, test = built(["a", "b", "c", "d", "abc", "ad"])
+    assert (atom, test) == (["a", "b", "c", "ad"], ["abc"])
+
+
+def test_combination_is_atom_where_nothing_else_shows_a_pair() -> None:
+    assert built(["a", "b", "ab"]) == (["a", "b"], ["a", "b"], ["ab"])
+
+
+def test_no_replacement_takes_an_atom_away_from_combination() -> None:
+    # abx could only replace ay, and then nothing would show y.
+    atom, combination, test = built(["ay", "b", "ab", "abx", "yz", "z"])
+    assert test == ["ab", "yz"]
+    assert atom == combination == ["ay", "b", "z"]
+
+
+def test_a_replacement_that_parts_the_arms_too_far_is_not_made() -> None:
+    # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
+    words = ["a", "a", "bc", "d", "ab", "cd", "abx"]
+    assert built(words, limit=0.04) == (["a", "a", "bc", "d"], ["bc", "d", "abx"], ["ab", "cd"])
+    assert built(words, limit=0.03)[1] == ["a", "a", "bc", "d"]
+
+
+def test_samples_of_equal_units_enter_the_test_set_together() -> None:
+    atom, combination, test = built(["a", "b", "ab", "ba", "ab"])
+    assert test == ["ab", "ba", "ab"]
+    assert atom == combination == ["a", "b"]
+
+
+def test_the_pair_says_what_it_is() -> None:
+    pair = build(pool(["a", "b", "ab"], corpus="mine"), Settings(), random.Random(0))
+    assert (pair.aspect, pair.corpus, pair.protocol) == ("systematicity", "mine", "strict")
+    assert [split.name for split in pair.splits] == ["atom", "combination", "test"]
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
+def test_a_pool_that_offers_no_test_sample_is_an_error(words: list[str]) -> None:
+    with pytest.raises(SplitError, match="no sample can be tested"):
+        built(words)
+
+
+def test_a_build_without_a_run_is_refused() -> None:
+    with pytest.raises(ConfigError, match="restarts: at least one run"):
+        Settings(restarts=0)
+
+
+@pytest.mark.parametrize("limit", [-0.1, 1.5, float("nan")])
+def test_a_limit_that_no_divergence_can_have_is_refused(limit: float) -> None:
+    with pytest.raises(ConfigError, match="limit: a divergence lies between"):
+        Settings(limit=limit)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_embedded_corpus_yields_sets_of_a_useful_size(seed: int) -> None:
+    pair = build(mini.samples(seed), Settings(), random.Random(seed))
+    report = check.systematicity(pair)
+    assert report.violations == ()
+    assert report.pairs_in_combination > 200
+    assert len(pair.test.samples) > 120
+    assert all(len(arm.samples) > 300 for arm in pair.arms)
+
+
+def test_a_build_is_the_same_in_every_process() -> None:
+    script = (
+        "import random; from spor_tasks import store; from spor_tasks.corpora import mini;"
+        "from spor_tasks.aspects import systematicity as s;"
+        "pair = s.build(mini.samples(), s.Settings(restarts=3), random.Random(7));"
+        "print([store.digest(split.samples) for split in pair.splits])"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_more_restarts_never_make_the_test_set_smaller() -> None:
+    samples = mini.samples()
+
+    def test_units(restarts: int) -> int:
+        pair = build(samples, Settings(restarts=restarts), random.Random(0))
+        return sum(len(sample.units) for sample in pair.test.samples)
+
+    sizes = [test_units(restarts) for restarts in (1, 4, 16)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]

@@ -1,0 +1,192 @@
+"""The released sets as they are, and never a file that is not one of them."""
+
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.benchmarks.spor import released as published
+from spor_tasks.core import codec, files
+from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.webnlg import reader as webnlg
+
+
+@pytest.fixture
+def own_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with sets of ours, which the commit is made to hold."""
+    texts = {}
+    for name in ("train_webnlg_systematicity_atom", "train_webnlg_systematicity_combination"):
+        texts[published.path(name)] = name
+    texts[published.path("test_webnlg_systematicity")] = "test"
+    manifest = {}
+    for path, text in texts.items():
+        sample = SampleMaker("webnlg")([Triple("Gull", "crew", "4")], [text])
+        files.write_rows(tmp_path / path, [codec.to_row(sample)])
+        content = (tmp_path / path).read_bytes()
+        blob = sources.blob_id(content)
+        manifest[path] = sources.SourceFile(path, blob, len(content), "needed")
+    monkeypatch.setattr(sources, "files", lambda: manifest)
+    return tmp_path
+
+
+def test_a_released_set_lies_in_the_folder_of_its_corpus_and_part() -> None:
+    assert published.path("train_e2e_productivity_N=3_visible") == (
+        "dataset_e2e/train/train_e2e_productivity_N=3_visible/dataset.jsonl"
+    )
+
+
+def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
+    asked = {
+        published.path(name.format(corpus=corpus))
+        for corpus in published.CORPORA
+        for parts in published._SETS.values()
+        for sets in parts.values()
+        for name in sets.values()
+    }
+    assert len(asked) == 2 * (3 + 3 * 3 + 2 + 3 + 2)
+    released = {path for path in sources.files() if path.endswith("dataset.jsonl")}
+    assert asked == released
+    assert {sources.files()[path].role for path in asked} == {"needed", "rebuilt"}
+
+
+def test_arms_and_test_set_are_read_in_their_places(own_release: Path) -> None:
+    pair = published.load("systematicity", "webnlg", own_release)
+    assert (pair.aspect, pair.corpus, pair.protocol) == ("systematicity", "webnlg", "published")
+    assert [split.name for split in pair.splits] == ["atom", "combination", "test"]
+    assert [split.samples[0].references[0] for split in pair.splits] == [
+        "train_webnlg_systematicity_atom",
+        "train_webnlg_systematicity_combination",
+        "test",
+    ]
+
+
+def test_an_edited_set_is_refused_and_named(own_release: Path) -> None:
+    path = own_release / published.path("train_webnlg_systematicity_combination")
+    path.write_bytes(path.read_bytes().replace(b"Gull", b"Crow"))
+    with pytest.raises(CorpusError, match="not the published file") as caught:
+        published.load("systematicity", "webnlg", own_release)
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize(("aspect", "corpus"), [("systematicity", "mini"), ("colour", "webnlg")])
+def test_what_was_not_released_is_an_error_that_lists_what_was(aspect: str, corpus: str) -> None:
+    with pytest.raises(SplitError, match=f"'{aspect}' on '{corpus}'") as caught:
+        published.load(aspect, corpus)
+    assert "systematicity, productivity n3," in str(caught.value)
+    assert "each on webnlg, e2e" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("aspect", "part", "said"),
+    [
+        ("productivity", None, "'productivity'"),
+        ("productivity", "n6", "'productivity n6'"),
+        ("systematicity", "n3", "'systematicity n3'"),
+    ],
+)
+def test_a_part_that_was_not_released_is_an_error(aspect: str, part: str | None, said: str) -> None:
+    with pytest.raises(SplitError, match=f"no sets of {said} on 'e2e'"):
+        published.load(aspect, "e2e", part=part)
+
+
+@pytest.fixture
+def own_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a corpus and test set of ours, of which Match follows but does not lie there.
+
+    The commit is made to hold all of them.
+    """
+    make = SampleMaker("e2e")
+    train = make(
+        [AttributeValue("food", "fish"), AttributeValue("area", "harbour")],
+        ["At the harbour the Gull has fish."],
+        name="Gull",
+    )
+    match = make(train.units[::-1], train.references, name="Gull")
+    manifest = {}
+    for name, sample in (
+        ("train_e2e_order-invariance_original", train),
+        ("train_e2e_order-invariance_match", match),
+        ("test_e2e_order-invariance_cwio", train),
+    ):
+        path, row = published.path(name), codec.to_row(sample)
+        content = files.encode_row(row)
+        blob, size = sources.blob_id(content), len(content)
+        role: sources.Role = "rebuilt" if sample is match else "needed"
+        manifest[path] = sources.SourceFile(path, blob, size, role)
+        files.write_rows(tmp_path / path, [row])
+    monkeypatch.setattr(sources, "files", lambda: manifest)
+    (tmp_path / published.path("train_e2e_order-invariance_match")).unlink()
+    return tmp_path
+
+
+def test_what_is_absent_is_rebuilt_from_the_corpus(own_corpus: Path) -> None:
+    pair = published.load("order_invariance", "e2e", own_corpus, part="cwio")
+    assert (pair.protocol, pair.part) == ("published", "cwio")
+    original, match = (arm.samples[0] for arm in pair.arms)
+    assert match.units == original.units[::-1]
+    assert pair.test.samples == (original,)
+
+
+def test_what_is_rebuilt_must_be_the_released_file(
+    own_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = published.path("train_e2e_order-invariance_match")
+    manifest = {**sources.files(), path: sources.SourceFile(path, "0" * 40, 9, "rebuilt")}
+    monkeypatch.setattr(sources, "files", lambda: manifest)
+    with pytest.raises(CorpusError, match="git blob 0000") as caught:
+        published.load("order_invariance", "e2e", own_corpus, part="cwio")
+    assert caught.value.where == f"{path}, rebuilt"
+
+
+def test_a_file_that_is_there_is_read_although_it_could_be_rebuilt(own_corpus: Path) -> None:
+    path = own_corpus / published.path("train_e2e_order-invariance_match")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"{}")
+    with pytest.raises(CorpusError, match="not the published file") as caught:
+        published.load("order_invariance", "e2e", own_corpus, part="cwio")
+    assert caught.value.where == str(path)
+
+
+# The samples of the arms, then of the test set; those of WebNLG, then those of E2E.
+SIZES: dict[tuple[str, str | None], tuple[tuple[int, ...], tuple[int, ...]]] = {
+    ("systematicity", None): ((4_717, 3_256, 2_360), (3_351, 1_390, 156)),
+    ("productivity", "n3"): ((681, 274, 219), (2_158, 1_364, 1_314)),
+    ("productivity", "n4"): ((941, 441, 153), (4_309, 3_568, 1_002)),
+    ("productivity", "n5"): ((1_168, 703, 99), (5_921, 5_585, 477)),
+    ("order_invariance", "main"): ((13_211, 35_426, 1_559), (6_735, 17_029, 1_623)),
+    ("order_invariance", "cwio"): ((13_211, 35_426, 1_756), (6_735, 17_029, 1_623)),
+    ("order_invariance", "performance"): ((13_211, 35_426, 2_179), (6_735, 17_029, 1_635)),
+    ("rule_learnability", None): ((13_211, 1_614), (6_735, 1_440)),
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("corpus", published.CORPORA)
+def test_the_real_sets_have_their_sizes_and_their_own_digests(data_dir: Path, corpus: str) -> None:
+    assert tuple(SIZES) == published.SETS
+    for (aspect, part), sizes in SIZES.items():
+        pair = published.load(aspect, corpus, data_dir, part=part)
+        counts = sizes[published.CORPORA.index(corpus)]
+        assert tuple(len(split.samples) for split in pair.splits) == counts
+        names = published._SETS[aspect][part].values()
+        for split, name in zip(pair.splits, names, strict=True):
+            rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)
+            path = published.path(name.format(corpus=corpus))
+            assert sources.blob_id(rows) == sources.files()[path].blob
+
+
+@pytest.mark.real_data
+def test_every_sample_has_the_id_that_the_corpus_gives_it(data_dir: Path) -> None:
+    corpora = {
+        "webnlg": webnlg.read_train(data_dir) + webnlg.read_test(data_dir),
+        "e2e": e2e.read_train(data_dir) + e2e.read_test(data_dir),
+    }
+    for corpus, samples in corpora.items():
+        by_id = {sample.id: sample for sample in samples}
+        for split in published.load("systematicity", corpus, data_dir).splits:
+            assert len({sample.id for sample in split.samples}) == len(split.samples)
+            for sample in split.samples:
+                assert sample.units == by_id[sample.id].units
+                assert sample.references == by_id[sample.id].references

@@ -1,0 +1,101 @@
+"""`spor score`: what it prints, what it reads, and how it fails."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.evaluation import scoring
+
+ROW = {
+    "name": "The Gull",
+    "data": [["food", "Basque"], ["area", "quayside"]],
+    "output": "Basque food by the quayside.",
+}
+UNSAID = {**ROW, "output": "Nothing of it."}
+OPTIONS = ["--metric", "cwio", "--corpus", "e2e"]
+
+
+def write(path: Path, *rows: object) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_scores_stand_in_a_table_over_their_signature(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["score", write(tmp_path / "outputs", ROW, UNSAID), *OPTIONS]) == 0
+    head, *rows, blank, signature = capsys.readouterr().out.splitlines()
+    assert head.split() == ["score", "value", "n", "unscored"]
+    assert [row.split() for row in rows] == [
+        ["cwio", "1.0000", "2", "0"],
+        ["cwio_located", "1.0000", "1", "1"],
+        ["cwio_located_share", "50.0000", "2", "0"],
+        ["cwio_2", "1.0000", "2", "0"],
+    ]
+    assert blank == ""
+    assert signature.startswith("cwio|")
+
+
+def test_intervals_and_paired_tests_are_printed_where_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, other = write(tmp_path / "ours", ROW, ROW), write(tmp_path / "theirs", UNSAID, UNSAID)
+    assert cli.main(["score", file, *OPTIONS, "--interval", "--compare", other]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "100.0000", "to", "100.0000"]
+    compared = lines.index(["difference", "value", "n", "p", "p", "by", "bootstrap"])
+    assert lines[compared + 1] == ["cwio", "+0.0000", "2", "1.0000", "1.0000"]
+    assert lines[compared + 2] == ["cwio_located", "+nan", "0", "nan", "nan"]
+    assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
+
+
+def test_json_has_signatures_and_null_for_what_has_no_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "outputs", UNSAID)
+    assert cli.main(["score", file, *OPTIONS, "--json", "--interval", "--compare", file]) == 0
+
+    def refuse(constant: str) -> None:
+        pytest.fail(f"{constant} is not JSON")
+
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert (printed["metric"], printed["corpus"], printed["samples"]) == ("cwio", "e2e", 1)
+    scores = {score["name"]: score for score in printed["scores"]}
+    assert scores["cwio_located"]["value"] is None
+    assert scores["cwio_located"]["interval"] is None
+    assert scores["cwio"]["interval"] == [1.0, 1.0]
+    assert printed["samples_sha256"][:16] in scores["cwio"]["signature"]
+    assert printed["comparisons"]["cwio_located"] is None
+    assert printed["comparisons"]["cwio"]["n"] == 1
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_gzipped_or_not(*, packed: bool) -> None:
+    content = (json.dumps(ROW) + "\n").encode()
+    done = subprocess.run(
+        [sys.executable, "-c", "from spor_tasks import cli; cli.main()", "score", "-", *OPTIONS],
+        input=gzip.compress(content) if packed else content,
+        capture_output=True,
+        check=True,
+    )
+    assert b"cwio_2" in done.stdout
+    assert done.stderr == b""
+
+
+def test_a_fault_is_told_with_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "outputs", ROW, {"data": ROW["data"]})
+    assert cli.main(["score", file, *OPTIONS]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"error: {file}:2: has no `output`\n")
+
+
+def test_the_command_knows_every_metric_and_corpus() -> None:
+    assert (cli._METRICS, cli._CORPORA) == (scoring.METRICS, scoring.CORPORA)

@@ -1,0 +1,97 @@
+"""Whatever one file says, the others are reported."""
+
+import json
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spor_tasks import report
+from spor_tasks.core.sample import ARMS
+from spor_tasks.report import browser, leaderboard_text, render
+from spor_tasks.report.model_card import model_index_yaml
+from spor_tasks.results.comparisons import metrics_of
+from tests.support.damage import LONG_NAME
+from tests.support.result_files import SAMPLE, result_content, sample_row, write_run
+from tests.support.strategies import VALUES, changed, places
+
+TASK = "spor_systematicity_mini"
+RESULT = result_content(n=1, parent=3.0, seed=1)
+ROW = sample_row(SAMPLE, ["By the sea."], {"parent": 3.0})
+
+
+def reported(result: bytes, samples: bytes) -> report.Report:
+    """Return the report of a good run and of these two files, all its texts made."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_run(folder, "good", [7.0], seed=0)
+        (folder / "results_bad.json").write_bytes(result)
+        (folder / f"samples_{TASK}_bad.jsonl").write_bytes(samples)
+        found = report.collect([folder])
+        for text in (render.terminal, render.markdown, render.latex, render.tidy_csv):
+            assert text(found)
+        json.loads(render.as_json(found))
+        assert browser.browse(found.samples).chunks
+        board = report.rank([folder])
+        assert leaderboard_text.terminal(board)
+        assert model_index_yaml(board.rows)
+    values = [row.arms[0].values for table in found.tables for row in table.rows]
+    assert any(7.0 in each for each in values)
+    return found
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(list(places(RESULT))), VALUES | st.just(...))
+def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) -> None:
+    bad = changed(RESULT, path, value)
+    reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from(list(ARMS)),
+    st.sampled_from(["main", "cwio", "n3", "n9", "", None]),
+    st.sampled_from(["webnlg", "e2e", "mini", "mine"]),
+    st.sampled_from(["published", "strict"]),
+)
+def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, protocol: str) -> None:
+    scores = dict.fromkeys((*metrics_of(aspect, part), "parent"), 0.5)
+    task = "_".join(filter(None, ["spor", aspect, corpus, part]))
+    bad = result_content(aspect=aspect, arm=None, n=1, scores=scores, task=task)
+    metadata = {"corpus": corpus, "protocol": protocol}
+    bad["configs"][task]["metadata"] |= metadata if part is None else metadata | {"part": part}
+    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    assert {problem.kind for problem in found.problems} <= {"scores-only", "samples"}
+
+
+@settings(max_examples=50)
+@given(
+    st.text(st.characters(), max_size=9)
+    | st.sampled_from(["/", "..", "../x", "", "a/../b", LONG_NAME])
+)
+def test_any_name_of_a_task(name: str) -> None:
+    bad = json.loads(json.dumps(RESULT).replace(json.dumps(TASK), json.dumps(name)))
+    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    assert len(found.tables[0].rows) == 2
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
+def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
+    bad = changed(ROW, path, value)
+    reported(json.dumps(RESULT).encode(), json.dumps(bad).encode())
+
+
+@settings(max_examples=50)
+@given(st.integers(0, len(json.dumps(RESULT))), st.binary(max_size=4))
+def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
+    found = reported(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
+    if end < len(json.dumps(RESULT)) - 4:
+        assert {problem.kind for problem in found.problems} >= {"unreadable"}
+
+
+@settings(max_examples=50)
+@given(st.integers(0, len(json.dumps(ROW))), st.binary(max_size=4))
+def test_samples_that_end_anywhere(end: int, rest: bytes) -> None:
+    reported(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)

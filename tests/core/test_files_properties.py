@@ -1,0 +1,50 @@
+"""Whatever samples hold, the published form gives them back, ids and all."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core import codec, files
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple
+from spor_tasks.corpora import jsonl
+
+# What UTF-8 can hold: no lone surrogates.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+lists_of_texts = st.lists(texts, min_size=1, max_size=3)
+triples = st.lists(st.builds(Triple, texts, texts, texts), min_size=1, max_size=4)
+pairs = st.lists(st.builds(AttributeValue, texts, texts), min_size=1, max_size=4)
+
+
+def encode(samples: list[Sample]) -> bytes:
+    return b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
+
+
+@given(st.lists(st.tuples(triples, lists_of_texts), min_size=1, max_size=4))
+def test_triples_come_back_from_the_published_form(
+    contents: list[tuple[list[Triple], list[str]]],
+) -> None:
+    make = SampleMaker("own")
+    samples = [make(units, references) for units, references in contents]
+    assert list(jsonl.parse(encode(samples), "own", where="memory")) == samples
+
+
+@given(st.lists(st.tuples(pairs, lists_of_texts, texts), min_size=1, max_size=4))
+def test_pairs_come_back_from_the_published_form(
+    contents: list[tuple[list[AttributeValue], list[str], str]],
+) -> None:
+    make = SampleMaker("own")
+    samples = [make(units, references, name=name) for units, references, name in contents]
+    assert list(jsonl.parse(encode(samples), "own", where="memory")) == samples
+
+
+@given(st.lists(st.tuples(triples, lists_of_texts), min_size=1, max_size=4), st.randoms())
+def test_the_ids_of_a_source_do_not_depend_on_its_order(
+    contents: list[tuple[list[Triple], list[str]]], rng: random.Random
+) -> None:
+    straight, mixed = SampleMaker("own"), SampleMaker("own")
+    shuffled = list(contents)
+    rng.shuffle(shuffled)
+    assert {straight(*content).id for content in contents} == {
+        mixed(*content).id for content in shuffled
+    }

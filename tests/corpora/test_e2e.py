@@ -1,0 +1,179 @@
+"""The CSV reader and its filter on rows of our own, and the real corpus against the published."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.core import codec, files
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
+from spor_tasks.corpora import jsonl, sources
+from spor_tasks.corpora.e2e import reader as e2e
+
+FISH = "name[Gull], food[Fish], customer rating[5 out of 5]"
+FISH_TEXT = "The Gull has fish and 5 out of 5 stars."
+
+
+def table(*rows: tuple[str, str]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["mr", "ref", "fixed", "orig_mr"])
+    writer.writerows([mr, reference, "0", mr] for mr, reference in rows)
+    return text.getvalue().encode()
+
+
+def read(content: bytes) -> list[Sample]:
+    return list(e2e.read(io.BytesIO(content), SampleMaker("e2e"), where="own.csv"))
+
+
+def test_rows_of_one_mr_become_one_sample_even_if_others_stand_between() -> None:
+    bar = "name[Crane], eatType[pub]"
+    first, second = read(
+        table((FISH, FISH_TEXT), (bar, "Crane is a pub."), (FISH, f"{FISH_TEXT} Go there!"))
+    )
+    assert first.units == (
+        AttributeValue("food", "Fish"),
+        AttributeValue("customer rating", "5 out of 5"),
+    )
+    assert (first.corpus, first.name) == ("e2e", "Gull")
+    assert first.references == (FISH_TEXT, f"{FISH_TEXT} Go there!")
+    assert (second.name, second.units) == ("Crane", (AttributeValue("eat type", "pub"),))
+
+
+def test_equal_units_in_another_order_are_another_sample() -> None:
+    turned = "name[Gull], customer rating[5 out of 5], food[Fish]"
+    assert len(read(table((FISH, FISH_TEXT), (turned, FISH_TEXT)))) == 2
+
+
+def test_only_references_that_mention_every_unit_stay() -> None:
+    (sample,) = read(table((FISH, "The Gull has fish."), (FISH, FISH_TEXT)))
+    assert sample.references == (FISH_TEXT,)
+
+
+def test_a_yes_or_no_is_located_by_the_words_of_its_attribute() -> None:
+    mr = "name[Gull], food[Fish], familyFriendly[no]"
+    (sample,) = read(
+        table((mr, "Gull: fish, not family-friendly."), (mr, "Gull: no fish for children."))
+    )
+    assert sample.references == ("Gull: fish, not family friendly.",)
+
+
+@pytest.mark.parametrize(
+    ("mr", "text"),
+    [
+        ("food[Fish]", "There is fish."),
+        ("name[Gull]", "The Gull."),
+        ("name[Gull], familyFriendly[yes]", "The Gull is family friendly."),
+        ("name[Gull], food[Fish]", "The Gull."),
+        (
+            "name[Gull], " + ", ".join(f"unit{i}[value{i}]" for i in range(8)),
+            "Gull " + " ".join(f"value{i}" for i in range(8)),
+        ),
+    ],
+    ids=["no name", "no unit", "only a yes", "no reference left", "eight units"],
+)
+def test_what_the_paper_leaves_out_is_left_out(mr: str, text: str) -> None:
+    assert [sample.name for sample in read(table((mr, text), (FISH, FISH_TEXT)))] == ["Gull"]
+
+
+def test_seven_units_are_not_too_many() -> None:
+    mr = "name[Gull], " + ", ".join(f"unit{i}[value{i}]" for i in range(7))
+    (sample,) = read(table((mr, "Gull " + " ".join(f"value{i}" for i in range(7)))))
+    assert len(sample.units) == 7
+
+
+@pytest.mark.parametrize(
+    "mr",
+    [
+        "name",
+        "name[Gull",
+        "name[]",
+        "[Gull]",
+        "name[Gull],",
+        "name[Gull], ",
+        "name[Gull] food[Fish]",
+        "name[Gull],food[Fish]",
+        "name[Gull], food[Fi[sh]",
+        "name[Gull], food[Fish]]",
+    ],
+)
+def test_a_malformed_mr_is_named_with_its_line(mr: str) -> None:
+    with pytest.raises(CorpusError, match="no meaning representation") as caught:
+        read(table((FISH, FISH_TEXT), (mr, "A text.")))
+    assert caught.value.where == "own.csv:3"
+
+
+def test_a_line_is_the_last_of_a_row_that_has_several() -> None:
+    with pytest.raises(CorpusError, match="no meaning representation") as caught:
+        read(table((FISH, "Two\nlines."), ("name", "A text.")))
+    assert caught.value.where == "own.csv:4"
+
+
+@pytest.mark.parametrize("content", [b"", b"mr,ref\n", b"MR,REF,FIXED,ORIG_MR\n", b"\n"])
+def test_another_header_is_refused(content: bytes) -> None:
+    with pytest.raises(CorpusError, match="the header must be mr,ref,fixed,orig_mr"):
+        read(content)
+
+
+@pytest.mark.parametrize(
+    "missing", [3, 30, len(FISH) + 4, len(FISH) + 5, len(FISH) + 6, len(FISH) + 9]
+)
+def test_a_cut_file_is_named_with_the_line(missing: int) -> None:
+    with pytest.raises(CorpusError, match=r"is not CSV|must have 4 columns") as caught:
+        read(table((FISH, FISH_TEXT), (FISH, FISH_TEXT))[:-missing])
+    assert caught.value.where == "own.csv:3"
+
+
+def test_bytes_that_are_no_text_are_an_error() -> None:
+    with pytest.raises(CorpusError, match="is not CSV"):
+        read(table((FISH, FISH_TEXT)) + b"\xff\n")
+
+
+def test_an_mr_without_its_filter_is_a_list_of_pairs_in_words() -> None:
+    assert e2e.parse_mr("name[Gull, Bar], priceRange[£20-25]", where="here") == [
+        AttributeValue("name", "Gull, Bar"),
+        AttributeValue("price range", "£20-25"),
+    ]
+
+
+def test_where_both_training_files_are_missing_the_fetched_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is missing") as caught:
+        e2e.read_train(tmp_path)
+    assert caught.value.where == str(tmp_path / e2e.TRAIN_FILTERED)
+
+
+def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "e2e-clean/train-fixed.no-ol.csv"
+    path.parent.mkdir()
+    path.write_bytes(table((FISH, FISH_TEXT)))
+    with pytest.raises(CorpusError, match="not the published file") as caught:
+        e2e.read_train(tmp_path)
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.real_data
+def test_the_training_set_has_the_published_size(data_dir: Path) -> None:
+    train = e2e.read_train(data_dir)
+    assert (len(train), sum(len(sample.references) for sample in train)) == (6_735, 17_029)
+    rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in train)
+    assert sources.blob_id(rows) == sources.files()[e2e.TRAIN_FILTERED].blob
+
+
+@pytest.mark.real_data
+def test_the_test_set_is_the_published_one_sample_by_sample(data_dir: Path) -> None:
+    path = "dataset_e2e/test/test_e2e_order-invariance_performance/dataset.jsonl"
+    published = jsonl.parse(sources.read(path, data_dir), "e2e", where=path)
+    assert len(published) == 1_635
+    assert e2e.read_test(data_dir) == published
+    assert len(e2e.read_parts("devel", folder=data_dir)) == 807
+
+
+@pytest.mark.real_data
+def test_there_are_45_pairs_7_attributes_and_34_names(data_dir: Path) -> None:
+    everything = e2e.read_train(data_dir) + e2e.read_test(data_dir)
+    pairs = {unit for sample in everything for unit in sample.units}
+    assert len(pairs) == 45
+    assert len({pair[0] for pair in pairs}) == 7
+    assert len({sample.name for sample in everything}) == 34

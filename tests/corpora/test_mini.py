@@ -1,0 +1,154 @@
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from spor_tasks.core import digests
+from spor_tasks.core.sample import Sample, SampleMaker, Triple
+from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.webnlg import reader as webnlg
+from spor_tasks.text.normalize import display, words_of_identifier
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tuple[Sample, ...]:
+    return mini.samples()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def entries(folder: Path) -> Iterator[ET.Element]:
+    for file in sorted(folder.rglob("*.xml")):
+        yield from ET.parse(file).iter("entry")  # noqa: S314 - written by this test
+
+
+def test_the_corpus_is_the_same_on_every_machine(corpus: tuple[Sample, ...]) -> None:
+    assert (
+        digests.digest(corpus) == "894e2e9a7050ee1fd78c0a2aba81d5563257c171e669aa573abb475db7ea2257"
+    )
+
+
+def test_one_seed_writes_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+        mini.write(tmp_path / name, seed)
+    assert tree(tmp_path / "one") == tree(tmp_path / "again")
+    assert tree(tmp_path / "one") != tree(tmp_path / "other")
+    assert {sample.units for sample in mini.samples(1)} != {s.units for s in mini.samples(2)}
+
+
+def test_what_is_written_reads_back_as_the_corpus(
+    tmp_path: Path, corpus: tuple[Sample, ...]
+) -> None:
+    mini.write(tmp_path)
+    make = SampleMaker("mini")
+    read: list[Sample] = []
+    for part in ("train", "dev", "test"):
+        for path in sorted((tmp_path / part).rglob("*.xml")):
+            with path.open("rb") as file:
+                read.extend(webnlg.read(file, make, where=str(path)))
+    assert tuple(read) == corpus
+
+
+def test_training_and_test_samples_are_those_of_the_corpus(corpus: tuple[Sample, ...]) -> None:
+    train, test = mini.read_train(), mini.read_test()
+    assert train == corpus[: len(train)]
+    known = {unit for sample in train for unit in sample.units}
+    assert [s for s in corpus[len(train) :] if known.issuperset(s.units)] == list(test)
+
+
+def test_the_files_lie_as_in_a_webnlg_release(tmp_path: Path) -> None:
+    mini.write(tmp_path)
+    names = tree(tmp_path).keys()
+    assert "test/rdf-to-text-generation-test-data-with-refs-en.xml" in names
+    for part in ("train", "dev"):
+        assert {f"{part}/{size}triples/Ship.xml" for size in range(1, 6)} <= names
+
+
+def test_entries_are_described_as_in_a_webnlg_release(tmp_path: Path) -> None:
+    mini.write(tmp_path)
+    kinds = {kind.name for kind in mini.KINDS}
+    shapes = Counter[tuple[str | None, str | None]]()
+    for entry in entries(tmp_path):
+        size = len(entry.findall("modifiedtripleset/mtriple"))
+        assert entry.get("size") == str(size)
+        assert entry.get("category") in kinds
+        assert entry.get("shape", "").count("X") == size + 1
+        assert len(entry.findall("originaltripleset/otriple")) == size
+        assert [lex.get("lid") for lex in entry.iter("lex")] == ["Id1", "Id2", "Id3"]
+        shapes[entry.get("shape"), entry.get("shape_type")] += 1
+    assert shapes["(X (X))", "NA"] == len(mini.world())
+    assert shapes["(X (X) (X))", "sibling"] > 50
+    assert shapes["(X (X (X)))", "chain"] > 50
+    assert shapes["(X (X) (X (X)))", "mixed"] > 20
+
+
+def test_every_fact_of_the_world_has_a_sample_of_its_own(corpus: tuple[Sample, ...]) -> None:
+    singles = [sample.units[0] for sample in corpus if len(sample.units) == 1]
+    assert Counter(singles) == Counter(
+        Triple(fact.subject, words_of_identifier(fact.predicate), fact.object)
+        for fact in mini.world()
+    )
+
+
+def test_samples_have_one_to_five_triples_and_no_two_the_same(corpus: tuple[Sample, ...]) -> None:
+    sizes = Counter(len(sample.units) for sample in corpus)
+    assert sizes == {1: 331, 2: 500, 3: 400, 4: 250, 5: 150}
+    assert len({frozenset(sample.units) for sample in corpus}) == len(corpus)
+
+
+def test_references_are_different_and_name_everything(corpus: tuple[Sample, ...]) -> None:
+    for sample in corpus:
+        assert len(set(sample.references)) == 3
+        for text in sample.references:
+            for unit in sample.units:
+                assert display(unit[0]) in text
+                assert display(unit[-1]).lower() in text.lower()
+
+
+def test_references_of_several_facts_are_more_than_sentences_in_a_row(
+    corpus: tuple[Sample, ...],
+) -> None:
+    texts = [text for sample in corpus if len(sample.units) > 1 for text in sample.references]
+    fewer = [text for text in texts if any(word in text for word in (" and ", " which ", " who "))]
+    assert len(fewer) > len(texts) / 2
+    assert sum(", who " in text or ", which " in text for text in texts) > len(texts) / 4
+
+
+def test_a_fact_has_three_wordings() -> None:
+    rng = random.Random(0)
+    facts = [mini.Fact("Grey_Whale", "captain", "Ada_Stone")]
+    assert {mini.verbalize(facts, rng) for _ in range(100)} == {
+        "Grey Whale is led by Ada Stone.",
+        "Grey Whale sails under Ada Stone.",
+        "Ada Stone commands Grey Whale.",
+    }
+
+
+def test_facts_of_one_subject_and_of_its_object_share_a_sentence() -> None:
+    rng = random.Random(0)
+    facts = [
+        mini.Fact("Grey_Whale", "cargo", "salt"),
+        mini.Fact("Grey_Whale", "captain", "Ada_Stone"),
+        mini.Fact("Ada_Stone", "instrument", "the_harp"),
+    ]
+    wordings = {mini.verbalize(facts, rng) for _ in range(10_000)}
+    assert {
+        "Grey Whale carries salt and is led by Ada Stone, who plays the harp.",
+        "Grey Whale, which is full of salt, sails under Ada Stone, who practises the harp.",
+        "Ada Stone plays the harp. Grey Whale carries salt. Ada Stone commands the ship.",
+    } <= wordings
+
+
+def test_the_world_says_one_thing_of_each_thing_per_predicate() -> None:
+    facts = mini.world()
+    assert len({(fact.subject, fact.predicate) for fact in facts}) == len(facts)
+    assert all(fact.subject != fact.object for fact in facts)

@@ -1,0 +1,191 @@
+"""The XML reader on XML of our own, and the real corpus against what was published."""
+
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.core import codec, files
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.sample import Sample, SampleMaker, Triple
+from spor_tasks.corpora import jsonl, sources
+from spor_tasks.corpora.webnlg import reader as webnlg
+
+ENTRY = """
+  <entry category="Ship" eid="Id7" size="2">
+    <originaltripleset><otriple>Gull | port | Harbour</otriple></originaltripleset>
+    <modifiedtripleset>
+      <mtriple>Gull | homePort | Ålborg_Harbour</mtriple>
+      <mtriple>Gull | IMO_number | "12"</mtriple>
+    </modifiedtripleset>
+    <lex comment="good" lid="Id1">The Gull (12) lies at Ålborg.</lex>
+    <lex comment="bad" lid="Id2">12: Gull, &lt;Ålborg&gt;.</lex>
+  </entry>
+"""
+FIRST_TRIPLE = "<mtriple>Gull | homePort | Ålborg_Harbour</mtriple>"
+
+
+def document(*entries: str) -> bytes:
+    return f"<benchmark><entries>{''.join(entries)}</entries></benchmark>".encode()
+
+
+def read(content: bytes) -> list[Sample]:
+    return list(webnlg.read(io.BytesIO(content), SampleMaker("webnlg"), where="own.xml"))
+
+
+def test_an_entry_becomes_a_sample_with_raw_ends_and_the_predicate_in_words() -> None:
+    (sample,) = read(document(ENTRY))
+    assert sample.units == (
+        Triple("Gull", "home port", "Ålborg_Harbour"),
+        Triple("Gull", " i m o_number", '"12"'),
+    )
+    assert sample.references == ("The Gull (12) lies at Ålborg.", "12: Gull, <Ålborg>.")
+    assert (sample.corpus, sample.category, sample.name) == ("webnlg", "Ship", None)
+
+
+def test_equal_entries_are_two_samples_with_two_ids() -> None:
+    first, second = read(document(ENTRY, ENTRY))
+    assert first.id != second.id
+    assert first.units == second.units
+
+
+def test_the_files_of_a_corpus_are_numbered_together() -> None:
+    make = SampleMaker("webnlg")
+    ids = [
+        sample.id
+        for _ in range(2)
+        for sample in webnlg.read(io.BytesIO(document(ENTRY)), make, where="own.xml")
+    ]
+    assert len(set(ids)) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('size="2"', 'size="3"', "has 2 modified triples where its size is 3"),
+        (' size="2"', "", "has 2 modified triples where its size is None"),
+        (FIRST_TRIPLE, "", "has 1 modified triples where its size is 2"),
+        ("homePort | Ålborg_Harbour", "homePort", "is no triple"),
+        ("homePort | Ålborg_Harbour", "homePort | A | B", "is no triple"),
+        ("homePort |", " |", "is no triple"),
+        (FIRST_TRIPLE, "<mtriple/>", "is no triple"),
+        ("The Gull (12) lies at Ålborg.", " ", "has no lexicalisation, or an empty one"),
+        ("The Gull (12) lies at Ålborg.", "", "has no lexicalisation, or an empty one"),
+    ],
+)
+def test_a_bad_entry_is_named(old: str, new: str, fault: str) -> None:
+    bad = ENTRY.replace(old, new)
+    assert bad != ENTRY
+    with pytest.raises(CorpusError, match=fault) as caught:
+        read(document(ENTRY, bad))
+    assert caught.value.where == "own.xml: entry Ship Id7"
+
+
+def test_an_entry_without_lexicalisations_is_named() -> None:
+    start = ENTRY.index("<lex")
+    with pytest.raises(CorpusError, match="has no lexicalisation") as caught:
+        read(document(ENTRY[:start] + "</entry>"))
+    assert caught.value.where == "own.xml: entry Ship Id7"
+
+
+def test_an_entry_without_triples_is_named() -> None:
+    start, end = ENTRY.index("<modified"), ENTRY.index("<lex")
+    empty = (ENTRY[:start] + ENTRY[end:]).replace('size="2"', 'size="0"')
+    with pytest.raises(CorpusError, match="has 0 modified triples"):
+        read(document(empty))
+
+
+@pytest.mark.parametrize("content", [document(ENTRY)[:-20], document(ENTRY, "<entry"), b""])
+def test_a_cut_or_broken_file_is_named_with_the_place(content: bytes) -> None:
+    with pytest.raises(CorpusError, match=r"not well-formed XML: .*line \d+") as caught:
+        read(content)
+    assert caught.value.where == "own.xml"
+
+
+def test_a_file_without_entries_is_refused() -> None:
+    with pytest.raises(CorpusError, match="holds no WebNLG entry"):
+        read(b"<html><body/></html>")
+
+
+def test_entries_before_a_cut_have_been_given_already() -> None:
+    stream = webnlg.read(
+        io.BytesIO(document(ENTRY, ENTRY)[:-40]), SampleMaker("webnlg"), where="own.xml"
+    )
+    assert next(stream).category == "Ship"
+
+
+def one(*units: Triple) -> Sample:
+    return SampleMaker("webnlg")(units, ["A text."])
+
+
+def test_the_filters_differ_in_what_of_a_triple_must_be_known() -> None:
+    train = [one(Triple("Gull", "port", "Ålborg"), Triple("Crane", "crew", "4"))]
+    known = one(Triple("Crane", "crew", "4"), Triple("Gull", "port", "Ålborg"))
+    other_subject = one(Triple("Crane", "crew", "4"), Triple("Heron", "port", "Ålborg"))
+    other_predicate = one(Triple("Gull", "home port", "Ålborg"))
+    other_object = one(Triple("Gull", "port", "Ålborg"), Triple("Crane", "crew", "5"))
+    samples = [other_object, other_subject, other_predicate, known]
+    assert webnlg.keep_known(samples, train, "published") == (other_subject, known)
+    assert webnlg.keep_known(samples, train, "strict") == (known,)
+
+
+def test_an_unknown_filter_is_refused() -> None:
+    with pytest.raises(ConfigError, match="published, strict"):
+        webnlg.keep_known([], [], "stricter")  # type: ignore[arg-type]
+
+
+def test_a_folder_without_the_corpus_names_the_first_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is missing") as caught:
+        webnlg.read_train(tmp_path)
+    assert caught.value.where == str(tmp_path / sources.under("webnlg3.0/train")[0])
+
+
+@pytest.fixture(scope="module")
+def train(data_dir: Path) -> tuple[Sample, ...]:
+    return webnlg.read_train(data_dir)
+
+
+@pytest.fixture(scope="module")
+def unfiltered(data_dir: Path) -> tuple[Sample, ...]:
+    return webnlg.read_parts("dev", "test", folder=data_dir)
+
+
+@pytest.mark.real_data
+def test_the_training_set_is_the_published_one_byte_for_byte(train: tuple[Sample, ...]) -> None:
+    assert len(train) == 13_211
+    assert sum(len(sample.references) for sample in train) == 35_426
+    assert len({sample.category for sample in train}) == 16
+    rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in train)
+    published = sources.files()[
+        "dataset_webnlg/train/train_webnlg_order-invariance_original/dataset.jsonl"
+    ]
+    assert sources.blob_id(rows) == published.blob
+
+
+@pytest.mark.real_data
+def test_the_test_set_is_the_published_one_sample_by_sample(
+    data_dir: Path, train: tuple[Sample, ...]
+) -> None:
+    path = "dataset_webnlg/test/test_webnlg_order-invariance_performance/dataset.jsonl"
+    published = jsonl.parse(sources.read(path, data_dir), "webnlg", where=path)
+    test = webnlg.read_test(data_dir)
+    assert len(published) == 2_179
+    assert [(s.id, s.units, s.references) for s in test] == [
+        (s.id, s.units, s.references) for s in published
+    ]
+    assert Counter(len(sample.units) for sample in test) == dict(
+        enumerate((423, 414, 453, 413, 322, 82, 72), start=1)
+    )
+    assert len({unit for sample in train + test for unit in sample.units}) == 3_873
+    assert len({sample.id for sample in train + test}) == 13_211 + 2_179
+
+
+@pytest.mark.real_data
+def test_the_filters_keep_1637_of_dev_and_542_of_test_and_strictly_2140(
+    train: tuple[Sample, ...], unfiltered: tuple[Sample, ...]
+) -> None:
+    dev, test = unfiltered[:1_667], unfiltered[1_667:]
+    assert len(webnlg.keep_known(dev, train)) == 1_637
+    assert len(webnlg.keep_known(test, train)) == 542
+    assert len(webnlg.keep_known(unfiltered, train, "strict")) == 2_140

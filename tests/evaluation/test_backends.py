@@ -1,0 +1,265 @@
+"""Every kind of model that lm-eval loads, on our tasks: what it is asked, and what comes of it."""
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import lm_eval
+import pytest
+import transformers
+
+from spor_tasks.harness import task as harness
+from spor_tasks.harness import task_files
+from tests.evaluation import one_of_several
+from tests.support.openai_server import Server, serve
+
+MAIN = "spor_order_invariance_mini_main"
+ATOMS = "spor_systematicity_mini"
+BEAMS = f"{ATOMS}_beam5"
+
+
+def evaluate(
+    model: str,
+    arguments: dict[str, Any],
+    task: str,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    return lm_eval.simple_evaluate(  # type: ignore[no-any-return]
+        model=model,
+        model_args=arguments,
+        tasks=[task],
+        task_manager=task_files.manager(arguments),
+        **{"limit": 3, **settings},
+    )
+
+
+def outputs(result: dict[str, Any], task: str) -> list[list[str]]:
+    return [row["filtered_resps"] for row in result["samples"][task]]
+
+
+# --- Beams ----------------------------------------------------------------------------------------
+
+
+FEW = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8}}
+
+
+def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> None:
+    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, BEAMS, **FEW)
+    assert len(set(chain.from_iterable(outputs(result, BEAMS)))) > 1
+    assert result["config"]["prompts_cut"] == {BEAMS: 0}
+    assert result["configs"][BEAMS]["generation_kwargs"]["num_beams"] == 5
+
+
+def test_lm_evals_own_hf_is_not_asked_for_beams(checkpoint: Callable[..., Path]) -> None:
+    with pytest.raises(AttributeError, match=harness.BEAM_REQUESTS):
+        evaluate("hf", {"pretrained": str(checkpoint("gpt2"))}, BEAMS, **FEW)
+
+
+@pytest.mark.parametrize(
+    ("task", "decoding"), [(BEAMS, {}), (f"{MAIN}_beam5", {}), (MAIN, {"num_beams": 2})]
+)
+def test_a_model_that_cannot_is_never_asked_for_beams(task: str, decoding: dict[str, Any]) -> None:
+    with pytest.raises(AttributeError, match="'DummyLM' object has no attribute 'spor_hf_beam_"):
+        evaluate("dummy", {}, task, gen_kwargs=decoding)
+
+
+def test_a_dummy_runs_what_is_decoded_greedily() -> None:
+    assert outputs(evaluate("dummy", {}, MAIN), MAIN) == [["lol", "lol"]] * 3
+
+
+# --- Servers --------------------------------------------------------------------------------------
+
+
+def api_arguments(server: Server, path: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
+    return {
+        "base_url": f"{server.url}/{path}",
+        "model": "tiny",
+        "tokenizer_backend": None,
+        "tokenized_requests": False,
+        **more,
+    }
+
+
+def shout(prompt: str) -> str:
+    return f"\n{prompt[-20:-1].upper()}\nand more"
+
+
+@pytest.fixture
+def other_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process of its own: lm-eval loads the module of no model but the one it evaluates."""
+    monkeypatch.delitem(sys.modules, "lm_eval.models.huggingface", raising=False)
+
+
+def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
+    """What the tasks know of the backend. In a process of its own, for others load it here."""
+    script = (
+        "import sys\n"
+        "from lm_eval.api.registry import get_model\n"
+        "for name in ('dummy', 'local-completions', 'openai-chat-completions'): get_model(name)\n"
+        "assert 'lm_eval.models.huggingface' not in sys.modules\n"
+        "get_model('hf')\n"
+        "assert 'lm_eval.models.huggingface' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.usefixtures("other_backend")
+@pytest.mark.parametrize("concurrent", [1, 4])
+def test_a_server_of_completions_is_sent_the_prompts(concurrent: int) -> None:
+    with serve(shout) as server:
+        arguments = api_arguments(server, "completions", num_concurrent=concurrent)
+        result = evaluate("local-completions", arguments, MAIN)
+    documents = [row["doc"] for row in result["samples"][MAIN]]
+    both = [[document["prompt"], document["prompt_2"]] for document in documents]
+    assert outputs(result, MAIN) == [[prompt[-20:-1].upper() for prompt in pair] for pair in both]
+    assert sorted(body["prompt"] for body in server.requests) == sorted(chain.from_iterable(both))
+    for body in server.requests:
+        assert (body["max_tokens"], body["temperature"]) == (128, 0)
+        assert body["stop"] == ["\ntranslate from ", "\nWrite a short English text"]
+        assert body.keys().isdisjoint({"num_beams", "no_repeat_ngram_size", "length_penalty"})
+
+
+@pytest.mark.parametrize("multiturn", [False, True])
+def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn: bool) -> None:
+    with serve(shout) as server:
+        result = evaluate(
+            "local-chat-completions",
+            api_arguments(server, "chat/completions"),
+            ATOMS,
+            num_fewshot=2,
+            apply_chat_template=True,
+            fewshot_as_multiturn=multiturn,
+        )
+    assert len(server.requests) == len(outputs(result, ATOMS)) == 3
+    for body, row in zip(server.requests, sorted_by_prompt(result), strict=True):
+        roles = [message["role"] for message in body["messages"]]
+        assert roles == (["user", "assistant"] * 2 + ["user"] if multiturn else ["user"])
+        assert body["messages"][-1]["content"].endswith(row["doc"]["prompt"])
+        assert body["messages"][-1]["content"].count("translate from") == (1 if multiturn else 3)
+
+
+def sorted_by_prompt(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The logged rows in the order in which lm-eval asks a server: longest context first."""
+    rows: list[dict[str, Any]] = result["samples"][ATOMS]
+    return sorted(rows, key=lambda row: -len(row["arguments"][0][0]))
+
+
+# --- vLLM, of which only the arguments are checked here -------------------------------------------
+
+
+@dataclass
+class SamplingParams:
+    """Those of vLLM's that a greedy decoding may set; it refuses any other, such as beams."""
+
+    max_tokens: int
+    stop: list[str]
+    temperature: float
+    skip_special_tokens: bool = True
+    spaces_between_special_tokens: bool = True
+
+
+class VllmCalls(list[dict[str, Any]]):
+    """What vLLM was called with."""
+
+
+@pytest.fixture
+def vllm(monkeypatch: pytest.MonkeyPatch) -> VllmCalls:
+    """A package that stands in for vLLM, and writes its calls down."""
+    calls = VllmCalls()
+
+    class LLM:
+        llm_engine = SimpleNamespace(model_config=SimpleNamespace(max_model_len=2048))
+
+        def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401
+            calls.append(kwargs)
+
+        def generate(self, prompts: list[Any], **kwargs: Any) -> list[SimpleNamespace]:  # noqa: ANN401
+            calls.append({"prompts": prompts, **kwargs})
+            return [SimpleNamespace(outputs=[SimpleNamespace(text="A text.\nMore")])] * len(prompts)
+
+    def tokenizer(name: str, **_: object) -> transformers.PreTrainedTokenizerBase:
+        return transformers.AutoTokenizer.from_pretrained(name)
+
+    contents: dict[str, dict[str, Any]] = {
+        "vllm": {"LLM": LLM, "SamplingParams": SamplingParams, "TokensPrompt": dict},
+        "vllm.lora": {},
+        "vllm.lora.request": {"LoRARequest": lambda *parts: parts},
+        "vllm.renderers": {},
+        "vllm.renderers.hf": {"resolve_chat_template": lambda **_: None},
+        "vllm.tokenizers": {"get_tokenizer": tokenizer},
+    }
+    for name, content in contents.items():
+        module = ModuleType(name)
+        module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    installed = importlib.metadata.version
+    monkeypatch.setattr(
+        importlib.metadata,
+        "version",
+        lambda name: "0.15.0" if name == "vllm" else installed(name),
+    )
+    return calls
+
+
+@pytest.mark.usefixtures("other_backend")
+def test_vllm_is_given_the_adapter_and_decodes_greedily(
+    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path]
+) -> None:
+    arguments = {"pretrained": str(checkpoint()), "lora_local_path": str(lora("llama"))}
+    result = evaluate("vllm", arguments, MAIN, batch_size="auto")
+    built, asked = vllm
+    assert (built["model"], built["enable_lora"]) == (arguments["pretrained"], True)
+    assert asked["lora_request"][-1] == arguments["lora_local_path"]
+    assert len(asked["prompts"]) == 6
+    for decoding in asked["sampling_params"]:
+        assert (decoding.max_tokens, decoding.temperature) == (128, 0)
+        assert "\ntranslate from " in decoding.stop
+    assert outputs(result, MAIN) == [["A text.", "A text."]] * 3
+    facts = result["configs"][MAIN]["metadata"]["spor"]
+    assert facts["prompt_style"] == "causal"
+    assert facts["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
+    assert facts["adapter"]["adapter_sha256"]
+    with pytest.raises(AttributeError, match=harness.BEAM_REQUESTS):
+        evaluate("vllm", arguments, BEAMS)
+
+
+# --- Several processes ----------------------------------------------------------------------------
+
+
+def test_two_processes_give_the_numbers_of_one(
+    checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+    settings = "--num_machines 1 --mixed_precision no --dynamo_backend no --main_process_port 0"
+    command: list[str | Path] = [
+        Path(sys.executable).parent / "accelerate",
+        *f"launch --multi_gpu --num_processes 2 {settings}".split(),
+        Path(__file__).with_name("one_of_several.py"),
+        checkpoint("gpt2"),
+        two,
+    ]
+    # In spite of its name the launcher takes processors too, if it is told to.
+    environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    one_of_several.main(str(checkpoint("gpt2")), one)
+
+    assert sorted(path.name for path in two.glob("process_*")) == [
+        "process_0_of_2",
+        "process_1_of_2",
+    ]
+    expected, actual = (json.loads((folder / "result.json").read_text()) for folder in (one, two))
+    assert repr(expected) == repr(actual), "NaN is not equal to itself, but it is written alike"
+    assert expected["cut"] == {one_of_several.TASKS[0]: 2, one_of_several.TASKS[1]: 2}

@@ -1,0 +1,205 @@
+"""The three ways to run a task: bare `lm_eval`, `lm_eval --include_path`, and `spor eval`."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import lm_eval.__main__
+import lm_eval.tasks
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation import evaluate
+from spor_tasks.harness import stubs, task_files
+from spor_tasks.results import reading
+from tests.conftest import REPOSITORY
+from tests.support.openai_server import serve
+
+MINI = "spor_systematicity_mini"
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def settings(checkpoint: Callable[..., Path]) -> list[str]:
+    return [
+        *("--model_args", f"pretrained={checkpoint()}"),
+        *("--device", "cpu"),
+        *("--limit", "2"),
+        *("--gen_kwargs", "max_gen_toks=8"),
+    ]
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """The installed lm-eval knows our tasks, and afterwards is as it was."""
+    folder = stubs.folder()
+    before = stubs.registered(folder)
+    stubs.register(folder)
+    yield
+    if not before:
+        stubs.unregister(folder)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Spare the seconds that lm-eval takes to index its own tasks, and this process its logging."""
+    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    for module in (evaluate, lm_eval.__main__):
+        monkeypatch.setattr(module, "setup_logging", lambda: None)
+
+
+def run(*arguments: object) -> int:
+    return cli.main(["eval", *map(str, arguments)])
+
+
+@pytest.mark.usefixtures("registered", "quick")
+def test_all_three_ways_give_one_result(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def arguments(way: str, model: str = "hf") -> list[str]:
+        return ["--model", model, "--tasks", MINI, *settings, "--output_path", str(tmp_path / way)]
+
+    bare = subprocess.Popen(
+        [BIN / "lm_eval", *arguments("bare")],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    include = ["--include_path", str(task_files.FOLDER)]
+    monkeypatch.setattr(sys, "argv", ["lm_eval", *include, *arguments("include")])
+    lm_eval.__main__.cli_evaluate()
+    assert run(*arguments("spor", "spor-hf")) == 0
+    printed, _ = bare.communicate()
+    assert bare.returncode == 0, printed
+    assert f"{MINI}|" in printed
+
+    found = {
+        way: reading.collect([tmp_path / way]).results[0] for way in ("bare", "include", "spor")
+    }
+    assert found["bare"].scores == found["include"].scores == found["spor"].scores
+    assert found["bare"].signature == found["include"].signature
+    assert found["spor"].signature == {**found["bare"].signature, "backend": "spor-hf"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_tasks_of_the_user_stand_beside_ours(
+    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "spor_systematicity_mine.yaml").write_text(
+        f"include: {task_files.FOLDER / MINI}.yaml\ntask: spor_systematicity_mine\n"
+    )
+    names = f"spor_systematicity_mine,{MINI}"
+    assert run("--tasks", names, "--include_path", own, "--model", "hf", *settings) == 0
+    printed = capsys.readouterr().out
+    assert "spor_systematicity_mine|" in printed
+    assert f"{MINI}|" in printed
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_a_file_says_is_known_too(
+    settings: list[str], tmp_path: Path, checkpoint: Callable[..., Path]
+) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text(
+        f"tasks: [{MINI}]\n"
+        f"model_args: pretrained={checkpoint()}\n"
+        "model: hf\n"
+        "metadata: {prompt_style: seq2seq}\n"
+    )
+    out = tmp_path / "out"
+    assert run("--config", config, *settings[2:], "--output_path", out) == 0
+    (result,) = reading.collect([out]).results
+    assert result.signature["prompt_style"] == "seq2seq"
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--tasks", "spor_systematicity_webnl"], "Did you mean spor_systematicity_webnlg"),
+        (["--tasks", "hellaswagg"], "Tasks not found: hellaswagg"),
+        (["--model", "hf"], "no task is named"),
+        (["--config", "missing.yaml"], "Config file not found"),
+        (["--tasks", MINI, "--metadata", "fewshot_arm=molecule"], "fewshot_arm=molecule"),
+        (["--tasks", MINI, "--model_args", "pretrained=/no/such/folder"], "no such folder"),
+        (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "holds no config.json"),
+        (["--tasks", "spor_mini", "--metadata", "corpus=webnlg"], "error: "),
+        (["--tasks", MINI, "--limit", "0"], "--limit: a limit of 0 is none"),
+        (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "is about demonstrations"),
+        (["--tasks", f"{MINI}_beam5"], "hf cannot search with beams as spor_systematicity_mini_b"),
+        (
+            ["--tasks", "spor_mini", "--model", "vllm", "--gen_kwargs", "num_beams=2"],
+            "vllm cannot search with beams",
+        ),
+    ],
+)
+def test_bad_input_is_told_before_a_model_is_loaded(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_tokenizer_without_a_chat_template_is_told_before_the_model_is_loaded(
+    settings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--tasks", MINI, *settings, "--apply_chat_template") == 2
+    assert "--apply_chat_template: the tokenizer has no chat template" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("concurrent", [1, 2])
+def test_a_server_that_fails_is_an_error_and_no_result(
+    concurrent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
+    with serve(lambda _: None) as server:
+        arguments = f"base_url={server.url}/completions,model=tiny,tokenizer_backend=None"
+        model = ("--model", "local-completions", "--model_args")
+        more = f"max_retries=1,num_concurrent={concurrent}"
+        out = ("--output_path", tmp_path / "out", "--limit", 2)
+        assert run("--tasks", MINI, *model, f"{arguments},{more}", *out) == 2
+    assert "error: --model_args base_url: the server failed: " in capsys.readouterr().err
+    assert list(tmp_path.rglob("*.json")) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_lm_eval_complains_of_otherwise_is_not_hidden(settings: list[str]) -> None:
+    with pytest.raises(ValueError, match="output_path"):
+        run("--tasks", MINI, *settings, "--log_samples")
+
+
+@pytest.mark.usefixtures("quick")
+def test_help_is_lm_evals_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("--help")
+    assert ended.value.code == 0
+    assert "--num_fewshot" in capsys.readouterr().out
+
+
+def test_a_mistyped_argument_is_refused_by_lm_evals_parser(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        run("--taskss", MINI)
+    assert ended.value.code == 2
+    assert "--taskss" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_an_error_with_a_remedy() -> None:
+    with pytest.raises(ConfigError) as caught:
+        evaluate.run(["--tasks", "spor_systematicity_mni"])
+    assert caught.value.where == "--tasks"
+    assert "spor tasks list" in str(caught.value.remedy)

@@ -1,0 +1,123 @@
+"""Checkpoints one after another in one process: each as if it were alone, the base loaded once."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import peft
+import pytest
+import transformers
+from lm_eval.api.registry import get_model
+
+from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.results import reading
+
+TASK = "spor_systematicity_mini"
+SHORT: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Return the list in which the arguments of every model that is really loaded get noted."""
+    noted: list[dict[str, Any]] = []
+
+    def noting(kind: str) -> Any:  # noqa: ANN401
+        class Noting(get_model(kind)):  # type: ignore[misc]
+            def __init__(self, **arguments: Any) -> None:  # noqa: ANN401
+                noted.append(arguments)
+                super().__init__(**arguments)
+
+        return Noting
+
+    monkeypatch.setattr("spor_tasks.evaluation.evaluator.get_model", noting)
+    return noted
+
+
+@pytest.fixture
+def checkpoints(
+    checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+) -> list[dict[str, str]]:
+    """Return the arguments of a base, and of two adapters of it that differ in their modules."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
+    config = peft.LoraConfig(
+        r=4, task_type="CAUSAL_LM", target_modules=["k_proj", "o_proj"], init_lora_weights=False
+    )
+    peft.get_peft_model(model, config).save_pretrained(tmp_path / "second")
+    bare = {"pretrained": str(checkpoint())}
+    adapters = (lora("llama"), tmp_path / "second")
+    return [bare, *({**bare, "peft": str(adapter)} for adapter in adapters)]
+
+
+def outputs(folder: Path) -> list[str]:
+    (file,) = folder.rglob("samples_*.jsonl")
+    return [json.loads(line)["filtered_resps"][0] for line in file.read_text().splitlines()]
+
+
+def test_swapped_adapters_write_what_they_write_alone(
+    checkpoints: list[dict[str, str]], tmp_path: Path, loads: list[dict[str, Any]]
+) -> None:
+    bare, first, second = checkpoints
+    shared = Evaluator("spor-hf", batch_size=2, device="cpu")
+    found = []
+    for number, arguments in enumerate((bare, first, second, first, bare)):
+        shared.evaluate(arguments, [TASK], tmp_path / str(number), **SHORT)
+        found.append(outputs(tmp_path / str(number)))
+    assert len(loads) == 1
+    for number, arguments in enumerate((bare, first, second)):
+        alone = Evaluator("spor-hf", batch_size=2, device="cpu")
+        alone.evaluate(arguments, [TASK], tmp_path / f"alone {number}", **SHORT)
+        assert outputs(tmp_path / f"alone {number}") == found[number]
+    assert len({tuple(texts) for texts in found[:3]}) == 3
+    assert found[3:] == [found[1], found[0]]
+
+
+def test_the_files_are_lm_evals_own_and_tell_the_checkpoint(
+    checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+) -> None:
+    shared = Evaluator("spor-hf", batch_size=2, device="cpu")
+    bare = {"pretrained": str(checkpoint())}
+    for name, arguments in (("bare", bare), ("tuned", {**bare, "peft": str(lora("llama"))})):
+        shared.evaluate(arguments, [TASK], tmp_path / name, **SHORT)
+        (file,) = (tmp_path / name).rglob("results_*.json")
+        content = json.loads(file.read_text())
+        assert content["config"]["model"] == content["model_source"] == "spor-hf"
+        assert content["config"]["model_args"] == arguments
+        assert content["config"]["prompts_cut"] == {TASK: 0}
+        assert content["config"]["batch_size"] == 2
+        assert content["model_name"] == arguments.get("peft", arguments["pretrained"])
+    (tuned,) = reading.collect([tmp_path / "tuned"]).results
+    assert tuned.model == f"{bare['pretrained']} + {lora('llama')}"  # it tells no arm
+
+
+def test_what_swapping_would_change_is_loaded_anew(
+    checkpoint: Callable[..., Path],
+    lora: Callable[[str], Path],
+    tmp_path: Path,
+    loads: list[dict[str, Any]],
+) -> None:
+    """A tokenizer shorter than the embeddings has lm-eval cut these, for adapters alone."""
+    bare = {"pretrained": str(checkpoint("t5"))}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("t5"))
+    tokenizer.add_tokens(["one more"])
+    tokenizer.save_pretrained(tmp_path / "tokenizer")
+    bare["tokenizer"] = str(tmp_path / "tokenizer")
+    tuned = {**bare, "peft": str(lora("t5"))}
+    shared = Evaluator("spor-hf", batch_size=2, device="cpu")
+    for number, arguments in enumerate((tuned, tuned, bare, bare)):
+        shared.evaluate(arguments, [TASK], tmp_path / str(number), **SHORT)
+    assert [arguments.get("peft") for arguments in loads] == [tuned["peft"], None]
+    assert outputs(tmp_path / "0") == outputs(tmp_path / "1")
+
+
+def test_another_base_takes_the_place_of_the_first(
+    checkpoint: Callable[..., Path], tmp_path: Path, loads: list[dict[str, Any]]
+) -> None:
+    shared = Evaluator("hf", batch_size=2)  # on whatever device there is
+    folders = [str(checkpoint("llama", seed)) for seed in (0, 1)]
+    for folder in folders:
+        found = shared.evaluate({"pretrained": folder}, [TASK], **SHORT)
+        assert found is not None
+        assert found["results"][TASK]["sample_len"] == 3
+    assert [arguments["pretrained"] for arguments in loads] == folders
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,368 @@
+"""`spor-hf` against plain `generate`, one prompt at a time, which is what it must equal."""
+
+import json
+import logging
+import shutil
+import string
+from collections import Counter
+from collections.abc import Callable
+from functools import cache, reduce
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lm_eval
+import peft
+import pytest
+import torch
+import transformers
+from lm_eval.api.instance import Instance
+from lm_eval.api.registry import get_model
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation import hf
+from spor_tasks.evaluation.hf import SporHF, StopAtText
+from spor_tasks.harness import task_files
+from spor_tasks.harness.task import BEAM_REQUESTS
+from tests.support import damage
+from training.bases import load_base
+from training.config import ModelConfig
+
+CAUSAL = ("llama", "gpt2")
+KINDS = (*CAUSAL, "t5", "bart")
+NEW_TOKENS = 24
+GREEDY: dict[str, Any] = {"do_sample": False}
+BEAMS = {**GREEDY, "num_beams": 5, "early_stopping": False, "length_penalty": 1.0}
+DECODINGS = {"greedy": GREEDY, "beams": BEAMS}
+PROMPTS = tuple("x" * (3 * number % 17) + f" item {number}" for number in range(24))
+
+
+def requests(prompts: tuple[str, ...], **kwargs: Any) -> list[Instance]:  # noqa: ANN401
+    return [Instance("generate_until", {}, (prompt, kwargs), 0) for prompt in prompts]
+
+
+def load(folder: Path, **kwargs: Any) -> SporHF:  # noqa: ANN401
+    return SporHF(pretrained=str(folder), device="cpu", **kwargs)
+
+
+class Plain(NamedTuple):
+    """What `generate` itself writes for each prompt, and how many tokens that took."""
+
+    texts: list[str]
+    lengths: list[int]
+
+
+@pytest.fixture(scope="module")
+def plain(checkpoint: Callable[..., Path], lora: Callable[[str], Path]) -> Callable[..., Plain]:
+    @cache
+    def generate(
+        kind: str, decoding: str, stop: str | None = None, *, adapted: bool = False
+    ) -> Plain:
+        folder = checkpoint(kind)
+        loader = (
+            transformers.AutoModelForCausalLM
+            if kind in CAUSAL
+            else transformers.AutoModelForSeq2SeqLM
+        )
+        model = loader.from_pretrained(folder)
+        if adapted:
+            model = peft.PeftModel.from_pretrained(model, lora(kind))
+        model.eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        stops = {"stop_strings": [stop], "tokenizer": tokenizer} if stop else {}
+        plain = Plain([], [])
+        for prompt in PROMPTS:
+            encoded = tokenizer(prompt, return_tensors="pt")
+            output = model.generate(
+                input_ids=encoded.input_ids,
+                attention_mask=encoded.attention_mask,
+                max_new_tokens=NEW_TOKENS,
+                pad_token_id=tokenizer.pad_token_id,
+                **stops,
+                **DECODINGS[decoding],
+            )[0]
+            new = output[encoded.input_ids.shape[1] if kind in CAUSAL else 0 :]
+            plain.texts.append(tokenizer.decode(new, skip_special_tokens=True))
+            plain.lengths.append(len(new))
+        return plain
+
+    return generate
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint: Callable[..., Path], lora: Callable[[str], Path]) -> Callable[..., SporHF]:
+    def build(kind: str, batch_size: int, *, adapted: bool = False) -> SporHF:
+        peft = {"peft": str(lora(kind))} if adapted else {}
+        return load(checkpoint(kind), batch_size=batch_size, **peft)
+
+    return build
+
+
+each_setting = [
+    pytest.mark.parametrize("batch_size", [1, 8]),
+    pytest.mark.parametrize("decoding", DECODINGS),
+    pytest.mark.parametrize("kind", KINDS),
+]
+
+
+def in_each_setting(test: Callable[..., None]) -> Callable[..., None]:
+    return reduce(lambda marked, mark: mark(marked), each_setting, test)
+
+
+@in_each_setting
+def test_outputs_are_those_of_plain_generate(
+    kind: str,
+    decoding: str,
+    batch_size: int,
+    model: Callable[..., SporHF],
+    plain: Callable[..., Plain],
+) -> None:
+    expected, lengths = plain(kind, decoding)
+    assert len(set(expected)) > len(PROMPTS) / 3, "outputs that hardly differ show nothing"
+    assert min(lengths) < NEW_TOKENS / 2 < max(lengths), "some must end early, some must not"
+    actual = model(kind, batch_size).generate_until(
+        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[]),
+        disable_tqdm=True,
+    )
+    assert expected == actual
+
+
+@in_each_setting
+def test_outputs_with_an_adapter_are_those_of_plain_generate(
+    kind: str,
+    decoding: str,
+    batch_size: int,
+    model: Callable[..., SporHF],
+    plain: Callable[..., Plain],
+) -> None:
+    expected, lengths = plain(kind, decoding, adapted=True)
+    assert expected != plain(kind, decoding).texts, "an adapter that changes nothing shows nothing"
+    assert min(lengths) < max(lengths)
+    actual = model(kind, batch_size, adapted=True).generate_until(
+        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[]),
+        disable_tqdm=True,
+    )
+    assert expected == actual
+
+
+@in_each_setting
+def test_texts_end_before_a_stop_string(
+    kind: str,
+    decoding: str,
+    batch_size: int,
+    model: Callable[..., SporHF],
+    plain: Callable[..., Plain],
+) -> None:
+    unstopped = plain(kind, decoding).texts
+    stop = max(string.printable, key=lambda char: sum(char in text for text in unstopped))
+    stopped = plain(kind, decoding, stop).texts
+    assert 1 < sum(stop in text for text in stopped) < len(PROMPTS)
+    expected = [text.split(stop)[0] for text in stopped]
+    actual = model(kind, batch_size).generate_until(
+        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[stop]),
+        disable_tqdm=True,
+    )
+    assert expected == actual
+
+
+def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("gpt2"))
+    rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
+
+    def stops(text: str) -> bool:
+        return "stop" in text
+
+    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:stop|"))
+    assert criterion(rows, None).tolist() == [False, True]
+    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:"))
+    assert criterion(rows, None).tolist() == [True, True]
+    assert criterion(rows[:, :-1], None).tolist() == [True, False]
+
+
+def test_greedy_requests_of_a_task_end_after_their_answer(
+    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tiny model writes line breaks by chance; a row goes on until it has said something."""
+    model = load(checkpoint("gpt2"), batch_size=8)
+    whole = model.generate_until(
+        requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
+    )
+    # A letter stands for the line break, which so few random bytes hardly have.
+    letter = Counter("".join(whole)).most_common(1)[0][0]
+    monkeypatch.setattr(hf, "is_complete", lambda text: letter in text.strip(letter))
+    asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
+    for request in asked:
+        request.stops_after_answer = True
+    stopped = model.generate_until(asked, disable_tqdm=True)
+    assert all(long.startswith(short) for long, short in zip(whole, stopped, strict=True))
+    assert sum(map(len, stopped)) < sum(map(len, whole))
+    for long, short in zip(whole, stopped, strict=True):
+        assert long == short or letter in short.strip(letter)
+    assert all(
+        request.args[1].keys() == {"do_sample", "max_gen_toks", "until"} for request in asked
+    )
+
+
+@pytest.mark.parametrize("name", ["hf", "spor-hf"])
+def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
+    name: str, checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A checkpoint with the generation settings of BART-large: four beams and more."""
+    folder = tmp_path / "bart"
+    shutil.copytree(checkpoint("bart"), folder)
+    file = folder / "generation_config.json"
+    own = {
+        "num_beams": 4,
+        "no_repeat_ngram_size": 3,
+        "early_stopping": True,
+        "length_penalty": 2.0,
+        "repetition_penalty": 1.3,
+        "min_length": 12,
+        "forced_bos_token_id": 1,
+    }
+    file.write_text(json.dumps(json.loads(file.read_text()) | own))
+    task = "spor_systematicity_mini"
+    arguments = {"pretrained": str(folder)}
+    result = lm_eval.simple_evaluate(
+        model=name,
+        model_args=arguments,
+        tasks=[task],
+        task_manager=task_files.manager(arguments),
+        limit=6,
+        batch_size=1,
+        device="cpu",
+        gen_kwargs={"max_gen_toks": 24},
+    )
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    plain = {
+        "num_beams": 1,
+        "no_repeat_ngram_size": 0,
+        "early_stopping": False,
+        "length_penalty": 1.0,
+        "repetition_penalty": 1.0,
+        "min_length": 0,
+    }
+    own_way: list[bool] = []
+    for row in result["samples"][task]:
+        ids = tokenizer(row["doc"]["prompt"], return_tensors="pt").input_ids
+        # lm-eval's hf lets a decoder write as many tokens more as the encoder reads.
+        limit = 24 if name == "spor-hf" else 24 + ids.shape[1] - 1
+        written = row["resps"][0][0]
+        for settings, verdicts in ((plain, None), ({}, own_way)):
+            output = model.generate(
+                input_ids=ids, do_sample=False, max_new_tokens=limit, **settings
+            )[0]
+            expected = tokenizer.decode(output, skip_special_tokens=True)
+            if verdicts is None:
+                assert expected.startswith(written)
+            else:
+                verdicts.append(expected.startswith(written))
+    assert not all(own_way)
+    facts = result["configs"][task]["metadata"]["spor"]["generation"]
+    assert facts.items() >= plain.items()
+    assert facts["forced_bos_token_id"] == 1  # which the model needs
+
+
+def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
+    checkpoint: Callable[..., Path],
+) -> None:
+    model = load(checkpoint("t5"))
+    end = model.tokenizer.eos_token_id
+    ids, mask = model.tok_batch_encode(["abcdef", "ab"], left_truncate_len=5)
+    letters = model.tokenizer("abcdef").input_ids[:-1]
+    assert ids.tolist() == [[*letters[2:], end], [*letters[:2], end, 0, 0]]
+    assert mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+
+
+def test_prompts_longer_than_the_model_takes_are_counted(
+    checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load(checkpoint("llama"), max_length=40, batch_size=2)
+    long, fitting = (
+        [
+            Instance("generate_until", {}, (prompt, {"max_gen_toks": 16}), 0, (task, number, 1))
+            for number, prompt in enumerate(prompts)
+        ]
+        for task, prompts in (("long", ("a" * 40, "b" * 25, "c")), ("fitting", ("d", "e" * 23)))
+    )
+    repeated = long[1:2]  # to fill up a process's share
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
+        model.generate_until([*long, *fitting, *repeated], disable_tqdm=True)
+    assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
+    assert [
+        record.args for record in caplog.records if record.name == "spor_tasks.evaluation.hf"
+    ] == [(2, 5)]
+    model.generate_until(long[2:], disable_tqdm=True)
+    assert model.get_model_info()["prompts_cut"] == {"long": 0, "fitting": 0}
+
+
+def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
+    checkpoint: Callable[..., Path],
+) -> None:
+    model = load(checkpoint("llama"), batch_size=4)
+    named = model.generate_until(
+        requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
+    )
+    model.model.generation_config.eos_token_id = None
+    unnamed = model.generate_until(
+        requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
+    )
+    assert named == unnamed
+
+
+def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> None:
+    base = load_base(ModelConfig(str(checkpoint()), quantization="nf4"))
+    model = load(checkpoint(), quantization="nf4", dtype="float32")
+    assert model.get_model_info()["quantization"] == "nf4"
+    reduced = 0
+    for name, weight in model.model.named_parameters():
+        assert torch.equal(weight, base.model.get_parameter(name))
+        reduced += weight.dtype == torch.uint8
+    assert reduced
+    settings = {**GREEDY, "max_gen_toks": 8, "until": []}
+    assert model.generate_until(requests(PROMPTS[:4], **settings), disable_tqdm=True)
+
+
+def test_weights_in_full_are_told_as_such(checkpoint: Callable[..., Path]) -> None:
+    assert load(checkpoint()).get_model_info()["quantization"] is None
+
+
+def test_an_unknown_quantization_is_refused(checkpoint: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="quantization=int3 is unknown"):
+        load(checkpoint(), quantization="int3")
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("base/config.json", "a number"),
+        ("base/config.json", "many levels"),
+        ("base/tokenizer.json", "no text"),
+        ("base/model.safetensors", "a pickle"),
+        ("adapter/adapter_config.json", "a list"),
+        ("adapter/adapter_config.json", "half of it"),
+        ("adapter/adapter_model.safetensors", "an empty file"),
+        ("adapter/adapter_model.safetensors", "a folder"),
+    ],
+)
+def test_a_damaged_folder_is_refused(
+    file: str,
+    kind: str,
+    checkpoint: Callable[..., Path],
+    lora: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    base = Path(shutil.copytree(checkpoint(), tmp_path / "base"))
+    adapter = Path(shutil.copytree(lora("llama"), tmp_path / "adapter"))
+    damage.replace(tmp_path / file, kind)
+    with pytest.raises(ConfigError, match="base: cannot be loaded"):
+        load(base, peft=str(adapter))
+
+
+def test_it_is_known_to_lm_eval_by_its_name() -> None:
+    assert get_model("spor-hf") is SporHF
+
+
+def test_it_alone_takes_requests_for_beams() -> None:
+    assert getattr(SporHF, BEAM_REQUESTS) is SporHF.generate_until
+    assert not hasattr(get_model("hf"), BEAM_REQUESTS)

@@ -1,0 +1,363 @@
+"""A file of outputs is scored: every field of the evidence, every fault with its line."""
+
+import gzip
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
+from spor_tasks.core.files import read_rows
+from spor_tasks.corpora import jsonl
+from spor_tasks.evaluation import scoring
+from spor_tasks.metrics.facts import Facts
+from tests.support import golden
+from tests.support.classifiers import WordClassifier
+
+Row = dict[str, Any]
+
+PORT = [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]]
+SHIP: Row = {
+    "data": PORT,
+    "texts": ["Greyport has the Old Basin."],
+    "output": "The Old Basin is at Greyport.",
+    "note": "mine",
+}
+CAFE = [["food", "Basque"], ["area", "quayside"]]
+ORDERED: Row = {
+    "name": "The Gull",
+    "data": CAFE,
+    "texts": ["The Gull, Basque, is at the quayside."],
+    "input_order_1": [0, 1],
+    "input_order_2": [1, 0],
+    "output_order": [[0, 1]],
+    "output_1": "The Gull serves Basque food by the quayside.",
+    "output_2": "At the quayside there is the Gull.",
+}
+INPUT: Row = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}
+HIDDEN: Row = {
+    "data": [["Entity 1", "harbour", "Old_Basin"], ["Low", "next to", "Entity 1"]],
+    "replaced_entity": {"Greyport": "Entity 1", "Low": "Entity 2"},
+    "output": "Entity 1 has a yellow  Greyport.",
+}
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(*rows: object, name: str = "outputs.jsonl") -> Path:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return write
+
+
+def evidence(file: Path, metric: str, corpus: str) -> list[Row]:
+    out = file.parent / "evidence.jsonl"
+    scoring.score(file, metric, corpus, per_sample=out)
+    return [row for _, row in read_rows(out)]
+
+
+def test_parent_says_what_was_compared_under_both_tables(write: Write) -> None:
+    (row,) = evidence(write(SHIP), "parent", "webnlg")
+    assert {key: row[key] for key in SHIP} == SHIP
+    assert row["n_table"] == 1  # the date is left out
+    assert row["tok_output"] == ["the", "old", "basin", "is", "at", "greyport"]
+    assert 0 < row["f_full_table"] < row["f"] < 1
+    assert {"precision", "recall", "precision_full_table", "recall_full_table"} < row.keys()
+
+
+def test_order_says_of_both_outputs_where_units_are_and_which_are_missing(write: Write) -> None:
+    (row,) = evidence(write(ORDERED), "order", "e2e")
+    found = {key: row[key] for key in row if key not in ORDERED}
+    assert found == {
+        "fidelity_1": True,
+        "proper_1": True,
+        "em_1": True,
+        "plan_1": [0, 1],
+        "pos_1": [3, 7],
+        "missing_1": [],
+        "fidelity_2": False,
+        "proper_2": False,
+        "em_2": False,
+        "plan_2": [1, 0],
+        "pos_2": [None, 2],
+        "missing_2": [0],
+    }
+
+
+def test_cwio_says_where_units_are_by_its_own_rules_and_by_those_of_everywhere_else(
+    write: Write,
+) -> None:
+    family = [["family friendly", "yes"], *CAFE]
+    row = {**INPUT, "data": family, "output": "Family friendly, by the quayside."}
+    (told,) = evidence(write(row), "cwio", "e2e")
+    assert {key: told[key] for key in told if key not in row} == {
+        "tau": pytest.approx(-1 / 3),
+        "n": 3,
+        "occ": 1,
+        "pos": [None, None, 4],
+        "tau_located": None,
+        "pos_located": [0, None, 4],
+        "missing": [1],
+    }
+
+
+def test_the_copy_rule_says_which_phrase_is_missing_and_where_what_leaks(write: Write) -> None:
+    (row,) = evidence(write(HIDDEN), "copy_rule", "webnlg")
+    assert {key: row[key] for key in row if key not in HIDDEN} == {
+        "a": 0,
+        "b": 1,
+        "missing": ["Entity 2"],
+        "leaks": [{"value": "Greyport", "start": 23}, {"value": "Low", "start": 18}],
+        "a_whole_word": 0,
+        "b_whole_word": 1,
+        "missing_whole_word": ["Entity 2"],
+        "leaks_whole_word": [{"value": "Greyport", "start": 23}],
+    }
+
+
+def test_facts_say_how_likely_each_unit_is_told_and_which_are_not(write: Write) -> None:
+    file = write(INPUT, {**INPUT, "output": "By the quayside.\nBasque food."})
+    out = file.parent / "evidence.jsonl"
+    result = scoring.score(file, "facts", "e2e", per_sample=out, facts=Facts(WordClassifier()))
+    both, one = [row for _, row in read_rows(out)]
+    assert {key: both[key] for key in both if key not in INPUT} == {
+        "facts": 100.0,
+        "told": [1.0, 1.0],
+        "untold": [],
+    }
+    assert (one["facts"], one["told"], one["untold"]) == (50.0, [0.0, 1.0], [0])
+    (score,) = result.scores
+    assert (score.name, score.value, score.n) == ("facts", 75.0, 2)
+    assert score.signature.startswith("facts|model:words|format:nli|v:")
+
+
+def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) -> None:
+    texts = ("Basque food.", "By the quayside.", "", "Basque food by the quayside.")
+    rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
+    classifier = WordClassifier()
+    out = write(name="evidence.jsonl")
+    scoring.score(write(*rows), "facts", "e2e", per_sample=out, facts=Facts(classifier))
+    found = [row["told"] for _, row in read_rows(out)]
+    assert [len(pairs) > 100 for pairs in classifier.asked] == [True, True, True]
+    alone = {
+        text: [float("Basque" in text), float("quayside" in text)] for text in dict.fromkeys(texts)
+    }
+    assert found == [alone[row["output"]] for row in rows]
+
+
+def test_facts_of_two_systems_are_compared(write: Write) -> None:
+    one, other = write(INPUT), write({**INPUT, "output": "Basque food."}, name="other.jsonl")
+    facts = Facts(WordClassifier())
+    compared = scoring.score(one, "facts", "e2e", against=other, facts=facts).comparisons["facts"]
+    assert compared
+    assert compared.difference == 50.0
+
+
+def test_facts_and_nothing_else_need_a_classifier(write: Write) -> None:
+    for metric, facts in (("facts", None), ("coverage", Facts(WordClassifier()))):
+        with pytest.raises(ConfigError, match="needs a classifier") as caught:
+            scoring.score(write(INPUT), metric, "e2e", facts=facts)
+        assert caught.value.remedy == "Name one with `--metric facts --model PATH_OR_NAME`."
+
+
+def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:
+    file = write(SHIP, SHIP)
+    result = scoring.score(file, "parent", "webnlg")
+    assert (result.samples, result.comparisons) == (2, {})
+    assert result.samples_sha256 == digest(jsonl.read(file, "webnlg"))
+    signed = {score.name: score.signature for score in result.scores}
+    for name in ("parent", "parent_full_table"):
+        assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
+        assert signed[name].startswith(f"{name}|lambda:0.5|")
+        assert signed[name].endswith(f"|samples:{result.samples_sha256[:16]}")
+
+
+def test_an_interval_holds_its_score_and_a_score_of_nothing_has_none(write: Write) -> None:
+    unlocated = {**INPUT, "output": "Nothing of it."}
+    result = scoring.score(write(INPUT, unlocated), "cwio", "e2e", intervals=True)
+    for score in result.scores:
+        assert score.interval
+        assert score.interval[0] <= score.value <= score.interval[1]
+    nothing = scoring.score(write(unlocated), "cwio", "e2e", intervals=True)
+    intervals = {score.name: score.interval for score in nothing.scores}
+    assert intervals["cwio_located"] is None
+    assert intervals["cwio"] == (1.0, 1.0)
+
+
+def test_a_file_compared_with_itself_does_not_differ(write: Write) -> None:
+    file = write(INPUT, {**INPUT, "output": "Nothing of it."})
+    result = scoring.score(file, "cwio", "e2e", against=file)
+    assert result.comparisons.keys() == {score.name for score in result.scores}
+    for comparison in result.comparisons.values():
+        assert comparison
+        assert (comparison.difference, comparison.p_randomization) == (0, 1)
+    located = result.comparisons["cwio_located"]
+    assert located
+    assert located.n == 1
+
+
+def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(write: Write) -> None:
+    three = {**INPUT, "data": [*CAFE, ["near", "the mill"]]}
+    backward = {**INPUT, "output": "By the quayside, Basque food."}
+    ours = write(INPUT, INPUT, three, name="ours")
+    theirs = write(backward, INPUT, three, name="theirs")
+    result = scoring.score(ours, "cwio", "e2e", against=theirs)
+    other = scoring.score(theirs, "cwio", "e2e")
+    comparison = result.comparisons["cwio"]
+    assert comparison
+    assert comparison.difference == pytest.approx(result.scores[0].value - other.scores[0].value)
+    assert comparison.difference == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "fault", "line"),
+    [
+        ([INPUT, {**INPUT, "data": CAFE[::-1]}], "another sample than .*theirs:2", "ours:2"),
+        ([INPUT], "no counterpart", "ours:2"),
+        ([INPUT] * 3, "no counterpart", "theirs:3"),
+    ],
+)
+def test_only_the_same_samples_are_compared(
+    write: Write, theirs: list[Row], fault: str, line: str
+) -> None:
+    against = write(*theirs, name="theirs")
+    with pytest.raises(ResultError, match=fault) as caught:
+        scoring.score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
+    assert str(caught.value.where).endswith(line)
+
+
+def _without(row: Row, *fields: str) -> Row:
+    return {key: value for key, value in row.items() if key not in fields}
+
+
+@pytest.mark.parametrize(
+    ("task", "good", "bad", "fault"),
+    [
+        ("parent webnlg", SHIP, _without(SHIP, "output"), "has no `output`"),
+        ("parent webnlg", SHIP, {**SHIP, "output": None}, "`output` is NoneType, not text"),
+        ("parent webnlg", SHIP, {**SHIP, "output": ["a"]}, "`output` is list, not text"),
+        ("parent webnlg", SHIP, {**SHIP, "texts": []}, "`texts` must be a list"),
+        ("parent webnlg", SHIP, _without(SHIP, "texts"), "`texts` must be a list"),
+        ("parent webnlg", SHIP, {**INPUT, "texts": ["a"]}, "its units are none of webnlg"),
+        ("parent webnlg", SHIP, HIDDEN, "needs a reference"),
+        ("order e2e", ORDERED, _without(ORDERED, "output_2"), "has no `output_2`"),
+        ("order e2e", ORDERED, {**INPUT, "texts": ["a"]}, "lacks what the metric"),
+        (
+            "order e2e",
+            ORDERED,
+            {
+                **ORDERED,
+                "data": CAFE[:1],
+                "input_order_1": [0],
+                "input_order_2": [0],
+                "output_order": [[0]],
+            },
+            "fewer than two units",
+        ),
+        ("cwio e2e", INPUT, {**INPUT, "data": CAFE[:1]}, "fewer than two units"),
+        ("cwio e2e", INPUT, {**INPUT, "data": []}, "`data` must be a list"),
+        ("copy_rule webnlg", HIDDEN, SHIP, "lacks what the metric"),
+        ("copy_rule webnlg", HIDDEN, _without(HIDDEN, "replaced_entity"), "lacks what the"),
+        (
+            "copy_rule e2e",
+            {**INPUT, "replaced_kv_pair": {"price range": "Value A"}},
+            {**INPUT, "replaced_kv_pair": {"food": "Value A"}},
+            "hides 'food', whose possible values",
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(
+    write: Write, task: str, good: Row, bad: Row, fault: str
+) -> None:
+    metric, corpus = task.split()
+    file = write(good, bad)
+    out = file.parent / "evidence.jsonl"
+    with pytest.raises(CorpusError, match=fault) as caught:
+        scoring.score(file, metric, corpus, per_sample=out)
+    assert caught.value.where == f"{file}:2"
+    assert not out.exists()
+    assert scoring.score(write(good), metric, corpus).samples == 1
+
+
+@pytest.mark.parametrize("ending", ['{"data": [["a", "b', "\n", '{"output": "\udc80"}', "[" * 9999])
+def test_a_file_that_ends_in_half_a_line_or_in_none_is_named(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / "cut.jsonl"
+    whole = json.dumps(SHIP) + "\n"
+    file.write_bytes((whole + ending).encode(errors="surrogateescape"))
+    with pytest.raises(CorpusError, match="is not JSON") as caught:
+        scoring.score(file, "parent", "webnlg")
+    assert caught.value.where == f"{file}:2"
+
+
+def test_a_last_line_without_a_line_end_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "outputs.jsonl"
+    file.write_text(json.dumps(SHIP))
+    assert scoring.score(file, "parent", "webnlg").samples == 1
+
+
+def test_an_empty_file_is_an_error_and_no_score(write: Write) -> None:
+    with pytest.raises(CorpusError, match="holds no row"):
+        scoring.score(write(), "parent", "webnlg")
+
+
+def test_gzip_is_read_whatever_the_file_is_called(tmp_path: Path, write: Write) -> None:
+    file = tmp_path / "packed"
+    file.write_bytes(gzip.compress(write(SHIP).read_bytes()))
+    assert scoring.score(file, "parent", "webnlg") == scoring.score(
+        tmp_path / "outputs.jsonl", "parent", "webnlg"
+    )
+
+
+@pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "totto")])
+def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str) -> None:
+    with pytest.raises(ConfigError, match="there is no metric"):
+        scoring.score(Path("unread"), metric, corpus)
+
+
+def test_evidence_that_cannot_be_written_is_an_error(write: Write) -> None:
+    file = write(SHIP)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        scoring.score(file, "parent", "webnlg", per_sample=file / "below.jsonl")
+
+
+GOLDEN = {
+    "parent_webnlg": (545, ("n_table", "tok_output", "precision", "recall", "f")),
+    "parent_e2e": (205, ("n_table", "tok_output", "precision", "recall", "f")),
+    "order_webnlg": (390, ("fidelity", "proper", "em", "plan", "pos")),
+    "order_e2e": (203, ("fidelity", "proper", "em", "plan", "pos")),
+    "cwio_webnlg": (439, ("tau", "n", "occ")),
+    "cwio_e2e": (203, ("tau", "n", "occ")),
+    "rule_webnlg": (404, ("a", "b")),
+    "rule_e2e": (180, ("a", "b")),
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_evidence_is_the_published_evaluations_field_by_field(
+    golden_dir: Path, write: Write, name: str
+) -> None:
+    metric, corpus = name.split("_")
+    rows, fields = GOLDEN[name]
+    expected = golden.read(golden_dir, name, rows=rows)
+    told = {
+        key
+        for key in expected[0]
+        if key in fields or key.removesuffix("_1").removesuffix("_2") in fields
+    }
+    assert len(told) == (2 if metric == "order" else 1) * len(fields)
+    file = write(*(_without(row, *told) for row in expected))
+    metric = {"rule": "copy_rule"}.get(metric, metric)
+    for found, row in zip(evidence(file, metric, corpus), expected, strict=True):
+        for key, value in row.items():
+            if metric == "parent" and isinstance(value, float):
+                assert math.isclose(found[key], value, rel_tol=0, abs_tol=1e-9)
+            else:
+                assert found[key] == value

@@ -1,0 +1,265 @@
+"""What the arguments of a model name: folders, adapters and their bases, and prompt styles."""
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.core.digests import digest_weights
+from spor_tasks.core.errors import ConfigError, ResultError, SporError
+from spor_tasks.core.folders import write_manifest
+from spor_tasks.harness import checkpoints
+from tests.support import damage
+from tests.support.damage import DAMAGE
+from tests.support.result_files import adapter_manifest
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return save(tmp_path / "base", "config.json", "model.safetensors", b"weights of the base")
+
+
+@pytest.fixture
+def adapter(tmp_path: Path, base: Path) -> Path:
+    folder = save(tmp_path / "adapter", "adapter_config.json", "adapter_model.safetensors", b"LoRA")
+    write_manifest(folder, adapter_manifest(folder, base))
+    return folder
+
+
+def save(folder: Path, config: str, weights: str, content: bytes, **settings: object) -> Path:
+    folder.mkdir(parents=True)
+    (folder / config).write_text(json.dumps(settings))
+    (folder / weights).write_bytes(content)
+    return folder
+
+
+def arguments(base: Path, adapter: Path | None = None, **more: object) -> dict[str, Any]:
+    return {"pretrained": str(base), **({"peft": str(adapter)} if adapter else {}), **more}
+
+
+def style(given: Mapping[str, Any]) -> str:
+    return checkpoints.prompt_style(given, checkpoints.find_adapter(given))
+
+
+def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path) -> None:
+    found = checkpoints.find_adapter(arguments(base, adapter))
+    assert found == {"schema": 1, **adapter_manifest(adapter, base)}
+
+
+def test_an_adapter_is_found_that_one_who_was_to_replace_it_had_moved_away(
+    base: Path, adapter: Path
+) -> None:
+    adapter.rename(adapter.with_name(".adapter.old"))
+    assert checkpoints.find_adapter(arguments(base, adapter))
+    assert adapter.is_dir()
+
+
+def test_the_adapter_of_a_vllm_run_is_found_too(base: Path, adapter: Path) -> None:
+    found = checkpoints.find_adapter({"pretrained": str(base), "lora_local_path": str(adapter)})
+    assert found == {"schema": 1, **adapter_manifest(adapter, base)}
+
+
+def test_a_model_without_an_adapter_has_none(base: Path) -> None:
+    assert checkpoints.find_adapter(arguments(base)) is None
+    assert checkpoints.find_adapter({}) is None
+
+
+def test_a_base_is_known_by_its_weights_wherever_it_lies(base: Path, adapter: Path) -> None:
+    moved = base.rename(base.with_name("moved"))
+    assert checkpoints.find_adapter(arguments(moved, adapter))
+
+
+def test_an_adapter_made_for_another_base_is_refused(
+    tmp_path: Path, base: Path, adapter: Path
+) -> None:
+    other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
+    with pytest.raises(ConfigError, match="made for another base than") as caught:
+        checkpoints.find_adapter(arguments(other, adapter))
+    assert caught.value.where == str(adapter)
+    assert str(base) in str(caught.value.remedy)
+
+
+def test_weights_that_change_between_two_looks_are_noticed(base: Path, adapter: Path) -> None:
+    assert checkpoints.find_adapter(arguments(base, adapter))
+    (base / "model.safetensors").write_bytes(b"weights that were tuned")
+    with pytest.raises(ConfigError, match="another base"):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+def test_a_base_that_is_not_here_is_known_by_its_name(base: Path, adapter: Path) -> None:
+    named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
+    write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
+    assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
+    with pytest.raises(ConfigError, match="another base than someone/some-bast"):
+        checkpoints.find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
+
+
+def test_an_adapter_of_another_program_is_known_by_its_weights_alone(
+    base: Path, adapter: Path
+) -> None:
+    (adapter / "spor.json").unlink()
+    found = checkpoints.find_adapter(arguments(base, adapter))
+    assert found == {"adapter_sha256": digest_weights(adapter)}
+
+
+def test_weights_that_the_manifest_is_not_about_are_refused(base: Path, adapter: Path) -> None:
+    (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
+    with pytest.raises(ConfigError, match="not those that the manifest is about"):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+def test_a_damaged_manifest_is_refused(base: Path, adapter: Path) -> None:
+    (adapter / "spor.json").write_text("{")
+    with pytest.raises(ResultError, match="cannot be read"):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+def test_a_manifest_of_something_else_is_refused(base: Path, adapter: Path) -> None:
+    write_manifest(adapter, {"kind": "split"})
+    with pytest.raises(ConfigError, match="lacks aspect, corpus"):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("seed", "3", "seed is of type str"),
+        ("arm", None, "arm is of type NoneType"),
+        ("base_model", [1], "base_model is of type list"),
+        ("base_model", {"path": "x"}, "it lacks base_model.sha256"),
+        ("base_model", {"path": "x", "sha256": 5}, "base_model.sha256 is of type int"),
+        ("adapter_sha256", 5, "adapter_sha256 is of type int"),
+    ],
+)
+def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
+    base: Path, adapter: Path, key: str, value: object, fault: str
+) -> None:
+    write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
+    with pytest.raises(ConfigError) as caught:
+        checkpoints.find_adapter(arguments(base, adapter))
+    assert caught.value.what == f"is not the manifest of an adapter: {fault}"
+
+
+@pytest.mark.parametrize("file", ["spor.json", "adapter_config.json", "adapter_model.safetensors"])
+@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
+def test_an_adapter_with_something_else_in_place_of_a_file_is_refused(
+    base: Path, adapter: Path, file: str, kind: str
+) -> None:
+    damage.replace(adapter / file, kind)
+    with pytest.raises(SporError):
+        checkpoints.find_adapter(arguments(base, adapter))
+
+
+@pytest.mark.parametrize("kind", ["a number", "many levels", "half of it", "no text", "a list"])
+def test_a_base_with_something_else_in_place_of_its_settings_is_refused(
+    base: Path, kind: str
+) -> None:
+    for file in ("config.json", "tokenizer_config.json"):
+        damage.replace(base / file, kind)
+    for ask in (style, checkpoints.has_chat_template, checkpoints.generation_config):
+        with pytest.raises(ConfigError, match=r"config\.json: (cannot be read|is not a JSON obj)"):
+            ask(arguments(base))
+
+
+def test_a_link_to_nothing_beside_the_weights_is_nothing_to_them(base: Path) -> None:
+    (base / "notes").symlink_to("nowhere")
+    assert checkpoints.base_sha256(arguments(base)) == digest_weights(base)
+
+
+def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ConfigError, match=r"holds no config\.json") as caught:
+        checkpoints.find_adapter(arguments(empty))
+    assert caught.value.where == str(empty)
+    with pytest.raises(ConfigError, match=r"holds no adapter_config\.json"):
+        checkpoints.find_adapter(arguments(base, empty))
+
+
+def test_an_adapter_given_as_a_model_is_refused(adapter: Path) -> None:
+    with pytest.raises(ConfigError, match=r"holds no config\.json") as caught:
+        checkpoints.find_adapter(arguments(adapter))
+    assert "peft=" in str(caught.value.remedy)
+
+
+def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such folder"):
+        checkpoints.find_adapter(arguments(tmp_path / "missing"))
+
+
+def test_a_model_in_a_subfolder_is_found_there(tmp_path: Path) -> None:
+    save(tmp_path / "all" / "one", "config.json", "model.safetensors", b"", is_encoder_decoder=True)
+    assert style(arguments(tmp_path / "all", subfolder="one")) == "seq2seq"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({}, "causal"),
+        ({"is_encoder_decoder": False}, "causal"),
+        ({"is_encoder_decoder": True}, "seq2seq"),
+    ],
+)
+def test_the_style_is_that_of_the_base(
+    tmp_path: Path, config: Mapping[str, bool], expected: str
+) -> None:
+    folder = save(tmp_path / "base", "config.json", "model.safetensors", b"", **config)
+    assert style(arguments(folder)) == expected
+
+
+def test_the_adapter_decides_before_the_base_and_the_user_before_both(
+    base: Path, adapter: Path
+) -> None:
+    write_manifest(adapter, adapter_manifest(adapter, base, prompt_style="seq2seq"))
+    assert style(arguments(base)) == "causal"
+    assert style(arguments(base, adapter)) == "seq2seq"
+    assert style(arguments(base, adapter, prompt_style="causal")) == "causal"
+
+
+def test_the_backend_that_is_asked_for_decides_before_the_config(base: Path) -> None:
+    assert style(arguments(base, backend="seq2seq")) == "seq2seq"
+    assert style(arguments(base, backend="default")) == "causal"
+
+
+def test_a_style_that_is_none_is_refused(base: Path) -> None:
+    with pytest.raises(ConfigError, match="prompt_style=seq-to-seq is unknown") as caught:
+        style(arguments(base, prompt_style="seq-to-seq"))
+    assert caught.value.remedy == "Use causal or seq2seq or instruction."
+
+
+def test_a_model_that_is_not_here_is_taken_for_causal_and_that_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert style({"pretrained": "someone/not-on-this-machine"}) == "causal"
+    assert "someone/not-on-this-machine is not on this machine" in caplog.text
+
+
+def test_a_model_behind_an_interface_is_taken_for_causal(caplog: pytest.LogCaptureFixture) -> None:
+    assert style({"model": "some-model", "base_url": "http://localhost"}) == "causal"
+    assert caplog.text == ""
+
+
+def test_a_folder_of_gguf_weights_needs_no_config(tmp_path: Path) -> None:
+    assert style({"pretrained": str(tmp_path), "gguf_file": "weights.gguf"}) == "causal"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "expected"),
+    [
+        ("chat_template.jinja", "{{ messages }}", True),
+        ("tokenizer_config.json", '{"chat_template": "{{ messages }}"}', True),
+        ("tokenizer_config.json", "{}", False),
+    ],
+)
+def test_a_chat_template_is_found_in_either_place(
+    base: Path, file: str, content: str, *, expected: bool
+) -> None:
+    (base / "tokenizer_config.json").write_text("{}")
+    (base / file).write_text(content)
+    assert checkpoints.has_chat_template(arguments(base)) is expected
+    assert checkpoints.has_chat_template({"pretrained": "no/such-model"}) is None
+    assert checkpoints.has_chat_template({"model": "of a server"}) is None

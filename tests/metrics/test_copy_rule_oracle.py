@@ -1,0 +1,43 @@
+"""The copy rule is what its definition, written down slowly, gives."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES
+from spor_tasks.core.sample import AttributeValue, CopySample, Triple
+from spor_tasks.metrics.copy_rule import CopyRule
+from tests.oracles import copy_rule as slow_copy_rule
+
+SAMPLES = tuple(
+    CopySample(id="1", corpus="drawn", units=(unit,), references=(), hidden=())
+    for unit in (Triple("a", "b", "c"), AttributeValue("a", "b"))
+)
+ENTITIES = ["Low", "Old Pier", "Ü 7", "No. 1", "_", "Pier "]
+PHRASES = ["Entity 1", "Entity 2", "Entity 12", "Entity 10", "less than Value A", "Value A"]
+# What follows a word may make it another one, or another number.
+joints = st.sampled_from(["", " ", "  ", ".", ",", "-", "1", ".5", "_", "ü", "\n"])
+pieces = st.sampled_from(
+    [*ENTITIES, *PHRASES, "12", "1", "2", "a", "1st entity", "10th entity", "yellow", "high"]
+    + [value for values in POSSIBLE_VALUES.values() for value in values]
+)
+outputs = st.lists(st.tuples(joints, pieces | pieces.map(str.upper), joints)).map(
+    lambda drawn: "".join("".join(parts) for parts in drawn)
+)
+phrases = st.sampled_from(PHRASES)
+samples = st.one_of(
+    st.lists(st.tuples(st.sampled_from(ENTITIES), phrases), min_size=1, max_size=3).map(
+        lambda hidden: CopySample.of(SAMPLES[0], hidden)
+    ),
+    st.lists(st.tuples(st.sampled_from([*POSSIBLE_VALUES]), phrases), min_size=1, max_size=2).map(
+        lambda hidden: CopySample.of(SAMPLES[1], hidden)
+    ),
+)
+
+
+@settings(max_examples=500)
+@given(samples, outputs)
+def test_both_verdicts_are_those_of_the_definition(sample: CopySample, output: str) -> None:
+    evidence = CopyRule().measure(sample, output)
+    for verdict, whole in zip(evidence, (False, True), strict=True):
+        expected = slow_copy_rule.judge(sample, output, whole=whole)
+        assert (verdict.copied, verdict.leaked) == expected

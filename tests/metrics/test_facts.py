@@ -1,0 +1,161 @@
+"""What is asked of a classifier, and what its answers come to."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
+from spor_tasks.metrics.facts import FORMATS, Facts, Pair, label_of, share, untold
+from tests.support.classifiers import WordClassifier
+
+PORT = Triple("Old_Port", "built by", 'A "B" C')
+FOOD = AttributeValue("food", "Basque")
+
+
+def sample(*units: DataUnit, name: str | None = None) -> Sample:
+    return Sample(id="1", corpus="invented", units=units, references=(), name=name)
+
+
+def asked(of: Sample, output: str, format: str) -> list[Pair]:  # noqa: A002 - the setting's name
+    classifier = WordClassifier()
+    Facts(classifier, format).measure(of, output)
+    return [pair for pairs in classifier.asked for pair in pairs]
+
+
+# --- How a pair is written ------------------------------------------------------------------------
+
+
+def test_the_output_comes_first_and_the_unit_second() -> None:
+    assert asked(sample(PORT), "A B C built it.", "nli") == [
+        ("A B C built it.", "Old Port, built by, A B C")
+    ]
+
+
+def test_the_papers_classifiers_read_one_lower_case_line() -> None:
+    assert asked(sample(PORT), " A B C built it. ", "electra") == [
+        ("predicate: built by, subject: old port, object: a b c, sentence: a b c built it", None)
+    ]
+
+
+def test_an_attribute_is_said_of_the_name() -> None:
+    named = sample(FOOD, name="The_Gull")
+    assert asked(named, "It is.", "nli") == [("It is.", "The Gull, food, Basque")]
+    assert asked(named, "It is.", "electra") == [
+        ("predicate: food, subject: the gull, object: basque, sentence: it is", None)
+    ]
+
+
+def test_without_a_name_the_attribute_stands_alone() -> None:
+    assert asked(sample(FOOD), "It is.", "nli") == [("It is.", "food, Basque")]
+
+
+def test_another_format_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no format 'rdf'") as caught:
+        Facts(WordClassifier(), "rdf")
+    assert caught.value.remedy == "Use nli or electra."
+
+
+# --- What the answers come to ---------------------------------------------------------------------
+
+
+class Fixed:
+    """Answers with the same numbers, in order."""
+
+    signature = "model:fixed"
+
+    def __init__(self, *numbers: float) -> None:
+        self.numbers = numbers
+
+    def __call__(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        return self.numbers[: len(pairs)]
+
+
+def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
+    metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
+    told = metric.measure(sample(*[PORT] * 4), "Something.")
+    assert told == (0.5, 0.5001, 0.2, 1.0)
+    assert untold(told) == (0, 2)
+    assert metric.values(told) == {"facts": 50.0} == {"facts": share(told)}
+
+
+@pytest.mark.parametrize("output", ["", " ", "\n\t", "…!"])
+def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str) -> None:
+    classifier = WordClassifier()
+    assert Facts(classifier).measure(sample(PORT, PORT), output) == (0.0, 0.0)
+    assert classifier.asked == [[]]
+
+
+UNITS = st.lists(st.sampled_from([PORT, FOOD, AttributeValue("area", "quayside")]), min_size=1)
+OUTPUTS = st.sampled_from(["", "Basque food.", "By the quayside.", "A C", "Basque A quayside"])
+
+
+@given(st.lists(st.tuples(UNITS, OUTPUTS)))
+def test_many_outputs_are_asked_about_at_once_and_judged_as_each_alone(
+    cases: list[tuple[list[DataUnit], str]],
+) -> None:
+    samples, outputs = [sample(*units) for units, _ in cases], [output for _, output in cases]
+    classifier = WordClassifier()
+    metric = Facts(classifier)
+    together = metric.judge(samples, outputs)
+    assert len(classifier.asked) == 1
+    assert together == [metric.measure(*pair) for pair in zip(samples, outputs, strict=True)]
+    assert [len(told) for told in together] == [len(units) for units, _ in cases]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_signature_tells_classifier_and_format(format: str) -> None:  # noqa: A002
+    signature = Facts(WordClassifier(), format).signature
+    assert signature.startswith(f"facts|model:words|format:{format}|v:")
+
+
+# --- Which class means "told" ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "asked", "index"),
+    [
+        (["entailment", "neutral", "contradiction"], None, 0),
+        (["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], None, 2),
+        (["entailment", "not_entailment"], None, 0),
+        (["REFUTES", "SUPPORTS"], None, 1),
+        (["LABEL_0", "LABEL_1"], None, 1),
+        (["LABEL_0"], None, 0),
+        (["score"], None, 0),
+        (["entailment", "neutral"], "neutral", 1),
+        (["entailment", "neutral"], "Neutral", 1),
+        (["LABEL_0", "LABEL_1", "LABEL_2"], "0", 0),
+        (["LABEL_0", "LABEL_1", "LABEL_2"], 2, 2),
+        (["1", "0"], "0", 1),
+    ],
+)
+def test_the_class_is_known_by_its_name(
+    labels: list[str], asked: str | int | None, index: int
+) -> None:
+    assert label_of(labels, asked) == index
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["LABEL_0", "LABEL_1", "LABEL_2"],
+        ["true", "false"],
+        ["entailment", "supported"],
+        ["neutral", "contradiction", "not_entailment"],
+    ],
+)
+def test_a_class_that_nothing_tells_is_asked_for(labels: list[str]) -> None:
+    with pytest.raises(ConfigError, match=f"0 {labels[0]}, 1 {labels[1]}") as caught:
+        label_of(labels)
+    assert caught.value.remedy
+    assert "--label 0" in caught.value.remedy
+    assert "facts_label" in caught.value.remedy
+
+
+@pytest.mark.parametrize("asked", ["maybe", "2", -1, ""])
+def test_a_class_that_there_is_not_is_refused(asked: str | int) -> None:
+    with pytest.raises(ConfigError, match="has no class") as caught:
+        label_of(["no", "yes"], asked)
+    assert caught.value.remedy == "Its classes are 0 no, 1 yes."

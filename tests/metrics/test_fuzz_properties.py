@@ -1,0 +1,212 @@
+"""Whatever a file holds, its outputs are scored or the line at fault is named."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.errors import CorpusError, SporError
+from spor_tasks.core.files import read_rows
+from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Triple
+from spor_tasks.evaluation import scoring
+from spor_tasks.metrics import copy_rule
+from spor_tasks.metrics.base import Metric, Score
+from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.order import Cwio, OrderInvariance
+from spor_tasks.metrics.parent import Parent
+
+# Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
+anything = st.text(st.characters(exclude_categories=()), max_size=40)
+told = st.sampled_from(
+    [
+        "Entity 1",
+        "Value A",
+        "2001",
+        "yes",
+        "low",
+        "family friendly",
+        "u.s.",
+        "can't",
+        "שלום",
+        "👍🏽",
+    ]
+)
+texts = st.one_of(anything, st.lists(told | anything, max_size=8).map(" ".join))
+looping = st.builds(lambda text, times: text * times, texts, st.integers(1, 8))
+units = st.one_of(
+    st.lists(st.builds(Triple, texts, texts, texts), min_size=1, max_size=4),
+    st.lists(st.builds(AttributeValue, texts, texts), min_size=1, max_size=4),
+)
+
+
+@st.composite
+def order_samples(draw: st.DrawFn) -> OrderSample:
+    drawn = draw(units)
+    orders = st.permutations(range(len(drawn))).map(tuple)
+    references = draw(st.lists(texts, min_size=1, max_size=3))
+    return OrderSample(
+        id="drawn",
+        corpus="drawn",
+        units=tuple(drawn),
+        references=tuple(references),
+        name=draw(st.none() | texts),
+        input_orders=draw(st.tuples(orders, orders)),
+        reference_orders=tuple(draw(orders) for _ in references),
+    )
+
+
+@st.composite
+def copy_samples(draw: st.DrawFn) -> CopySample:
+    drawn = draw(units)
+    hides_values = isinstance(drawn[0], AttributeValue)
+    hidden = st.sampled_from(["price range", "customer rating"]) if hides_values else texts
+    return CopySample(
+        id="drawn",
+        corpus="drawn",
+        units=tuple(drawn),
+        references=(),
+        hidden=tuple(draw(st.lists(st.tuples(hidden, texts), min_size=1, max_size=3))),
+    )
+
+
+def check(metric: Metric[Any, Any, Any], sample: object, *outputs: Any) -> tuple[Score, ...]:  # noqa: ANN401 - one text or two
+    evidence = [metric.measure(sample, output) for output in outputs]
+    scores = metric.reduce(evidence)
+    for score in scores:
+        assert score.n + score.unscored == len(outputs)
+        assert math.isnan(score.value) if score.n == 0 else -1 <= score.value <= 100 + 1e-9
+    return scores
+
+
+@given(order_samples(), looping, looping)
+def test_parent_scores_any_output(sample: OrderSample, one: str, other: str) -> None:
+    for full_table in (False, True):
+        for score in check(Parent(full_table=full_table), sample, one, other):
+            assert score.value >= 0
+
+
+@given(order_samples(), looping, looping)
+def test_order_and_cwio_score_any_output_of_two_units_or_more(
+    sample: OrderSample, one: str, other: str
+) -> None:
+    if len(sample.units) < 2:
+        for metric, output in ((OrderInvariance(), (one, other)), (Cwio(), one)):
+            with pytest.raises(CorpusError, match="fewer than two units"):
+                check(metric, sample, output)
+        return
+    scores = {score.name: score.value for score in check(OrderInvariance(), sample, (one, other))}
+    for name in ("fidelity", "ordering", "ordering_em", "faithful_ordering"):
+        assert scores[f"{name}_pbh"] + scores[f"{name}_poh"] <= 100
+    assert scores["faithful_ordering_pbh"] <= scores["ordering_pbh"]
+    assert scores["faithful_ordering_pbh"] <= scores["fidelity_pbh"]
+    check(Cwio(), sample, one, other)
+
+
+@given(copy_samples(), looping, looping)
+def test_the_copy_rule_scores_any_output(sample: CopySample, one: str, other: str) -> None:
+    scores = {score.name: score.value for score in check(CopyRule(), sample, one, other)}
+    cases = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
+    assert math.isclose(sum(scores[name] for name in cases), 100)
+
+
+@given(looping | st.text("aİ Σ "))
+def test_a_place_in_a_normalized_output_is_traced_back(output: str) -> None:
+    length = len(copy_rule.normalized(output))
+    for start, index in enumerate(copy_rule.origins(output)[:length]):
+        before, upto = (len(copy_rule.normalized(output[: index + more])) for more in (0, 1))
+        assert before <= start < upto
+
+
+field = st.sampled_from(
+    [
+        "data",
+        "texts",
+        "name",
+        "output",
+        "output_1",
+        "output_2",
+        "output_order",
+        "input_order_1",
+        "input_order_2",
+        "replaced_entity",
+        "replaced_kv_pair",
+        "category",
+    ]
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+ROWS: dict[str, dict[str, Any]] = {
+    "parent webnlg": {"data": [["a", "b", "c"]], "texts": ["a c"], "output": "a"},
+    "order e2e": {
+        "name": "n",
+        "data": [["food", "a"], ["area", "b"]],
+        "texts": ["a b"],
+        "input_order_1": [0, 1],
+        "input_order_2": [1, 0],
+        "output_order": [[0, 1]],
+        "output_1": "a b",
+        "output_2": "b",
+    },
+    "cwio webnlg": {"data": [["a", "b", "c"], ["c", "d", "e"]], "output": "a"},
+    "copy_rule e2e": {
+        "data": [["price range", "Value A"]],
+        "replaced_kv_pair": {"price range": "Value A"},
+        "output": "Value A",
+    },
+}
+tasks = st.sampled_from(list(ROWS))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("outputs")
+
+
+def score(folder: Path, task: str, content: bytes) -> None:
+    """Score a file in which nothing but the second line may be at fault."""
+    metric, corpus = task.split()
+    file, evidence = folder / "outputs.jsonl", folder / "evidence.jsonl"
+    file.write_bytes(content)
+    evidence.unlink(missing_ok=True)
+    try:
+        result = scoring.score(file, metric, corpus, per_sample=evidence)
+    except SporError as error:
+        assert error.where == f"{file}:2"  # noqa: PT017 - most contents raise nothing
+        assert not evidence.exists()
+    else:
+        assert len(list(read_rows(evidence))) == result.samples == content.count(b"\n")
+
+
+@given(tasks, st.dictionaries(field, values), st.sets(field, max_size=2))
+def test_a_row_with_anything_in_its_fields_is_scored_or_named(
+    folder: Path, task: str, changes: dict[str, Any], gone: set[str]
+) -> None:
+    row = {key: value for key, value in {**ROWS[task], **changes}.items() if key not in gone}
+    lines = [json.dumps(each) + "\n" for each in (ROWS[task], row)]
+    score(folder, task, "".join(lines).encode())
+
+
+@given(tasks, st.data())
+def test_a_file_that_is_cut_anywhere_is_scored_or_its_last_line_is_named(
+    folder: Path, task: str, data: st.DataObject
+) -> None:
+    line = (json.dumps(ROWS[task]) + "\n").encode()
+    cut = data.draw(st.integers(1, len(line) - 2))
+    score(folder, task, line + line[:cut])
+
+
+@given(tasks, st.data(), st.binary(min_size=1, max_size=3))
+def test_a_damaged_line_is_scored_or_named(
+    folder: Path, task: str, data: st.DataObject, damage: bytes
+) -> None:
+    line = json.dumps(ROWS[task]).encode()
+    start = data.draw(st.integers(0, len(line) - 1))
+    damaged = line[:start] + damage.replace(b"\n", b"") + line[start + len(damage) :]
+    score(folder, task, line + b"\n" + damaged + b"\n")

@@ -1,0 +1,195 @@
+"""Order invariance and CWIO, on an invented sample and on what the published evaluation says."""
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from spor_tasks.core.sample import AttributeValue, DataUnit, OrderSample, Sample, Triple
+from spor_tasks.metrics.order import Cwio, OrderInvariance, kendall, macro_mean, macro_stderr
+from tests.support import golden
+
+# Told as harbour, then leader, then sea by its only reference.
+SAMPLE = OrderSample(
+    id="1",
+    corpus="webnlg",
+    units=(
+        Triple("Ann Moss", "leader of", "Greyport"),
+        Triple("Greyport", "harbour", "Old Basin"),
+        Triple("Greyport", "sea", "Cold Sound"),
+    ),
+    references=("Old Basin is the harbour of Greyport, led by Ann Moss, on the Cold Sound.",),
+    input_orders=((0, 1, 2), (2, 1, 0)),
+    reference_orders=((1, 0, 2),),
+)
+SAME = SAMPLE.references[0]
+REVERSED = "On the Cold Sound, Ann Moss leads Greyport and its harbour Old Basin."
+PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
+
+
+def _values(first: str, second: str) -> dict[str, float]:
+    metric = OrderInvariance()
+    return metric.values(metric.measure(SAMPLE, (first, second)))
+
+
+def test_both_outputs_have_every_property() -> None:
+    values = _values(SAME, SAME)
+    assert {name for name, value in values.items() if value == 100.0} == {
+        "fidelity_pbh",
+        "ordering_pbh",
+        "ordering_em_pbh",
+        "faithful_ordering_pbh",
+    }
+
+
+def test_one_output_in_another_order_is_faithful_but_not_proper() -> None:
+    values = _values(SAME, REVERSED)
+    assert {name for name, value in values.items() if value == 100.0} == {
+        "fidelity_pbh",
+        "ordering_poh",
+        "ordering_em_poh",
+        "faithful_ordering_poh",
+    }
+
+
+def test_an_output_that_leaves_units_out_may_be_proper_as_published_but_not_faithfully() -> None:
+    values = _values(SAME, PARTIAL)
+    assert values["ordering_pbh"] == 100.0
+    assert values["faithful_ordering_pbh"] == 0.0
+    assert values["faithful_ordering_poh"] == 100.0
+    assert values["fidelity_poh"] == 100.0
+
+
+def test_scores_are_shares_of_samples() -> None:
+    metric = OrderInvariance()
+    evidence = [
+        metric.measure(SAMPLE, outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
+    ]
+    scores = {score.name: score for score in metric.reduce(evidence)}
+    assert scores["fidelity_pbh"].value == pytest.approx(200 / 3)
+    assert scores["ordering_poh"].value == pytest.approx(100 / 3)
+    assert {score.n for score in scores.values()} == {3}
+    assert len(scores) == 8
+
+
+def test_evidence_says_which_unit_is_not_located() -> None:
+    first, second = OrderInvariance().measure(SAMPLE, (PARTIAL, SAME))
+    assert [position is None for position in first.positions] == [False, False, True]
+    assert None not in second.positions
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((0, 1, 2), (0, 1, 2)), ((2, 0, 1), (0, 2, 1)), ((3, 1, 0, 2), (0, 1, 2, 3))]
+)
+def test_tau_compares_orders_and_not_index_lists(
+    one: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    ranks = [[order.index(unit) for unit in range(len(order))] for order in (one, other)]
+    assert kendall(one, other) == pytest.approx(stats.kendalltau(*ranks).statistic)
+
+
+def test_one_unit_has_no_order_to_correlate() -> None:
+    with pytest.raises(ValueError, match="fewer than two"):
+        kendall((0,), (0,))
+
+
+def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() -> None:
+    evidence = Cwio().measure(SAMPLE, "")
+    assert (evidence.tau, evidence.located_tau) == (1.0, None)
+
+
+def test_cwio_averages_within_sizes_then_over_them() -> None:
+    metric = Cwio()
+    pair = Sample(
+        id="2",
+        corpus="e2e",
+        units=(AttributeValue("area", "quayside"), AttributeValue("food", "Basque")),
+        references=("unused",),
+        name="The Gull",
+    )
+    evidence = [
+        metric.measure(pair, "The Gull, quayside, serves Basque food."),
+        metric.measure(pair, "A Basque kitchen at the quayside."),
+        metric.measure(SAMPLE, SAME),
+        metric.measure(SAMPLE, ""),
+    ]
+    scores = {score.name: score for score in metric.reduce(evidence)}
+    assert scores["cwio_2"].value == 0.0
+    assert scores["cwio_3"].value == pytest.approx((1 / 3 + 1) / 2)
+    assert scores["cwio"].value == pytest.approx((0 + 2 / 3) / 2)
+    assert scores["cwio_located"].value == pytest.approx((0 + 1 / 3) / 2)
+    assert (scores["cwio_located"].n, scores["cwio_located"].unscored) == (3, 1)
+    assert scores["cwio_located_share"].value == 75.0
+
+
+def test_the_error_of_cwio_is_that_of_a_mean_of_independent_means() -> None:
+    two, three = [0.1, 0.7, -0.4, 0.2], [1.0, -1.0, 1 / 3]
+    taus = [(2, tau) for tau in two] + [(3, tau) for tau in three]
+    expected = math.hypot(stats.sem(two), stats.sem(three)) / 2
+    assert macro_stderr(taus) == pytest.approx(expected)
+    assert macro_stderr(taus[:4]) == pytest.approx(stats.sem(two))
+
+
+def test_neither_cwio_nor_its_error_depends_on_the_order_of_outputs() -> None:
+    rng = random.Random(0)
+    taus = [(rng.randint(2, 7), rng.uniform(-1, 1)) for _ in range(100)]
+    mixed = rng.sample(taus, len(taus))
+    assert mixed != taus
+    assert macro_mean(mixed) == macro_mean(taus)
+    assert macro_stderr(mixed) == macro_stderr(taus)
+
+
+def test_a_number_of_units_with_one_output_has_no_error() -> None:
+    assert math.isnan(macro_stderr([(2, 0.5), (2, 0.6), (3, 0.1)]))
+    assert math.isnan(macro_stderr([]))
+
+
+def test_nothing_located_is_nan_beside_a_share_of_zero() -> None:
+    scores = {s.name: s for s in Cwio().reduce([Cwio().measure(SAMPLE, "")])}
+    assert math.isnan(scores["cwio_located"].value)
+    assert scores["cwio_located_share"].value == 0.0
+
+
+def _sample(row: dict[str, Any]) -> OrderSample:
+    unit: type[DataUnit] = AttributeValue if "name" in row else Triple
+    return OrderSample(
+        id="",
+        corpus="",
+        units=tuple(unit(*parts) for parts in row["data"]),
+        references=(),
+        name=row.get("name"),
+        input_orders=((), ()),
+        reference_orders=tuple(map(tuple, row.get("output_order", ()))),
+    )
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("corpus", "rows"), [("webnlg", 390), ("e2e", 203)])
+def test_every_published_verdict_on_order_is_reached(
+    golden_dir: Path, corpus: str, rows: int
+) -> None:
+    for row in golden.read(golden_dir, f"order_{corpus}", rows=rows):
+        evidence = OrderInvariance().measure(_sample(row), (row["output_1"], row["output_2"]))
+        for number, found in enumerate(evidence, start=1):
+            expected = [
+                row[f"{name}_{number}"] for name in ("fidelity", "proper", "em", "plan", "pos")
+            ]
+            assert [
+                found.faithful,
+                found.proper,
+                found.exact,
+                list(found.order),
+                list(found.positions),
+            ] == expected
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("corpus", "rows"), [("webnlg", 439), ("e2e", 203)])
+def test_every_published_tau_is_reached(golden_dir: Path, corpus: str, rows: int) -> None:
+    for row in golden.read(golden_dir, f"cwio_{corpus}", rows=rows):
+        evidence = Cwio().measure(_sample(row), row["output"])
+        located = sum(position is not None for position in evidence.positions)
+        assert (evidence.tau, evidence.units, located) == (row["tau"], row["n"], row["occ"])

@@ -1,0 +1,60 @@
+"""Order invariance and CWIO are what their definitions, written down slowly, give."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.sample import AttributeValue, DataUnit, OrderSample, Triple
+from spor_tasks.metrics.order import Cwio, OrderInvariance
+from tests.oracles import order as slow_order
+
+# Few words, near and far, so that outputs mention units in part, twice, or not at all.
+words = st.sampled_from(["gull", "gulls", "pier", "old pier", "a b", "7", "turkish", "yes", "no"])
+texts = st.lists(st.sampled_from(["gull", "pier", "old", "a", "b", "7", "turkey", "yes", "area"]))
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> OrderSample:
+    unit: st.SearchStrategy[DataUnit] = draw(
+        st.sampled_from(
+            [
+                st.builds(Triple, words, st.just("is"), words),
+                st.builds(AttributeValue, st.sampled_from(["area", "near"]), words),
+            ]
+        )
+    )
+    units = tuple(draw(st.lists(unit, min_size=2, max_size=4)))
+    orders = st.permutations(range(len(units))).map(tuple)
+    return OrderSample(
+        id="drawn",
+        corpus="drawn",
+        units=units,
+        references=("unread",),
+        name=draw(st.none() | words),
+        input_orders=(draw(orders), draw(orders)),
+        reference_orders=tuple(draw(st.lists(orders, min_size=1, max_size=3))),
+    )
+
+
+outputs = texts.map(" ".join)
+
+
+@given(samples(), outputs, outputs)
+def test_every_verdict_on_order_is_that_of_the_definition(
+    sample: OrderSample, one: str, other: str
+) -> None:
+    evidence = OrderInvariance().measure(sample, (one, other))
+    for found, output in zip(evidence, (one, other), strict=True):
+        assert found.positions == slow_order.located(sample, output)
+        assert (found.faithful, found.proper, found.exact) == slow_order.judge(sample, output)
+
+
+@given(st.lists(st.tuples(samples(), outputs), min_size=1, max_size=5))
+def test_cwio_is_that_of_the_definition(drawn: list[tuple[OrderSample, str]]) -> None:
+    metric = Cwio()
+    scores = {
+        score.name: score.value
+        for score in metric.reduce(metric.measure(sample, output) for sample, output in drawn)
+    }
+    expected = slow_order.cwio(*zip(*drawn, strict=True))
+    assert [scores[name] for name in metric.names] == pytest.approx(expected, nan_ok=True)

@@ -1,0 +1,174 @@
+"""One sample in the terminal, with the marks of the page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.cli import main
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.report.exhibit import exhibit
+from spor_tasks.report.exhibit_text import terminal
+from tests.support import invented_runs
+from tests.support.invented_runs import HOSTILE
+from tests.support.result_files import sample_row, write_result, write_samples
+
+TASK = "spor_systematicity_mini"
+
+
+def write_run(folder: Path, name: str, *outputs: str, arm: str = "atom", number: int = 0) -> Path:
+    """Write a run with these outputs for samples from ``number`` on."""
+    result = write_result(folder / f"results_{name}.json", arm=arm, n=len(outputs), parent=40.0)
+    samples = map(invented_runs.town, range(number, number + len(outputs)))
+    rows = [
+        sample_row(sample, [output], {"parent": 40.0})
+        for sample, output in zip(samples, outputs, strict=True)
+    ]
+    write_samples(result, TASK, rows)
+    return result
+
+
+def text_of(path: Path, which: str = "0", *, color: bool = False, width: int = 100) -> str:
+    return terminal(exhibit(path, which), color=color, width=width)
+
+
+def test_a_sample_is_shown_with_its_units_references_scores_and_marks(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "1", "Cold Sound.", "By the Cold Sound is an old basins.")
+    assert text_of(run, "1") == (
+        "spor_systematicity_mini strict: sample 1, town000000000001\n"
+        "        Town\n"
+        "    [0] Saltmere | sea | Cold_Sound\n"
+        "    [1] Saltmere | harbour | Old_Basin\n"
+        "    [2] Saltmere | known for | smoked_eel\n"
+        "        Saltmere has the Cold Sound and the Old Basin and the smoked eel.\n"
+        "\n"
+        "base, atom, seed 0\n"
+        "    parent 40.00\n"
+        "        By the [0: Cold Sound] is an [1: old basins].\n"
+        "        not located: [2]\n"
+        "        → unit missing"
+    )
+
+
+def test_a_sample_is_found_by_its_id_in_any_of_the_ways_to_name_a_run(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "1", "One.", "Two.")
+    for path in (run, tmp_path, tmp_path / f"samples_{TASK}_1.jsonl"):
+        found = exhibit(path, "town000000000001")
+        assert (found.index, found.told[0].record.outputs) == (1, ("Two.",))
+
+
+def test_another_run_stands_below_with_the_same_sample(tmp_path: Path) -> None:
+    one = write_run(tmp_path, "1", "One.", "Two.")
+    other = write_run(tmp_path, "2", "Drei.", "Vier.", arm="combination", number=1)
+    shown = exhibit(one, "1", against=other)
+    assert [told.record.outputs for told in shown.told] == [("Two.",), ("Drei.",)]
+    lines = terminal(shown).splitlines()
+    assert [line for line in lines if line.startswith("base")] == [
+        "base, atom, seed 0",
+        "base, combination, seed 0",
+    ]
+
+
+@pytest.mark.parametrize("which", ["2", "-1", "town", "town000000000009", "²"])
+def test_a_sample_that_is_not_there_is_named(tmp_path: Path, which: str) -> None:
+    run = write_run(tmp_path, "1", "One.", "Two.")
+    with pytest.raises(ConfigError, match=re.escape(repr(which))):
+        exhibit(run, which)
+
+
+def test_where_several_runs_have_a_sample_one_must_be_chosen(tmp_path: Path) -> None:
+    write_run(tmp_path, "1", "One.")
+    write_run(tmp_path, "2", "Two.", arm="combination")
+    with pytest.raises(ConfigError, match=r"several runs have a sample 0: .*_1\.json.*_2\.json"):
+        exhibit(tmp_path, "0")
+
+
+def test_a_task_is_chosen_by_its_name(tmp_path: Path) -> None:
+    invented_runs.write(tmp_path, count=3, models=["base"])
+    folder = tmp_path / "one"
+    folder.mkdir()
+    for path in tmp_path.glob("*_03*"):
+        path.rename(folder / path.name)
+    shown = exhibit(folder, "0", task="spor_order_invariance_mini_main")
+    text = terminal(shown)
+    assert "    input order 0 1:\n" in text
+    assert "    input order 1 0:\n" in text
+    with pytest.raises(ResultError, match="no samples of spor_other"):
+        exhibit(folder, "0", task="spor_other")
+
+
+def test_results_without_samples_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match="no samples beside its results"):
+        exhibit(write_result(tmp_path / "results_1.json"), "0")
+
+
+def test_the_copy_rule_s_phrases_and_leaks_are_marked(tmp_path: Path) -> None:
+    invented_runs.write(tmp_path, count=3, models=["base"])
+    (file,) = (path for path in tmp_path.glob("samples_spor_rule*") if "_07" in path.name)
+    texts = [terminal(exhibit(file, str(number))) for number in range(3)]
+    assert all("Entity 1 hides" in text for text in texts)
+    assert "not copied: Entity 1" in "".join(texts)
+
+
+@pytest.mark.parametrize("output", HOSTILE)
+def test_a_terminal_gets_no_control_character_of_a_model(tmp_path: Path, output: str) -> None:
+    run = write_run(tmp_path, "1", output)
+    text = text_of(run)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
+    text.encode()
+
+
+def test_colours_change_nothing_but_colours(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "1", "The Cold Sound of old  times, and\nmore below")
+    plain, colored = (text_of(run, color=color) for color in (False, True))
+    assert "\x1b[36;4m[0:" in colored
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
+    assert "(not scored: more below)" in plain
+
+
+def test_long_outputs_are_wrapped_between_words(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    text = text_of(write_run(tmp_path, "1", words), width=60)
+    lines = [line for line in text.splitlines() if "word" in line]
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 60
+    assert " ".join(" ".join(lines).split()) == words
+
+
+def test_an_output_without_a_word_says_so(tmp_path: Path) -> None:
+    text = text_of(write_run(tmp_path, "1", "  "))
+    assert "        no output\n" in text
+    assert text.endswith("→ empty, unit missing")
+
+
+def test_the_command_shows_a_sample_without_colours_where_no_terminal_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path, "1", "Cold Sound.")
+    assert main(["show", str(run), "0"]) == 0
+    out = capsys.readouterr().out
+    assert "[0: Cold Sound]." in out
+    assert "\x1b" not in out
+    assert main(["show", str(run), "7"]) == 2
+    assert "'7' is no sample's id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("environment", "colored"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)],
+)
+def test_a_terminal_has_colours_unless_they_are_not_wanted(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    colored: bool,  # noqa: FBT001
+) -> None:
+    run = write_run(tmp_path, "1", "Cold Sound.")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["show", str(run), "0"]) == 0
+    assert ("\x1b[" in capsys.readouterr().out) is colored

@@ -1,0 +1,216 @@
+"""Who is ahead, and who cannot be told from whom."""
+
+import csv
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from huggingface_hub.repocard_data import model_index_to_eval_results
+
+from spor_tasks import report
+from spor_tasks.metrics.base import Column
+from spor_tasks.report import leaderboard_text
+from spor_tasks.report.leaderboard import Board, Entry, _letter, _letters, _ranked
+from spor_tasks.report.model_card import model_index
+from spor_tasks.results.comparisons import Cell
+from spor_tasks.results.evidence import Evidence, Logged
+from tests.support.report_runs import write_runs
+from tests.support.result_files import write_result, write_run
+
+VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
+
+
+def boards(folder: Path) -> tuple[Board, ...]:
+    """The boards of PARENT."""
+    return tuple(board for board in report.rank([folder]).boards if board.metric == "parent")
+
+
+def near(seed: int, shift: float = 0) -> list[float]:
+    """Values that on the whole differ from others by the shift alone."""
+    rng = random.Random(seed)
+    return [value + shift + rng.uniform(-2, 2) for value in VALUES]
+
+
+def test_systems_are_in_order_with_ranks_and_groups(tmp_path: Path) -> None:
+    write_run(tmp_path, "1", near(1), model="steady")
+    write_run(tmp_path, "2", near(2), model="likewise")
+    write_run(tmp_path, "3", near(3, shift=9), model="ahead")
+    write_run(tmp_path, "4", near(4, shift=-9), model="ahead", arm=None)
+
+    (board,) = boards(tmp_path)
+
+    assert (board.aspect, board.corpus, board.n) == ("systematicity", "mini", 40)
+    found = [(entry.model, entry.arm, entry.rank, entry.groups) for entry in board.entries]
+    assert found[0] == ("ahead", "atom", 1, "a")
+    assert sorted(found[1:3]) == [("likewise", "atom", 2, "b"), ("steady", "atom", 2, "b")]
+    assert found[3] == ("ahead", None, 4, "c")
+    for entry in board.entries:
+        assert entry.cell.interval
+        assert entry.cell.interval.source == "samples"
+
+
+def test_a_system_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        write_run(tmp_path, f"a{seed}", near(seed, shift=5 * seed), model="ours", seed=seed)
+    (board,) = boards(tmp_path)
+    (entry,) = board.entries
+    assert (entry.cell.seeds, len(entry.cell.values)) == ((0, 1), 2)
+    assert (entry.rank, entry.groups) == (1, "a")
+
+
+def test_what_saw_the_second_arm_is_not_ranked(tmp_path: Path) -> None:
+    write_run(tmp_path, "1", near(1), arm="atom")
+    write_run(tmp_path, "2", near(2), arm="combination")
+    (board,) = boards(tmp_path)
+    assert [entry.arm for entry in board.entries] == ["atom"]
+
+
+def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> None:
+    write_run(tmp_path, "1", near(1), model="ours")
+    write_result(tmp_path / "results_2.json", model="theirs", n=40, parent=99.0)
+    (board,) = boards(tmp_path)
+    first, second = board.entries
+    assert (first.model, first.rank, first.groups) == ("theirs", None, "")
+    assert first.reason == "not ranked: no samples to test on"
+    assert (second.model, second.rank, second.groups) == ("ours", 1, "a")
+    assert "[1] not ranked" in leaderboard_text.terminal(report.rank([tmp_path]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        ({"n": 40}, {"n": 39}, "n: 39 against 40"),
+        ({"version": 1.2}, {"version": 2.0}, "version: 1 against 2"),
+    ],
+)
+def test_results_of_another_test_are_on_a_board_of_their_own(
+    tmp_path: Path, one: Mapping[str, float], other: Mapping[str, float], words: str
+) -> None:
+    write_result(tmp_path / "results_1.json", model="ours", **{"n": 40, **one})
+    write_result(tmp_path / "results_2.json", model="theirs", **{"n": 40, **other})
+    found = report.rank([tmp_path])
+    assert [len(board.entries) for board in boards(tmp_path)] == [1, 1]
+    assert all(board.apart for board in found.boards)
+    assert not found.whole
+    (problem,) = {problem for problem in found.problems if problem.lost}
+    assert problem.kind == "incomparable"
+    assert words in problem.what
+
+
+def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Path) -> None:
+    for model, judge in (("ours", "one"), ("theirs", "another"), ("third", "one")):
+        scores = {"parent": 40.0, "facts": 80.0}
+        file = write_result(tmp_path / f"results_{model}.json", model=model, scores=scores)
+        content = json.loads(file.read_text())
+        content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]["facts"] = judge
+        file.write_text(json.dumps(content))
+    found = {
+        (board.metric, board.apart): {entry.model for entry in board.entries}
+        for board in report.rank([tmp_path]).boards
+    }
+    assert found == {
+        ("parent", None): {"ours", "theirs", "third"},
+        ("facts", "facts one"): {"ours", "third"},
+        ("facts", "facts another"): {"theirs"},
+    }
+
+
+def test_versions_that_differ_after_the_point_are_the_same_test(tmp_path: Path) -> None:
+    for number, version in enumerate([1.0, 1.1]):
+        write_run(tmp_path, str(number), near(1), model=f"m{number}", version=version)
+    (board,) = boards(tmp_path)
+    assert [entry.groups for entry in board.entries] == ["a", "a"]
+
+
+def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
+    better = [51.0] * 15 + [49.0] * 5  # of twenty fair coins, 15 heads or more have p = 0.04
+    write_run(tmp_path, "1", better, model="better")
+    write_run(tmp_path, "2", [50.0] * 20, model="even")
+    (board,) = boards(tmp_path)
+    assert [entry.groups for entry in board.entries] == ["a", "b"]
+    write_run(tmp_path, "3", [51.0, 49.0] * 10, model="also even")
+    (board,) = boards(tmp_path)
+    assert [entry.groups for entry in board.entries] == ["a", "a", "a"]
+
+
+@pytest.mark.parametrize("systems", [33, 100])
+def test_many_systems_with_known_gaps_are_told_apart(systems: int) -> None:
+    """The more pairs, the more resamples: with 10,000 of them all of 33 systems would be equal.
+
+    Every third system is two points better than the one before, and shares its score with two.
+    """
+    rng = np.random.default_rng(7)
+    items = rng.normal(50, 15, 150)
+    levels = [2.0 * (number // 3) for number in range(systems)]
+    logged = {
+        (Path(str(number)), "task"): Logged(
+            tuple(map(str, range(150))),
+            np.arange(150),
+            {"parent": Column(items - level + rng.normal(0, 1.5, 150), np.zeros(150, int))},
+        )
+        for number, level in enumerate(levels)
+    }
+    entries = [
+        Entry(str(run[0]), None, Cell((of.columns["parent"].value,), (None,), (run,)))
+        for run, of in logged.items()
+    ]
+    ranked = list(_ranked(entries, "parent", Evidence(logged)))
+    assert [entry.rank for entry in ranked] == [1 + number // 3 * 3 for number in range(systems)]
+    assert len({entry.groups for entry in ranked}) == -(-systems // 3)
+
+
+def test_groups_may_overlap() -> None:
+    alike = {0: {1}, 1: {0, 2}, 2: {1}, 3: set[int]()}
+    assert _letters(alike) == {0: "a", 1: "ab", 2: "b", 3: "c"}
+
+
+def test_there_are_letters_for_any_number_of_groups() -> None:
+    assert [_letter(number) for number in (0, 25, 26, 52)] == ["a", "z", "a2", "a3"]
+
+
+def test_files_are_the_same_bytes_and_harmless(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs", "1", near(1), model="=cmd|'x' <b>\u202e")
+    write_run(tmp_path / "runs", "2", near(2), model="other")
+    for out in ("one", "two"):
+        report.write_leaderboard([tmp_path / "runs"], tmp_path / out)
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["leaderboard.csv", "leaderboard.json", "leaderboard.md", "model-index.yaml"]
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+        assert "\u202e" not in (tmp_path / "one" / name).read_text("utf-8")
+    with (tmp_path / "one" / "leaderboard.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["model"][:5] for row in rows} == {"'=cmd", "other"}
+    assert "&lt;b&gt;" in (tmp_path / "one" / "leaderboard.md").read_text("utf-8")
+
+
+def test_the_hub_reads_the_model_index(tmp_path: Path) -> None:
+    for number, arm in enumerate(["atom", "combination", None]):
+        write_run(tmp_path / "runs", str(number), near(number), model="some/model", arm=arm)
+    report.write_leaderboard([tmp_path / "runs"], tmp_path)
+    index = yaml.safe_load((tmp_path / "model-index.yaml").read_text("utf-8"))["model-index"]
+    assert [item["name"] for item in index] == [
+        "some/model",
+        "some/model, atom, seed 0",
+        "some/model, combination, seed 0",
+    ]
+    name, (result,) = model_index_to_eval_results(index[1:2])
+    assert name == "some/model, atom, seed 0"
+    assert result.task_type == "table-to-text"
+    assert result.dataset_name == "SPOR Systematicity: mini, strict sets"
+    assert result.dataset_config == "spor_systematicity_mini"
+    assert (result.metric_type, result.metric_name) == ("parent", "PARENT")
+    assert result.metric_value == pytest.approx(sum(near(0)) / 40, abs=1e-4)
+    assert json.loads((tmp_path / "leaderboard.json").read_text())["model_index"] == index
+
+
+def test_the_paper_has_no_model_index(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    rows = [row for table in report.collect([tmp_path]).tables for row in table.rows]
+    assert any(row.published for row in rows)
+    names = {item["name"].partition(",")[0] for item in model_index(rows)}
+    assert names == {"large", "small"}

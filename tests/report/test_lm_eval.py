@@ -1,0 +1,61 @@
+"""Reports of what lm-eval itself writes, of every aspect."""
+
+from pathlib import Path
+
+import pytest
+from lm_eval.loggers import EvaluationTracker
+
+from spor_tasks import report
+from spor_tasks.core.sample import CopySample, OrderSample
+from spor_tasks.results.logged import find
+from spor_tasks.results.reading import collect
+from tests.support.scripted import ScriptedLM, evaluate, half_right
+
+LIMIT = 40
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the results and samples of every task of the embedded corpus."""
+    folder = tmp_path_factory.mktemp("written")
+    tracker = EvaluationTracker(output_path=str(folder))
+    names = ("spor_mini", "spor_mini_icl")
+    found = evaluate(
+        ScriptedLM(half_right), *names, evaluation_tracker=tracker, limit=LIMIT, log_samples=True
+    )
+    samples = found.pop("samples")
+    tracker.save_results_aggregated(results=found, samples=samples)
+    for task, rows in samples.items():
+        tracker.save_results_samples(task_name=task, samples=rows)
+    return folder
+
+
+def test_all_of_it_is_reported_with_intervals_over_samples(written: Path) -> None:
+    found = report.collect([written])
+    assert found.problems == ()
+    rows = [row for table in found.tables for row in table.rows]
+    assert {row.aspect for row in rows} == {table.aspect for table in found.tables}
+    assert len(found.tables) == 4
+    assert len({row.task for row in rows}) == 2 * len({(row.aspect, row.part) for row in rows})
+    for row in rows:
+        cells = [row.as_is] if not row.variant else row.arms
+        assert all(cell.interval and cell.interval.source == "samples" for cell in cells), row
+        if row.difference:
+            assert row.difference.p is not None or row.metric == "cwio_located"
+
+
+def test_every_logged_sample_becomes_a_record(written: Path) -> None:
+    kinds = set()
+    for result in collect([written]).results:
+        file = find(result)
+        assert file
+        records = list(file.records())
+        assert len(records) == result.n <= LIMIT
+        for record in records:
+            kinds.add(type(record.sample))
+            assert len(record.inputs) == len(record.contexts) == len(record.outputs)
+            for prompt, context in zip(record.inputs, record.contexts, strict=True):
+                assert context.endswith(prompt)
+                assert (context == prompt) == (result.shown_arm is None)
+            assert not any(name.endswith("_stderr") for name in record.scores)
+    assert kinds > {OrderSample, CopySample}

@@ -1,0 +1,202 @@
+"""Marks on outputs: where units stand, what is missing, what leaks."""
+
+import pytest
+
+from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
+from spor_tasks.report.marking import Fault, Label, Mark, faults_of, mark, mark_all
+from spor_tasks.text.answers import Span
+
+SHIP = Sample(
+    id="1",
+    corpus="mini",
+    units=(
+        Triple("Amber_Heron", "home port", "Morvmouth"),
+        Triple("Amber_Heron", "length", "46_metres"),
+    ),
+    references=("Amber Heron of Morvmouth measures 46 metres.",),
+)
+ORDERED = OrderSample.of(SHIP, ((0, 1), (1, 0)), ((0, 1),))
+PORT = CopySample(
+    id="2",
+    corpus="mini",
+    units=(Triple("Entity 1", "harbour", "Old Basin"),),
+    references=(),
+    hidden=(("Low", "Entity 1"),),
+)
+INN = CopySample(
+    id="3",
+    corpus="e2e",
+    units=(AttributeValue("customer rating", "Value A out of 5"),),
+    references=(),
+    name="The Gull",
+    hidden=(("customer rating", "Value A out of 5"),),
+)
+
+
+def _marked(sample: Sample, output: str) -> list[tuple[str, str]]:
+    """Return what is marked, each stretch with its labels."""
+    return [
+        (output[start:end], " ".join(f"{kind} {number}" for kind, number in labels))
+        for start, end, labels in mark(sample, output).marks
+    ]
+
+
+def test_units_are_marked_where_they_stand() -> None:
+    output = "From Morvmouth, the Amber Heron measures 46  metres."
+    assert _marked(SHIP, output) == [("Morvmouth", "unit 0"), ("46  metres", "unit 1")]
+    assert mark(SHIP, output).faults == ()
+
+
+def test_a_unit_that_is_not_located_is_named_and_not_marked() -> None:
+    found = mark(SHIP, "Amber Heron is based in Morvmouth.")
+    assert (found.units, found.faults) == ((1,), (Fault.UNIT,))
+    assert [labels for _, _, labels in found.marks] == [(Label("unit", 0),)]
+
+
+def test_words_of_a_unit_that_stand_apart_are_marked_apart() -> None:
+    assert _marked(SHIP, "46 long metres, and in Morvmouth.") == [
+        ("46", "unit 1"),
+        ("metres", "unit 1"),
+        ("Morvmouth", "unit 0"),
+    ]
+
+
+def test_both_ends_of_a_unit_are_marked_where_both_decide() -> None:
+    alone = Sample("4", "mini", SHIP.units[:1], ())
+    assert _marked(alone, "Amber Heron is in Morvmouth.") == [
+        ("Amber Heron", "unit 0"),
+        ("Morvmouth", "unit 0"),
+    ]
+
+
+def test_what_two_units_share_is_marked_as_both() -> None:
+    sample = Sample(
+        "5",
+        "e2e",
+        (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
+        (),
+        name="The Gull",
+    )
+    assert mark(sample, "At The Old Pier.").marks == (
+        Mark(3, 11, (Label("unit", 0),)),
+        Mark(11, 15, (Label("unit", 0), Label("unit", 1))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("output", "doubt"),
+    [
+        ("Morvmouth, 46 metres.", False),
+        ("Morvmouths, 46 metre.", False),
+        ("Marvmuth, 46 metres.", True),
+        ("Morvmouth, 45 metres.", True),
+        ("Morvmouth, 46.", True),
+    ],
+)
+def test_a_unit_that_is_located_by_other_words_is_in_doubt(output: str, doubt: bool) -> None:  # noqa: FBT001
+    found = mark(SHIP, output)
+    kinds = {label.kind for _, _, labels in found.marks for label in labels}
+    assert ("doubtful unit" in kinds) is doubt
+    assert found.faults == ((Fault.DOUBT,) if doubt else ())
+
+
+def test_a_synonym_is_no_doubt() -> None:
+    sample = Sample("7", "mini", (Triple("Chess", "country", "United_States"),), ())
+    assert mark(sample, "Chess is American.").faults == ()
+
+
+def test_only_the_answer_counts_and_the_rest_is_kept() -> None:
+    found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
+    assert (found.scored, found.units) == (Span(7, 19), (0, 1))
+    assert found.faults == (Fault.UNIT, Fault.LINES)
+    assert found.output.endswith("46 metres.")
+    text = "The Amber Heron, 46 metres long, was built in Morvmouth."
+    marks = [(start + 7, end + 7, labels) for start, end, labels in mark(SHIP, text).marks]
+    assert list(mark(SHIP, f"Here:\n\n{text}").marks) == marks != []
+
+
+@pytest.mark.parametrize("output", ["", "  ", "\n", '"', "...", "<think>\nAmber Heron"])
+def test_an_output_without_a_word_is_empty(output: str) -> None:
+    assert mark(SHIP, output).faults[:2] == (Fault.EMPTY, Fault.UNIT)
+
+
+def test_copied_phrases_and_leaks_are_marked() -> None:
+    output = " At  ENTITY   1 and low  lies Old Basin."
+    assert _marked(PORT, output) == [
+        ("ENTITY   1", "phrase 0 unit 0"),
+        ("low", "leak 0"),
+        ("Old Basin", "unit 0"),
+    ]
+    found = mark(PORT, output)
+    assert (found.phrases, found.leaks, found.faults) == ((), ("Low",), (Fault.LEAK,))
+
+
+def test_a_phrase_that_is_not_copied_is_named() -> None:
+    found = mark(PORT, "Old Basin is a harbour.")
+    assert (found.phrases, found.leaks) == ((0,), ())
+    assert Fault.PHRASE in found.faults
+
+
+@pytest.mark.parametrize(
+    ("sample", "output", "copied"),
+    [
+        (PORT, "The 1st entity.", "1st entity"),
+        (PORT, "Old Basin (1).", "1"),
+        (INN, "It got value  A out of 5.", "value  A out of 5"),
+        (INN, "It got a out of 5.", "a out of 5"),
+    ],
+)
+def test_other_ways_to_copy_are_marked(sample: Sample, output: str, copied: str) -> None:
+    assert [text for text, labels in _marked(sample, output) if "phrase" in labels] == [copied]
+    assert Fault.PHRASE not in mark(sample, output).faults
+
+
+def test_a_leak_inside_a_word_is_told_from_one_that_stands_alone() -> None:
+    assert _marked(PORT, "Yellow Entity 1.")[0] == ("low", "inner leak 0")
+    leaks = [text for text, labels in _marked(PORT, "Yellow, low.") if "leak" in labels]
+    assert leaks == ["low", "low"]
+    assert [labels[0].kind for _, _, labels in mark(PORT, "Yellow, low.").marks[:2]] == [
+        "inner leak",
+        "leak",
+    ]
+
+
+def test_an_order_unlike_every_reference_s_is_a_fault_only_of_a_faithful_output() -> None:
+    assert mark(ORDERED, "46 metres, Morvmouth.").faults == (Fault.ORDER,)
+    assert mark(ORDERED, "Morvmouth, 46 metres.").faults == ()
+    assert mark(ORDERED, "46 metres.").faults == (Fault.UNIT,)
+    assert mark(SHIP, "46 metres, Morvmouth.").faults == ()
+
+
+def test_outputs_for_two_orders_are_judged_together() -> None:
+    fine, short = "Morvmouth, 46 metres.", "Morvmouth."
+    both = mark_all(ORDERED, [fine, short])
+    assert faults_of(both) == (Fault.UNIT, Fault.UNEQUAL)
+    assert faults_of(mark_all(ORDERED, [short, short])) == (Fault.UNIT,)
+    assert faults_of(mark_all(ORDERED, [fine, fine])) == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "repeats"),
+    [
+        ("A/S A/S A/S A/S A", True),
+        ("so so so so so so so", True),
+        ("The town is known for soup. The town is known for soup.", True),
+        ("The town is known for soup, a town is known for soup.", False),
+        ("of the of the of the", False),
+    ],
+)
+def test_a_repetition_has_six_words_said_again_at_once(output: str, repeats: bool) -> None:  # noqa: FBT001
+    assert (Fault.REPETITION in mark(SHIP, output).faults) is repeats
+
+
+def test_an_output_is_unfinished_where_references_are_not() -> None:
+    assert Fault.UNFINISHED in mark(SHIP, "Morvmouth, 46 metres and").faults
+    for end in ('metres."', "metres!", "metres.) ", "metres…"):
+        assert mark(SHIP, f"Morvmouth, 46 {end}").faults == ()
+    terse = Sample("6", "mini", SHIP.units, ("Morvmouth 46 metres",))
+    assert mark(terse, "Morvmouth, 46 metres").faults == ()
+
+
+def test_each_fault_has_a_meaning() -> None:
+    assert all(fault.meaning.endswith(".") for fault in Fault)

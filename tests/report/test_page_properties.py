@@ -1,0 +1,73 @@
+"""Whatever others wrote, it is text on the page, and the page has it as it was."""
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.visible import visible
+from spor_tasks.report import browser
+from spor_tasks.report.marking import mark
+from spor_tasks.report.page import _problems, _table
+from spor_tasks.results.grid import Grid
+from spor_tasks.results.reading import Problem
+from tests.support.invented_runs import HOSTILE, town
+
+anything = st.text(st.characters(exclude_categories=[]), max_size=40)
+# What was logged as JSON has no two halves of a pair side by side.
+texts = (
+    anything.filter(lambda text: json.loads(json.dumps(text)) == text)
+    | st.sampled_from(HOSTILE)
+    | st.lists(st.sampled_from("<>&\"'`=/ -!")).map("".join)
+)
+
+
+def in_a_table(text: str) -> str:
+    name = f"a{text}"  # which is never a number
+    return _table(Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,)))
+
+
+def in_a_problem(text: str) -> str:
+    return "".join(_problems([Problem("kind", text, text)]))
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, tuple[str, ...]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, tuple(name for name, _ in attrs)))
+
+
+def tags(html: str) -> list[tuple[str, tuple[str, ...]]]:
+    parser = _Tags()
+    parser.feed(html)
+    parser.close()
+    return parser.found
+
+
+@pytest.mark.parametrize("shown_in", [in_a_table, in_a_problem])
+@given(text=texts)
+def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str], text: str) -> None:
+    html = shown_in(text)
+    assert tags(html) == tags(shown_in("plain" if text else ""))
+    assert unescape(re.sub(r"<[^>]*>", "", html)).count(visible(text)) >= 2 or not text.strip()
+    html.encode()
+
+
+@given(st.lists(texts, max_size=5))
+def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
+    sample = town(2)
+    rows = [browser._output_row(mark(sample, output)) for output in outputs]
+    packed = browser._packed(browser._json(rows))
+    assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
+    found = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert [row[0] for row in found] == outputs

@@ -1,0 +1,94 @@
+"""The plots: what each shows, and that names are only names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.report.browser import browse
+from spor_tasks.report.plots import Plot, draw
+from tests.support import invented_runs
+from tests.support.invented_runs import EVIL_MODEL
+from tests.support.result_files import write_result
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def plots_of(folder: Path) -> dict[str, Plot]:
+    found = report.collect([folder])
+    return {plot.name: plot for plot in draw(found, browse(found.samples).outcomes)}
+
+
+@pytest.fixture(scope="module")
+def plots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plot]:
+    return plots_of(invented_runs.write(tmp_path_factory.mktemp("runs")))
+
+
+def words(plot: Plot) -> list[str]:
+    """The texts of a plot; characters that XML must escape stay escaped."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", plot.svg)
+
+
+def test_there_is_a_plot_of_each_question(plots: dict[str, Plot]) -> None:
+    assert list(plots) == ["gaps", "units", "consistency", "cases", "categories"]
+    for plot in plots.values():
+        assert plot.png.startswith(PNG)
+        assert plot.svg.startswith("<?xml")
+        assert "<image" not in plot.svg
+
+
+def test_arm_gaps_have_a_row_for_each_model_and_metric_with_its_difference(
+    plots: dict[str, Plot],
+) -> None:
+    text = words(plots["gaps"])
+    assert {"Systematicity", "Order invariance", "as is"} <= set(text)
+    assert sum("Fidelity PBH" in word for word in text) == 2
+    assert sum(re.fullmatch(r"[+−]\d+\.\d\d[†‡]?", word) is not None for word in text) == 6
+
+
+def test_scores_against_units_have_a_panel_for_each_model_and_task(
+    plots: dict[str, Plot],
+) -> None:
+    text = words(plots["units"])
+    assert text.count("units") == 6  # systematicity, CWIO and the copy rule, of two models
+    assert {"2", "3", "4"} <= set(text)
+
+
+def test_shares_add_up_to_all_samples(plots: dict[str, Plot]) -> None:
+    for name in ("consistency", "cases"):
+        assert "% of samples" in words(plots[name])
+    assert {"for both orders", "for one", "for neither"} <= set(words(plots["consistency"]))
+    labels = {"copied, nothing leaked", "copied and leaked", "neither", "not copied, leaked"}
+    assert labels <= set(words(plots["cases"]))
+
+
+def test_what_a_hue_says_a_marker_or_a_hatch_says_too(plots: dict[str, Plot]) -> None:
+    for name in ("consistency", "cases"):
+        assert "<pattern" in plots[name].svg
+    blue, vermilion = (
+        set(re.findall(rf'<use xlink:href="#(\w+)"[^>]*fill: {hue}', plots["units"].svg))
+        for hue in ("#0072b2", "#d55e00")
+    )
+    assert blue
+    assert vermilion
+    assert blue.isdisjoint(vermilion)
+    assert "stroke-dasharray" in plots["units"].svg
+
+
+def test_a_model_s_name_is_a_name(plots: dict[str, Plot]) -> None:
+    shown = "".join(words(plots["gaps"]))
+    assert "$\\frac" in shown
+    assert EVIL_MODEL not in "".join(plot.svg for plot in plots.values())
+    assert "\u202e" not in shown
+
+
+def test_without_samples_there_are_the_plots_of_the_tables(tmp_path: Path) -> None:
+    for arm in ("atom", "combination"):
+        write_result(tmp_path / f"results_{arm}.json", arm=arm, parent=40.0)
+    assert list(plots_of(tmp_path)) == ["gaps"]
+
+
+def test_a_single_arm_has_nothing_to_plot(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json")
+    assert plots_of(tmp_path) == {}

@@ -1,0 +1,145 @@
+"""Runs of all four aspects on an invented corpus, with outputs that mean harm among them."""
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks.core.sample import CopySample, OrderSample, Sample, Triple
+from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.order import Cwio, OrderInvariance
+from spor_tasks.metrics.parent import Parent
+from tests.support.result_files import result_content, sample_row, write_samples
+
+HOSTILE = (
+    "</script><script>window.broken = true</script>",
+    '<img src=x onerror="window.broken = true"> <b>bold</b> &amp; &lt;i&gt;',
+    "Greyport\u202elies by\u2066 the sea\u200b.",
+    "half \ud800 a pair, an 😀 astral letter before Cold Sound",
+    "| a | b |\r\x1b[31m `x` \\textbf{y} $z$ & 100%_{#}",
+    '" onmouseover="window.broken = true" x="',
+)
+EVIL_MODEL = 'models/</script><img src=x onerror="window.broken=true">\u202e$\\frac'
+
+_TOWNS = ("Greyport", "Saltmere", "Wickham", "Lowdean", "Harl", "Thornby")
+_FACTS = (
+    ("sea", "Cold Sound"),
+    ("harbour", "Old Basin"),
+    ("known for", "smoked eel"),
+    ("twin town", "Brunnvik"),
+)
+
+
+def town(number: int, name: str | None = None) -> Sample:
+    """A sample of two, three or four units."""
+    name = name or _TOWNS[number % len(_TOWNS)]
+    facts = _FACTS[: 2 + number % 3]
+    units = tuple(Triple(name, predicate, told.replace(" ", "_")) for predicate, told in facts)
+    told = _tell(name, [unit.object for unit in units])
+    category = ("Harbour", "Town")[number % 2]
+    return Sample(f"town{number:012d}", "mini", units, (told,), category=category)
+
+
+def ordered(number: int) -> OrderSample:
+    sample = town(number)
+    given = tuple(range(len(sample.units)))
+    return OrderSample.of(sample, (given, given[::-1]), (given,))
+
+
+def copying(number: int) -> CopySample:
+    name = _TOWNS[number % len(_TOWNS)]
+    return CopySample.of(town(number, "Entity 1"), [(name, "Entity 1")])
+
+
+def _tell(name: str, told: Sequence[str]) -> str:
+    return f"{name} has the {' and the '.join(told)}.".replace("_", " ")
+
+
+def outputs(sample: Sample, number: int) -> tuple[str, str]:
+    """What a run makes of a sample, and what of it in reverse; hostile in every other one."""
+    objects = [unit[-1] for unit in sample.units]
+    texts = (
+        _tell("Greyport", objects),
+        HOSTILE[number // 2 % len(HOSTILE)],
+        _tell("Entity 1", objects[:-1]),
+        HOSTILE[number // 2 % len(HOSTILE)],
+        "",
+        _tell("Entity 1", objects) + "\nAnd on the next line it goes on.",
+        "The town is known for its eel. The town is known for its eel",
+    )
+    return texts[number % len(texts)], _tell("Greyport", objects[::-1])
+
+
+class _Task(NamedTuple):
+    """A task: the samples by number, and what one output of a sample, or two, scores."""
+
+    aspect: str
+    part: str | None
+    arms: tuple[str | None, ...]
+    sample: Callable[[int], Any]
+    texts: int
+    score: Callable[[Any, Sequence[str]], Mapping[str, Any]]
+
+
+def _parent(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
+    found = Parent().measure(sample, texts[0].partition("\n")[0])
+    return {"parent": 100 * found.f, "parent_full_table": 100 * found.f}
+
+
+def _order(sample: OrderSample, texts: Sequence[str]) -> Mapping[str, Any]:
+    first, second = texts
+    metric = OrderInvariance()
+    return metric.values(metric.measure(sample, (first.partition("\n")[0], second)))
+
+
+def _cwio(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
+    found = Cwio().measure(sample, texts[0].partition("\n")[0])
+    return {"cwio": (found.units, found.tau)}
+
+
+def _copy(sample: CopySample, texts: Sequence[str]) -> Mapping[str, Any]:
+    metric = CopyRule()
+    return metric.values(metric.measure(sample, texts[0].partition("\n")[0]))
+
+
+_TASKS = (
+    _Task("systematicity", None, (None, "atom", "combination"), town, 1, _parent),
+    _Task("order_invariance", "main", ("original", "match"), ordered, 2, _order),
+    _Task("order_invariance", "cwio", ("original", "match"), town, 1, _cwio),
+    _Task("rule_learnability", None, (None, "original"), copying, 1, _copy),
+)
+
+
+def write(folder: Path, count: int = 24, models: Sequence[str] = ("base", EVIL_MODEL)) -> Path:
+    """Write results and samples of every aspect, model and arm; return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = [(task, arm, model) for task in _TASKS for arm in task.arms for model in models]
+    for number, (task, arm, model) in enumerate(runs):
+        file = folder / f"results_{number:02d}.json"
+        _write(file, task, arm, model, shift=number, count=count)
+    return folder
+
+
+def _write(file: Path, task: _Task, arm: str | None, model: str, *, shift: int, count: int) -> None:
+    name = "_".join(filter(None, ["spor", task.aspect, "mini", task.part]))
+    samples = list(map(task.sample, range(count)))
+    texts = [outputs(sample, number + shift) for number, sample in enumerate(samples)]
+    written = [pair[: task.texts] for pair in texts]
+    scores = [task.score(*pair) for pair in zip(samples, written, strict=True)]
+    means = {metric: _mean([each[metric] for each in scores]) for metric in scores[0]}
+    content = result_content(
+        arm=arm, task=name, aspect=task.aspect, part=task.part, model=model, n=count, scores=means
+    )
+    file.write_text(json.dumps(content))
+    rows = zip(samples, written, scores, strict=True)
+    write_samples(file, name, [sample_row(*row, number) for number, row in enumerate(rows)])
+
+
+def _mean(values: Sequence[Any]) -> float:
+    """The mean; of values with groups, the mean over groups of the mean of each."""
+    groups: dict[int, list[float]] = {}
+    for value in values:
+        group, number = value if isinstance(value, tuple) else (0, value)
+        groups.setdefault(group, []).append(number)
+    return statistics.fmean(map(statistics.fmean, groups.values()))

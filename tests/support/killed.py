@@ -1,0 +1,111 @@
+"""Writers that are killed at a chosen call to the system; run as `python -m tests.support.killed`.
+
+The process imports the package once, and forks for each command that it reads, so that hundreds of
+kills take a second. A command is a line of JSON: what to do, where, with which content, and the
+number of the call before which the child ends itself with SIGKILL, 0 for none. The answer is the
+child's exit status.
+"""
+
+import ctypes  # noqa: F401 - now, for no call of a child is to be an import's
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from spor_tasks.core import files, folders
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.fetch import fetch
+from spor_tasks.corpora.sources import SourceFile
+
+FILES = ("rows", "deep/rows")
+# What Python tells of before it does it, and what can change a name or a file.
+CALLS = ("open", "os.", "shutil.", "tempfile.", "fcntl.", "ctypes.")
+
+
+def write_folder(path: Path, content: str) -> None:
+    """Replace a folder whose files all hold the content."""
+    with folders.atomic_folder(path, kind="sets", overwrite=True) as folder:
+        for name in FILES:
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(content)
+        folders.write_manifest(folder, {"kind": "sets", "content": content})
+
+
+def write_folder_by_two_renames(path: Path, content: str) -> None:
+    """Do the same as where the system cannot exchange two names."""
+    folders._exchange = lambda *_: False
+    write_folder(path, content)
+
+
+def read_folder(path: Path, _: str) -> None:
+    """Read the manifest, as all who read such folders do first."""
+    folders.read_manifest(path)
+
+
+def write_file(path: Path, content: str) -> None:
+    """Replace a file."""
+    files.write_rows(path, [{"content": content}] * 3)
+
+
+def write_file_often(path: Path, content: str) -> None:
+    """Replace a file a hundred times, while others may."""
+    for _ in range(100):
+        write_file(path, content)
+
+
+def fetch_files(path: Path, content: str) -> None:
+    """Fetch what lies in the folder beside ``path``, of the content's name."""
+    origin = path.with_name(content)
+    sources.files = lambda: {  # type: ignore[assignment]
+        file.name: SourceFile(file.name, sources.blob_id(file.read_bytes()), 10_000, "needed")
+        for file in origin.iterdir()
+    }
+    fetch(path, origin, jobs=2)
+
+
+ACTIONS: Mapping[str, Callable[[Path, str], None]] = {
+    action.__name__: action
+    for action in (
+        *(write_folder, write_folder_by_two_renames, read_folder),
+        *(write_file, write_file_often, fetch_files),
+    )
+}
+
+
+def die_at(call: int) -> None:
+    """Let this process be killed before its next so many calls."""
+    seen = 0
+
+    def count(event: str, _: object) -> None:
+        nonlocal seen
+        seen += event.startswith(CALLS)
+        if seen == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    if call:
+        sys.addaudithook(count)
+
+
+def main() -> None:
+    """Do what standard input asks for."""
+    os.fsync = lambda fd: None  # noqa: ARG005 - a kill loses nothing that the system has
+    for line in sys.stdin:
+        action, path, content, call = json.loads(line)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                die_at(call)
+                ACTIONS[action](Path(path), content)
+                status = 0
+            except BaseException:  # noqa: BLE001 - the child must not go on as its parent
+                traceback.print_exc()
+            os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Invented runs of every aspect, for whole reports: two models, two seeds, a dozen samples."""
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.core.sample import ARMS
+from spor_tasks.metrics.base import Value, reduce_values
+from spor_tasks.results.comparisons import metrics_of
+from tests.support.result_files import distinct, sample_row, write_result, write_samples
+
+TASKS = (
+    ("systematicity", None),
+    ("productivity", "n3"),
+    ("productivity", "n4"),
+    ("order_invariance", "main"),
+    ("order_invariance", "cwio"),
+    ("order_invariance", "performance"),
+    ("rule_learnability", None),
+)
+SAMPLES = 12
+CASES = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
+
+
+def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published") -> None:
+    """Write results and samples of both models on every task, as they are and after every arm."""
+    for aspect, part in TASKS:
+        for model in ("large", "small"):
+            for arm, seed in ((None, 0), *product(ARMS[aspect], (0, 1))):
+                stamp = f"{part or aspect[:4]}-{model}-{arm}-{seed}"
+                values = _values_of_run(aspect, part, model, arm, seed)
+                metadata = {"corpus": corpus, "protocol": protocol}
+                task = "_".join(filter(None, ["spor", aspect, corpus, part]))
+                settings = {"task": task, "aspect": aspect, "part": part, "model": model}
+                run = settings | {"arm": arm, "seed": seed}
+                _write(folder / f"results_{stamp}.json", values, metadata, run)
+
+
+def _values_of_run(
+    aspect: str, part: str | None, model: str, arm: str | None, seed: int
+) -> list[Mapping[str, Value]]:
+    rng = random.Random(f"{aspect} {part} {model} {arm} {seed}")
+    strength = (model == "large") + (arm is not None) + 0.5 * (arm == ARMS[aspect][-1])
+    return [_values(aspect, part, strength, rng) for _ in range(SAMPLES)]
+
+
+def _write(
+    file: Path,
+    values: Sequence[Mapping[str, Value]],
+    metadata: Mapping[str, str],
+    run: Mapping[str, Any],
+) -> None:
+    task, names = run["task"], metrics_of(run["aspect"], run["part"])
+    means = {each.name: each.value for each in reduce_values(names, values, "") if each.n}
+    write_result(file, n=SAMPLES, scores=means, **run)
+    content = json.loads(file.read_text())
+    content["configs"][task]["metadata"] |= metadata
+    file.write_text(json.dumps(content))
+    write_samples(file, task, _rows(values))
+
+
+def _rows(values: Sequence[Mapping[str, Value]]) -> Iterator[dict[str, Any]]:
+    for number, scores in enumerate(values):
+        sample = replace(distinct(number), id=f"{number:02}")
+        yield sample_row(sample, [f"Output {number}."], scores)
+
+
+def _values(aspect: str, part: str | None, strength: float, rng: random.Random) -> dict[str, Value]:
+    """Return what one sample logs of a model of some strength, from 0 to 2.5."""
+
+    def chance() -> float:
+        return 100.0 * (rng.random() < 0.2 + 0.3 * strength)
+
+    match aspect, part:
+        case "rule_learnability", _:
+            case = CASES[2] if chance() else rng.choice(CASES)
+            whole = {"copy_rule_whole_word": 100.0 * (case == CASES[2])}
+            return {**{name: 100.0 * (name == case) for name in CASES}, **whole}
+        case _, "main":
+            return {metric: chance() for metric in metrics_of(aspect, part)}
+        case _, "cwio":
+            units, located = rng.randrange(2, 5), chance() > 0
+            tau = (units, round(rng.uniform(-1, 1), 3))
+            return {
+                "cwio": tau,
+                "cwio_located": tau if located else None,
+                "cwio_located_share": 100.0 * located,
+            }
+    value = rng.uniform(10, 30) + 20 * strength
+    others = {"chrf": value + 5, "coverage": float(rng.choice([50, 75, 100])), "empty": 0.0}
+    return {"parent": value, "parent_full_table": value + 1, **others}

@@ -1,0 +1,169 @@
+"""Invented result and sample files of lm-eval, in the shape that lm-eval 0.4.13 writes."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.core.digests import digest_weights
+from spor_tasks.core.files import encode_row
+from spor_tasks.core.sample import ARMS, Sample, Triple
+from spor_tasks.prompts.styles import prompted
+
+UNKNOWN_ARM = "unknown"
+
+
+def arm_sha256(arm: str) -> str:
+    """An invented digest of an arm's samples."""
+    return hashlib.sha256(arm.encode()).hexdigest()
+
+
+def result_content(
+    *,
+    arm: str | None = "atom",
+    seed: int = 0,
+    parent: float = 40.0,
+    task: str = "spor_systematicity_mini",
+    aspect: str = "systematicity",
+    part: str | None = None,
+    model: str = "base",
+    version: float = 1.0,
+    n: int = 200,
+    scores: Mapping[str, float] | None = None,
+    shown: str | None = None,
+) -> dict[str, Any]:
+    """What lm-eval writes of a model tuned on an arm, or ``shown`` demonstrations of one."""
+    adapter: dict[str, Any] | None = None
+    if arm is not None and shown is None:
+        adapter = {
+            "arm": arm,
+            "arm_sha256": arm_sha256(arm),
+            "violations": [],
+            "pairs": 100,
+            "seed": seed,
+            "selection": {"policy": "last", "epoch": 1, "scores": []},
+            "adapter_sha256": "a" * 64,
+            "base_model": {"path": model},
+        }
+    if arm == UNKNOWN_ARM:
+        adapter = dict.fromkeys(adapter or {}) | {"adapter_sha256": "a" * 64}
+    metrics = {"parent": parent} if scores is None else scores
+    return {
+        "results": {
+            task: {
+                "alias": task,
+                "sample_len": n,
+                **{f"{name},none": value for name, value in metrics.items()},
+                **{f"{name}_stderr,none": 0.5 for name in metrics},
+                **{f"{name}_stderr_stderr,none": "N/A" for name in metrics},
+            }
+        },
+        "configs": {
+            task: {
+                "task": task,
+                "num_fewshot": 8 if shown else 0,
+                "generation_kwargs": {"do_sample": False, "until": ["\n"]},
+                "metadata": {
+                    "version": version,
+                    "aspect": aspect,
+                    "corpus": "mini",
+                    "protocol": "strict",
+                    **({"part": part} if part else {}),
+                    **({"icl_arm": shown} if shown else {}),
+                    "test_sha256": "b" * 64,
+                    "spor": {
+                        "spor_tasks": "0.1.0",
+                        "packages": {"lm_eval": "0.4.13", "vllm": None},
+                        "prompt_style": "causal",
+                        "fewshot_arm": shown or "atom",
+                        "arms": {name: arm_sha256(name) for name in ARMS[aspect]},
+                        "adapter": adapter,
+                        "demonstrations_sha256": "e" * 64 if shown else None,
+                    },
+                },
+            }
+        },
+        "n-samples": {task: {"original": n, "effective": n}},
+        "config": {"model": "hf", "model_args": {"pretrained": model, "peft": "somewhere"}},
+    }
+
+
+def write_result(file: Path, **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(result_content(**settings)))
+    return file
+
+
+def sample_row(
+    sample: Sample, outputs: Sequence[str], scores: Mapping[str, object], doc_id: int = 0
+) -> dict[str, Any]:
+    """What lm-eval logs of one document: the prompts, the outputs, and what these scored."""
+    doc = prompted(sample, "causal")
+    prompts = [doc[key] for key in ("prompt", "prompt_2") if key in doc]
+    decoding = {"do_sample": False, "max_gen_toks": 128, "until": ["\n"]}
+    return {
+        "doc_id": doc_id,
+        "doc": doc,
+        "target": doc["target"],
+        "arguments": {
+            f"gen_args_{number}": {"arg_0": text, "arg_1": decoding}
+            for number, text in enumerate(prompts)
+        },
+        "resps": [[output] for output in outputs],
+        "filtered_resps": list(outputs),
+        "filter": "none",
+        "metrics": list(scores),
+        "doc_hash": "d" * 64,
+        "prompt_hash": "f" * 64,
+        "target_hash": "e" * 64,
+        **scores,
+    }
+
+
+def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the sample file that belongs to a task of a result file."""
+    file = result.with_name(f"samples_{task}_{result.stem.rpartition('_')[2]}.jsonl")
+    file.write_bytes(b"".join(encode_row(row) for row in rows))
+    return file
+
+
+SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
+
+
+def distinct(number: int) -> Sample:
+    """A sample that shares no unit with another one."""
+    return replace(SAMPLE, id=str(number), units=(Triple("Greyport", "pier", str(number)),))
+
+
+def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+    """Write the result and the samples of a run whose samples have these values of PARENT."""
+    task = settings.get("task", "spor_systematicity_mini")
+    mean = sum(values) / len(values)
+    file = write_result(folder / f"results_{name}.json", parent=mean, n=len(values), **settings)
+    rows = [
+        sample_row(distinct(number), ["By the sea."], {"parent": value})
+        for number, value in enumerate(values)
+    ]
+    random.Random(name).shuffle(rows)
+    write_samples(file, task, rows)
+    return file
+
+
+def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
+    """Return what the folder of an adapter says of itself."""
+    return {
+        "kind": "adapter",
+        "aspect": "systematicity",
+        "corpus": "mini",
+        "arm": "atom",
+        "arm_sha256": "0" * 64,
+        "seed": 3,
+        "prompt_style": "causal",
+        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
+        "adapter_sha256": digest_weights(adapter),
+        "settings": {"lora": {"rank": 8}},
+        **changes,
+    }

@@ -1,0 +1,51 @@
+"""A model that writes what a test tells it to, at once."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from lm_eval import simple_evaluate
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+
+from spor_tasks.harness import task_files
+
+
+class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
+    """Answers each request with what ``write`` makes of it, and remembers the requests."""
+
+    def __init__(self, write: Callable[[Instance], str]) -> None:
+        super().__init__()
+        self.write = write
+        self.requests: list[Instance] = []
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002
+        self.requests += requests
+        return [self.write(request) for request in requests]
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+        raise NotImplementedError
+
+
+def evaluate(
+    model: LM,
+    *names: str,
+    manager: TaskManager | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    """Return what lm-eval would write to a file."""
+    return simple_evaluate(  # type: ignore[no-any-return]
+        model=model, tasks=list(names), task_manager=manager or task_files.manager(), **settings
+    )
+
+
+def half_right(request: Instance) -> str:
+    """A text between right and wrong: some words of a reference, or of the prompt, or nothing."""
+    doc = request.doc
+    rng = random.Random(f"{doc['id']} {request.idx}")
+    words = rng.choice([*doc["references"], doc["prompt"], ""]).split()
+    return " ".join(word for word in words if rng.random() < 0.9)

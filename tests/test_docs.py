@@ -1,0 +1,100 @@
+"""What the documentation shows is what happens."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.aspects import check
+from spor_tasks.aspects.productivity import threshold_of
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.benchmarks.spor.sets import SplitName
+from spor_tasks.core.sample import ARMS, Split
+from tests.conftest import REPOSITORY
+
+OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
+DATASETS = REPOSITORY / "docs" / "datasets.md"
+
+
+def blocks(path: Path, language: str) -> Iterator[str]:
+    """Yield the fenced blocks of one language."""
+    yield from re.findall(
+        rf"^```{language}\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+def session(path: Path) -> list[tuple[str, str]]:
+    """Return the commands of all console blocks with what is printed after each."""
+    text = "".join(blocks(path, "console"))
+    commands = re.findall(r"^\$ spor (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
+    assert len(commands) == text.count("$ ")
+    return commands
+
+
+def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (rows,) = blocks(OWN_CORPUS, "json")
+    monkeypatch.chdir(tmp_path)
+    Path("lighthouses.jsonl").write_text(rows, "utf-8")
+    commands = session(OWN_CORPUS)
+    assert len(commands) == 7
+    for command, output in commands:
+        status = cli.main(command.split())
+        printed = capsys.readouterr()
+        assert printed.out + printed.err == output
+        assert status == (2 if output.startswith("error: ") else 0)
+
+
+def counts(split: Split) -> str:
+    return f"{len(split.samples):,} / {sum(len(sample.units) for sample in split.samples):,}"
+
+
+def figures(name: SplitName) -> list[str]:
+    """What the page says of a split beside its name."""
+    pair = registry.load(*name)
+    cells = list(map(counts, pair.splits))
+    match name.aspect:
+        case "systematicity":
+            shown = check.systematicity(pair)
+            cells += [f"{shown.pairs_in_combination:,}", f"{shown.divergence:.4f}"]
+        case "productivity":
+            long = check.productivity(pair, threshold_of(pair.part))
+            cells += [f"{long.long_in_visible:,}", f"{long.divergence:.4f}"]
+    return cells
+
+
+def listed() -> Iterator[tuple[SplitName, list[str]]]:
+    """Yield each split that the page lists, with what it says of it."""
+    tables = re.findall(r"(?:^\|.*\n)+", DATASETS.read_text("utf-8"), re.MULTILINE)
+    chosen = [table.splitlines() for table in tables if table.startswith("| corpus | protocol |")]
+    for aspect, (header, _, *rows) in zip(ARMS, chosen, strict=True):
+        for row in rows:
+            corpus, protocol, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+            part = cells.pop(0).strip("`") if "| part |" in header else ""
+            yield SplitName(aspect, corpus, protocol, part or None), cells
+
+
+def test_every_split_is_listed_and_no_other() -> None:
+    assert {name for name, _ in listed()} == set(registry.available())
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"), [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" in row[0]]
+)
+def test_the_embedded_sets_hold_what_the_page_says(name: SplitName, cells: list[str]) -> None:
+    assert figures(name) == cells
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" not in row[0]],
+)
+def test_the_real_sets_hold_what_the_page_says(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SplitName, cells: list[str]
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    assert figures(name) == cells

@@ -1,0 +1,69 @@
+"""The examples of docs/metrics.md are what `spor score` writes."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.core.files import read_rows
+from spor_tasks.evaluation import scoring
+from spor_tasks.metrics.chrf import Chrf
+from spor_tasks.metrics.copy_rule import CopyRule
+from spor_tasks.metrics.coverage import Coverage
+from spor_tasks.metrics.facts import Facts, Pair
+from spor_tasks.metrics.order import Cwio, OrderInvariance
+from spor_tasks.metrics.parent import Parent
+from tests.conftest import REPOSITORY
+
+DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
+COMMANDS = re.findall(r"`spor score rows.jsonl --metric (\w+) --corpus (\w+) ", DOC)
+BLOCKS = re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
+
+
+class Told:
+    """The classifier of the document's example, which is asked what the document says."""
+
+    signature = "model:example"
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+        output = "The Gull is by the quayside."
+        answers = {"food, Basque": 0.0214, "area, quayside": 0.9871, "family friendly, yes": 0.06}
+        expected = [(output, f"The Gull, {unit}") for unit in answers]
+        assert list(pairs) == expected
+        assert all(f"`{text}`" in DOC for text in expected[0])
+        return list(answers.values())
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
+    metric, corpus = COMMANDS[number]
+    rows, shown = BLOCKS[2 * number : 2 * number + 2]
+    file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
+    file.write_text(rows, "utf-8")
+    facts = Facts(Told()) if metric == "facts" else None
+    scoring.score(file, metric, corpus, per_sample=evidence, facts=facts)
+    found = [row for _, row in read_rows(evidence)]
+    for row, line in zip(found, shown.splitlines(), strict=True):
+        expected: dict[str, Any] = json.loads(line)
+        assert expected.keys() <= row.keys()
+        for field, value in expected.items():
+            assert row[field] == (
+                pytest.approx(value, abs=5e-5) if isinstance(value, float) else value
+            )
+
+
+def test_every_metric_has_an_example() -> None:
+    assert tuple(metric for metric, _ in COMMANDS) == scoring.METRICS
+    assert len(BLOCKS) == 2 * len(COMMANDS)
+
+
+def test_every_score_is_explained() -> None:
+    parents = (Parent(), Parent(full_table=True))
+    metrics = (*parents, Chrf(), Coverage(), Facts(Told()), OrderInvariance(), Cwio(), CopyRule())
+    names = {name for metric in metrics for name in metric.names}
+    explained = " ".join(DOC.split())
+    stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}
+    assert {stem for stem in stems if stem not in explained} == set()

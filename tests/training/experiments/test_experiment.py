@@ -1,0 +1,357 @@
+"""Experiment files and the cells they expand to; nothing here trains."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import ARMS
+from spor_tasks.harness import task_files
+from tests.conftest import REPOSITORY
+from training.__main__ import _parser
+from training.experiments.experiment import (
+    Cell,
+    EvaluationConfig,
+    Experiment,
+    InContextConfig,
+    ModelEntry,
+    SetsEntry,
+    ShownModel,
+    choose,
+    expand,
+    load,
+    training_config,
+)
+
+FOLDER = REPOSITORY / "configs" / "experiments"
+CORPORA = ("webnlg", "e2e", "mini")
+KNOWN = {file.name for file in task_files.files()}
+NAMES = st.from_regex(r"[a-z][a-z0-9.-]{0,8}", fullmatch=True)
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> SetsEntry:
+    """Sets that there are, named in part or in full."""
+    split = draw(st.sampled_from(registry.available()))
+    return SetsEntry(
+        aspect=split.aspect,
+        corpora=(split.corpus,),
+        protocols=(split.protocol,),  # type: ignore[arg-type]
+        parts=draw(st.sampled_from([(), (split.part,)])) if split.part else (),
+        arms=draw(st.lists(st.sampled_from(ARMS[split.aspect]), unique=True).map(tuple)),
+    )
+
+
+EXPERIMENTS = st.builds(
+    Experiment,
+    name=NAMES,
+    sets=st.lists(entries(), max_size=5).map(tuple),
+    models=st.lists(NAMES, min_size=1, max_size=3, unique=True).map(
+        lambda names: tuple(ModelEntry(f"m{name}") for name in names)
+    ),
+    seeds=st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True).map(tuple),
+    untuned=st.booleans(),
+    evaluation=st.builds(EvaluationConfig, decoding=st.sampled_from(["greedy", "beam5"])),
+    in_context=st.builds(
+        InContextConfig,
+        models=st.lists(NAMES, max_size=2, unique=True).map(
+            lambda names: tuple(ShownModel(f"s{name}", name) for name in names)
+        ),
+    ),
+)
+
+
+@given(EXPERIMENTS)
+def test_cells_differ_in_name_and_their_tasks_exist(experiment: Experiment) -> None:
+    cells = expand(experiment)
+    assert expand(experiment) == cells
+    assert len({cell.name for cell in cells}) == len(cells)
+    for cell in cells:
+        assert cell.tasks
+        assert KNOWN.issuperset(cell.tasks)
+        assert len(set(cell.tasks)) == len(cell.tasks)
+
+
+@given(EXPERIMENTS)
+def test_every_set_arm_and_seed_of_every_model_has_its_cell(experiment: Experiment) -> None:
+    found = {(c.model, c.seed, c.arm, task) for c in expand(experiment) for task in c.tasks}
+    suffix = "_beam5" if experiment.evaluation.decoding == "beam5" else ""
+    for model in experiment.entries:
+        for entry in experiment.sets:
+            # A strict task of a corpus whose default is strict does not say so in its name.
+            for part in entry.parts or ("",):
+                stem = "_".join(filter(None, ["spor", entry.aspect, entry.corpora[0], part]))
+                for arm in entry.arms or ARMS[entry.aspect]:
+                    for seed in experiment.seeds:
+                        assert any(
+                            task.startswith(stem) and task.endswith(suffix)
+                            for name, of, trained, task in found
+                            if (name, of, trained) == (model.name, seed, arm)
+                        )
+
+
+@settings(max_examples=30)
+@given(EXPERIMENTS)
+def test_each_training_is_of_its_own_sets_into_its_own_folder(experiment: Experiment) -> None:
+    experiment = replace(experiment, overrides=("model.path=some/base",))
+    tuned = [cell for cell in expand(experiment) if cell.seed is not None]
+    configs = [training_config(experiment, cell) for cell in tuned]
+    assert len({config.output for config in configs}) == len(tuned)
+    for cell, config in zip(tuned, configs, strict=True):
+        assert (config.data.arm, config.optimization.seed) == (cell.arm, cell.seed)
+        of_data = (config.data.aspect, config.data.corpus, config.data.protocol, config.data.part)
+        assert of_data == cell.sets
+
+
+def test_aspects_that_share_an_arm_share_its_training() -> None:
+    """Rule learnability is asked of models tuned on Original, strict sets of the same ones."""
+    sets = (
+        SetsEntry("order_invariance", ("webnlg",), ("published", "strict")),
+        SetsEntry("rule_learnability", ("webnlg",)),
+    )
+    found = expand(Experiment("x", sets, ("m",), untuned=False))
+    assert [cell.name for cell in found] == [
+        "m/order_invariance-webnlg-published/original-0",
+        "m/order_invariance-webnlg-published/match-0",
+    ]
+    original, match = (set(cell.tasks) for cell in found)
+    assert original - match == {"spor_rule_learnability_webnlg"}
+    assert len(match) == 6
+
+
+def test_what_is_left_out_is_the_default_and_every_part() -> None:
+    def names(**settings: object) -> list[str]:
+        entry = SetsEntry(**settings)  # type: ignore[arg-type]
+        found = expand(Experiment("x", (entry,), ("m",), untuned=False))
+        return [task for cell in found for task in cell.tasks if cell.arm == ARMS[entry.aspect][0]]
+
+    assert names(aspect="productivity", corpora=("e2e",)) == [
+        "spor_productivity_e2e_n3",
+        "spor_productivity_e2e_n4",
+        "spor_productivity_e2e_n5",
+    ]
+    assert names(aspect="productivity", corpora=("mini",), parts=("n4",)) == [
+        "spor_productivity_mini_n4"
+    ]
+    # One part of it is a variant that must be asked for.
+    strict = {"aspect": "systematicity", "corpora": ("e2e",), "protocols": ("strict",)}
+    assert names(**strict) == ["spor_systematicity_e2e_strict"]
+
+
+def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
+    shown = InContextConfig(models=("some/tiny-instruct",))
+    sets = (SetsEntry("systematicity", ("mini",)), SetsEntry("productivity", ("mini",)))
+    found = expand(Experiment("x", sets, in_context=shown))
+    assert [cell.name for cell in found] == [
+        f"tiny-instruct/{name}"
+        for name in (
+            "systematicity-mini-strict/shown-atom",
+            "systematicity-mini-strict/shown-combination",
+            "productivity-mini-strict-n3/shown-invisible",
+            "productivity-mini-strict-n3/shown-visible",
+            "productivity-mini-strict-n4/shown-invisible",
+            "productivity-mini-strict-n4/shown-visible",
+        )
+    ]
+    assert all(cell.seed is None for cell in found)
+    assert found[1].tasks == ("spor_systematicity_mini_icl_combination",)
+
+
+def test_other_tasks_may_take_the_place_of_the_sets_own() -> None:
+    entry = SetsEntry("systematicity", ("mini",), tasks=("spor_order_invariance_mini",))
+    for cell in expand(Experiment("x", (entry,), ("m",))):
+        assert cell.tasks == tuple(
+            f"spor_order_invariance_mini_{part}" for part in ("main", "cwio", "performance")
+        )
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "some.yaml"
+    file.write_text(text)
+    return file
+
+
+LEAST = (
+    "{name: some, sets: [{aspect: systematicity, corpora: [mini]}],"
+    " models: [{name: m, overrides: [model.path=base]}]}"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("name: some", "nam: some", "unknown key 'nam'\n  Did you mean name?"),
+        ("corpora", "corpus", "unknown key 'sets[0].corpus'\n  Did you mean sets[0].corpora?"),
+        ("[mini]", "mini", "sets[0].corpora must be a list of texts, not 'mini'"),
+        ("{aspect: systematicity, corpora: [mini]}", "mini", "sets must be a list, not ['mini']"),
+        ("[mini]", "[maxi]", "there are no sets 'systematicity maxi'"),
+        ("[mini]", "[mini], parts: [n3]", "there are no sets 'systematicity mini strict n3'"),
+        ("[mini]", "[mini], arms: [atoms]", "'atoms' is no arm of systematicity\n  Its arms are"),
+        ("[mini]", "[mini], protocols: [lax]", "sets[0].protocols must be a list, not ['lax']"),
+        ("[mini]", "[mini], tasks: [spor_min]", "there is no task 'spor_min'"),
+        ("name: m", "name: a/b", "'a/b' would be no folder's"),
+        ("model.path=base", "lora.rnak=3", "unknown key 'lora.rnak'\n  Did you mean lora.rank?"),
+        ("name: some", "name: some, processes: 0", "processes must be at least 1"),
+        ("name: some", "name: some, evaluation: {limit: 0}", "limit must be at least 1"),
+        ("name: some", "name: some, evaluation: {model: hf, decoding: beam5}", "is not for hf"),
+        ("name: some", "name: some, models: [gone.yaml]", "a key stands twice"),
+        ("{name: m, overrides: [model.path=base]}", "gone.yaml", "gone.yaml: cannot be read"),
+        ("{name: m, overrides: [model.path=base]}", "", "there is nothing to do"),
+        (LEAST, "- some", "must hold keys and values"),
+    ],
+)
+def test_a_fault_in_a_file_is_named_with_its_place(
+    old: str, new: str, complaint: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path, LEAST)
+    assert len(expand(load(file))) == 3
+    assert old in LEAST
+    with pytest.raises(ConfigError) as caught:
+        load(write(tmp_path, LEAST.replace(old, new)))
+    assert complaint in str(caught.value)
+    assert caught.value.where is not None
+    assert caught.value.where.startswith(str(tmp_path))
+
+
+def test_two_models_of_one_name_are_refused(tmp_path: Path) -> None:
+    twice = LEAST.replace("models: [", "models: [{name: m, overrides: [model.path=c]}, ")
+    with pytest.raises(ConfigError, match="two models are called m"):
+        load(write(tmp_path, twice))
+
+
+def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "tiny.yaml").write_text("{model: {path: base}, lora: {rank: 2}}")
+    text = LEAST.replace("{name: m, overrides: [model.path=base]}", "models/tiny.yaml").replace(
+        "name: some", "name: some, overrides: [lora.alpha=4, 'model.path=other base']"
+    )
+    found = load(write(tmp_path, text))
+    cell = next(cell for cell in expand(found) if cell.seed is not None)
+    config = training_config(found, cell)
+    assert cell.model == "tiny"
+    assert (config.lora.rank, config.lora.alpha, config.model.path) == (2, 4.0, "other base")
+    assert config.output == Path("runs/some") / cell.name / "adapter"
+
+
+def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> None:
+    overrides = ["seeds=[3]", "evaluation.limit=5", "lora.rank=2", "model.path=other", "untuned=no"]
+    with pytest.raises(ConfigError, match="untuned must be true or false, not 'no'") as caught:
+        load(write(tmp_path, LEAST), overrides)
+    assert caught.value.where == "command line"
+    found = load(write(tmp_path, LEAST), [*overrides[:4], "untuned=false"])
+    cells = expand(found)
+    assert found.evaluation.limit == 5
+    assert [(cell.arm, cell.seed) for cell in cells] == [("atom", 3), ("combination", 3)]
+    config = training_config(found, cells[0])
+    assert (config.lora.rank, config.model.path) == (2, "other")
+    with pytest.raises(ConfigError, match=r"unknown key 'evaluation\.limits'"):
+        load(write(tmp_path, LEAST), ["evaluation.limits=5"])
+
+
+def test_patterns_choose_cells_by_parts_of_their_names() -> None:
+    cells = expand(Experiment("x", (SetsEntry("systematicity", ("mini", "e2e")),), ("m",)))
+    assert choose(cells, []) == cells
+    assert {cell.arm for cell in choose(cells, ["atom"])} == {"atom"}
+    names = [cell.name for cell in choose(cells, ["e2e*comb", "mini-strict/untuned"])]
+    assert names == [
+        "m/systematicity-e2e-published/combination-0",
+        "m/systematicity-mini-strict/untuned",
+    ]
+    with pytest.raises(ConfigError, match="no cell is called 'atomic'"):
+        choose(cells, ["atom", "atomic"])
+
+
+# --- The files that are shipped ------------------------------------------------------------------
+
+
+def counts(cells: tuple[Cell, ...]) -> dict[str, int]:
+    kinds = Counter(
+        "trained" if cell.seed is not None else "shown" if cell.arm else "untuned" for cell in cells
+    )
+    return {**kinds, "tasks": sum(len(cell.tasks) for cell in cells)}
+
+
+MODELS_OF_THE_PAPER = (
+    *("t5-large", "bart-large", "gpt2-large"),
+    *("flan-t5-xxl", "mistral-7b", "llama-2-13b"),
+)
+EXPECTED = {
+    "icl": {"shown": 120, "tasks": 120},
+    "mini": {"untuned": 1, "trained": 4, "tasks": 5},
+    "paper": {"trained": 360, "tasks": 540},
+    "smollm2-slice": {"trained": 24, "shown": 4, "tasks": 38},
+    "smollm2": {"trained": 72, "untuned": 12, "shown": 30, "tasks": 150},
+}
+
+
+def test_every_file_is_known_here() -> None:
+    assert sorted(EXPECTED) == sorted(file.stem for file in FOLDER.glob("*.yaml"))
+
+
+def cells_of_the_paper(content: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield arm and task of every number that the paper's tables have of a model."""
+    for corpus, scores in content["systematicity"][name].items():
+        yield from ((arm, f"systematicity_{corpus}") for arm in scores if arm != "mark")
+    for corpus, parts in content["productivity"][name].items():
+        for part, scores in parts.items():
+            yield from ((arm, f"productivity_{corpus}_{part}") for arm in scores if arm != "mark")
+    for arm, corpora in content["order_invariance"][name].items():
+        for corpus, part in product(corpora, ("main", "cwio", "performance")):
+            yield arm, f"order_invariance_{corpus}_{part}"
+    for corpus in content["rule_learnability"][name]:
+        yield "original", f"rule_learnability_{corpus}"
+
+
+def test_every_number_of_the_papers_tables_has_its_cell_and_no_other_is_there() -> None:
+    content = json.loads((REPOSITORY / "spor_tasks/report/paper_results.json").read_bytes())
+    expected = {
+        (model, arm, f"spor_{task}_beam5")
+        for name, model in zip(content["systematicity"], MODELS_OF_THE_PAPER, strict=True)
+        for arm, task in cells_of_the_paper(content, name)
+    }
+    cells = expand(load(FOLDER / "paper.yaml"))
+    assert {(cell.model, cell.arm, task) for cell in cells for task in cell.tasks} == expected
+    assert {cell.seed for cell in cells} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_commands_of_a_header_are_valid(name: str) -> None:
+    header = (FOLDER / f"{name}.yaml").read_text().partition(f"\nname: {name}")[0]
+    command = f"-m training run configs/experiments/{name}.yaml"
+    commands = [
+        line.partition(command)[2]
+        for line in header.replace("\\\n#", "").splitlines()
+        if command in line
+    ]
+    assert commands
+    for line in commands:
+        options = _parser().parse_args(["run", str(FOLDER / f"{name}.yaml"), *shlex.split(line)])
+        choose(expand(load(options.experiment, options.overrides)), options.only)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_file_expands_to_so_many_cells(name: str) -> None:
+    assert counts(expand(load(FOLDER / f"{name}.yaml"))) == EXPECTED[name]
+
+
+def test_the_page_has_a_valid_file_and_the_numbers_of_those_that_are_shipped(
+    tmp_path: Path,
+) -> None:
+    page = (REPOSITORY / "docs" / "experiments.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    models = REPOSITORY / "configs" / "models"
+    assert expand(load(write(tmp_path, example.replace("../models", str(models)))))
+    for name, numbers in EXPECTED.items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}.yaml` |")]
+        assert row.endswith(f"| {numbers.get('trained', 0)} | {numbers['tasks']} |")

@@ -1,0 +1,548 @@
+"""Experiments run for real, with tiny models: what is done once, kept, resumed, and told."""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import lm_eval.tasks
+import pytest
+import torch
+from filelock import FileLock
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spor_tasks import cli
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.folders import read_manifest, write_manifest
+from spor_tasks.evaluation import evaluate
+from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.harness import stubs
+from spor_tasks.results import reading
+from tests.conftest import REPOSITORY
+from tests.support.damage import SOAK
+from tests.support.processes import alive
+from tests.support.strategies import VALUES, changed, places
+from training import lora
+from training import upload as hub
+from training.__main__ import main
+from training.config import TrainingConfig
+from training.experiments import cells
+from training.experiments.cells import look
+from training.experiments.experiment import (
+    Cell,
+    Experiment,
+    InContextConfig,
+    ShownModel,
+    expand,
+    load,
+)
+from training.experiments.launch import launch
+from training.experiments.run import _gpus as gpus_of
+from training.experiments.run import plan, run
+
+TEXT = """
+name: tiny
+output: {output}
+models: [{{name: m, overrides: ["model.path={base}"]}}]
+seeds: [0, 1]
+overrides:
+  - data.limit=4
+  - optimization.max_steps=1
+  - optimization.threads=1
+  - selection.policy=last
+sets:
+  - {{aspect: systematicity, corpora: [mini], arms: [atom]}}
+evaluation: {{limit: 2, batch_size: 2, device: cpu, dtype: float32}}
+"""
+FOUR_BITS = "model.quantization=nf4"
+NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("atom-0", "atom-1", "untuned")]
+
+
+@pytest.fixture
+def file(base: Callable[..., Path], tmp_path: Path) -> Path:
+    """Return the file of an experiment of three cells."""
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TEXT.format(output=tmp_path / "runs", base=base("llama")))
+    return path
+
+
+@pytest.fixture
+def experiment(file: Path) -> Experiment:
+    return load(file)
+
+
+@pytest.fixture(scope="module")
+def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an experiment that ran to its end; nobody may write there."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.yaml").write_text(TEXT.format(output=folder / "runs", base=base("llama")))
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert run(load(folder / "tiny.yaml"), progress=False)
+    (folder / "printed.txt").write_text(printed.getvalue())
+    return folder
+
+
+@pytest.fixture
+def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list in which every training and evaluation that is really done gets noted."""
+    noted: list[str] = []
+    train, evaluate = cells._train, cells._evaluate
+
+    def training(experiment: Experiment, config: TrainingConfig, *args: Any, **more: Any) -> None:  # noqa: ANN401
+        noted.append(f"train {config.output.parent.name}")
+        train(experiment, config, *args, **more)
+
+    def evaluating(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
+        noted.append(f"evaluate {cell.name.rpartition('/')[2]}")
+        evaluate(experiment, cell, evaluator, task)
+
+    monkeypatch.setattr(cells, "_train", training)
+    monkeypatch.setattr(cells, "_evaluate", evaluating)
+    return noted
+
+
+def statuses(experiment: Experiment) -> list[str]:
+    return [look(experiment, cell).status for cell in expand(experiment)]
+
+
+def test_an_experiment_ends_with_its_report(finished: Path) -> None:
+    experiment = load(finished / "tiny.yaml")
+    assert statuses(experiment) == ["done"] * 3
+    printed = (finished / "printed.txt").read_text()
+    assert "Systematicity: mini, strict sets" in printed
+    assert "\n3 done\n" in printed
+    assert "## Systematicity" in (experiment.folder / "report.md").read_text()
+    for name in NAMES:
+        assert not (experiment.folder / name / "error.txt").exists()
+        assert not (experiment.folder / name / "working.json").exists()
+
+
+def test_the_card_of_an_adapter_has_its_results(finished: Path) -> None:
+    cards = list(load(finished / "tiny.yaml").folder.rglob("adapter/README.md"))
+    assert len(cards) == 2
+    assert all("| spor_systematicity_mini | parent |" in card.read_text() for card in cards)
+
+
+def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -> None:
+    (adapter,) = (finished / "runs").glob(f"{NAMES[0]}/adapter")
+    manifest = read_manifest(adapter)
+    (file,) = (finished / "runs" / NAMES[0]).rglob("results_*.json")
+    (config,) = json.loads(file.read_bytes())["configs"].values()
+    facts = config["metadata"]["spor"]["adapter"]
+    assert facts["selection"] == manifest["selection"]
+    assert facts["violations"] == manifest["violations"]
+    assert facts["pairs"] == manifest["pairs"]
+
+
+def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> None:
+    """So is the base as it is, for both are rows of one table."""
+    file.write_text(file.read_text().replace("overrides:\n", f"overrides:\n  - {FOUR_BITS}\n"))
+    experiment = load(file, ["seeds=[0]"])
+    assert run(experiment, progress=False)
+    folder = file.parent / "runs"
+    told = [result.facts["quantization"] for result in reading.collect([folder]).results]
+    assert told == ["nf4", "nf4"]
+    assert "on the base in four bits" not in (folder / "page.html").read_text()
+    (card,) = folder.rglob("adapter/README.md")
+    assert ",quantization=nf4 " in card.read_text()
+
+
+def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")}
+    assert run(load(finished / "tiny.yaml"), progress=False)
+    assert done == []
+    assert {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")} == before
+
+
+@pytest.fixture
+def copy(finished: Path, experiment: Experiment) -> Experiment:
+    """Return the experiment with the finished one's folder, which may be spoilt."""
+    shutil.copytree(finished / "runs", experiment.folder)
+    for result in experiment.folder.rglob("results_*.json"):
+        # as if it had been made here: the adapter's folder is one of the settings
+        text = result.read_text().replace(str(finished / "runs"), str(experiment.folder))
+        result.write_text(text)
+    return experiment
+
+
+def test_a_result_counts_by_what_stands_in_it(copy: Experiment, done: list[str]) -> None:
+    assert statuses(copy) == ["done"] * 3
+    first, second, untuned = (copy.folder / name / "results" for name in NAMES)
+    (file,) = untuned.rglob("results_*.json")
+    file.write_bytes(file.read_bytes()[:200])  # cut short
+    (file,) = first.rglob("results_*.json")
+    file.write_text(file.read_text().replace('"limit": 2', '"limit": 3'))
+    (file,) = second.rglob("results_*.json")
+    file.write_text(file.read_text().replace('"torch": "', '"torch": "9'))
+    assert statuses(copy) == ["partly", "partly", "missing"]
+    assert run(copy, ["untuned"], progress=False)
+    assert done == ["evaluate untuned"]
+    assert statuses(copy) == ["partly", "partly", "done"]
+
+
+def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]) -> None:
+    adapter = copy.folder / NAMES[0] / "adapter"
+    shutil.rmtree(adapter)
+    shutil.copytree(copy.folder / NAMES[1] / "adapter", adapter)
+    (cell, *_) = expand(copy)
+    state = look(copy, cell)
+    assert state.status == "other"
+    assert state.detail == (
+        "has an adapter of other settings: optimization.seed is 1 there and 0 here"
+    )
+    assert done == []
+
+
+@settings(
+    max_examples=60 * SOAK,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.data())
+def test_whatever_the_manifest_of_an_adapter_says_the_plan_is_shown(
+    copy: Experiment, data: st.DataObject
+) -> None:
+    adapter = copy.folder / NAMES[0] / "adapter"
+    good = read_manifest(adapter)
+    way = data.draw(st.sampled_from(list(places(good))))
+    write_manifest(adapter, changed(good, way, data.draw(VALUES | st.just(...))))
+    try:
+        assert "done" in plan(copy)
+    finally:
+        write_manifest(adapter, good)
+
+
+def test_an_adapter_of_other_settings_is_an_error_and_stays(
+    copy: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = replace(copy, overrides=(*copy.overrides, "lora.rank=4"))
+    before = read_manifest(copy.folder / NAMES[0] / "adapter")
+    assert not run(other, progress=False)
+    assert done == []
+    assert statuses(other) == ["other", "other", "done"]
+    assert read_manifest(copy.folder / NAMES[0] / "adapter") == before
+    assert "lora.rank is 8 there and 4 here" in plan(other)
+    assert "1 done, 2 other" in capsys.readouterr().out.replace(
+        "2 other, 1 done", "1 done, 2 other"
+    )
+    assert run(other, ["atom-0"], overwrite=True, progress=False)
+    assert done == ["train atom-0", "evaluate atom-0"]
+    assert statuses(other) == ["done", "other", "done"]
+
+
+def test_finished_adapters_are_pushed(
+    copy: Experiment, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed = []
+
+    def push(adapter: Path, repository: str) -> str:
+        pushed.append((adapter, repository))
+        if len(pushed) == 1:
+            raise ConfigError("cannot be pushed")
+        return f"https://hub/{repository}"
+
+    monkeypatch.setattr(hub, "push", push)
+    assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
+    assert pushed == [
+        (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
+    ]
+    assert main(["run", str(file), "--push-to-hub", "me"]) == 0
+
+
+def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
+    other = replace(copy, name="another")
+    for attempt in (plan, run):
+        with pytest.raises(ConfigError, match="belongs to the experiment 'tiny'"):
+            attempt(other)
+
+
+def test_a_dry_run_lists_every_cell_and_changes_nothing(
+    copy: Experiment, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(copy.folder / NAMES[1])
+    (copy.folder / NAMES[2] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
+    shutil.rmtree(copy.folder / NAMES[2] / "results")
+    files = set(copy.folder.rglob("*"))
+    assert main(["run", str(file), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines() == [
+        "m/systematicity-mini-strict/atom-0   done",
+        "m/systematicity-mini-strict/atom-1   missing",
+        "m/systematicity-mini-strict/untuned  failed   OSError: it was too bad",
+        "",
+        "3 cells: 2 trainings and 3 evaluations; 1 done, 1 missing, 1 failed",
+    ]
+    assert set(copy.folder.rglob("*")) == files
+    assert main(["run", str(file), "--dry-run", "--only", "atom-1", "untuned"]) == 0
+    assert "2 cells: 1 trainings and 2 evaluations" in capsys.readouterr().out
+    assert main(["run", str(file), "--dry-run", "--only", "atom", "seeds=[1]"]) == 0
+    assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
+
+
+def test_a_cell_that_fails_is_told_and_the_others_are_done(
+    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = lora.train
+
+    def failing(config: TrainingConfig, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if config.optimization.seed == 0:
+            raise RuntimeError("out of\nmemory")
+        return train(config, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "train", failing)
+        assert main(["run", str(file), "--only", "atom"]) == 1
+    assert statuses(experiment) == ["failed", "done", "missing"]
+    error = (experiment.folder / NAMES[0] / "error.txt").read_text()
+    assert error.startswith("RuntimeError: out of memory\n\nTraceback")
+    assert "RuntimeError: out of memory" in plan(experiment)
+    assert main(["run", str(file), "--only", "atom"]) == 0  # another run tries again
+    assert statuses(experiment) == ["done", "done", "missing"]
+    assert not (experiment.folder / NAMES[0] / "error.txt").exists()
+
+
+def test_workers_of_one_run_try_a_failing_cell_once(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = time.time()
+    tried = []
+
+    def failing(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise RuntimeError
+
+    monkeypatch.setattr(cells, "_evaluate", failing)
+    (*_, cell) = expand(experiment)
+    for _ in range(2):
+        assert not cells.complete(experiment, cell, Evaluator("hf"), since=since)
+    assert len(tried) == 1
+
+
+def test_an_interrupt_ends_the_run_and_the_next_goes_on(
+    file: Path, experiment: Experiment, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "train", interrupt)
+        assert main(["run", str(file)]) == 130
+    assert statuses(experiment) == ["missing"] * 3
+    assert not (experiment.folder / NAMES[0] / "working.json").exists()
+    done.clear()
+    assert main(["run", str(file), "--only", "atom-0"]) == 0
+    assert done == ["train atom-0", "evaluate atom-0"]
+
+
+def start(file: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "training", "run", str(file), *arguments],
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_two_workers_do_each_cell_once(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    with caplog.at_level("INFO"):
+        assert run(experiment, workers=2)
+    assert statuses(experiment) == ["done"] * 3
+    for name in NAMES:  # nothing was evaluated twice, nor trained: each has its weights' folder
+        assert len(list((experiment.folder / name).rglob("results_*.json"))) == 1
+    logs = list((experiment.folder / "workers").glob("*_0_log.err"))
+    assert len(logs) == 2
+    assert f"2 workers, whose logs are in {experiment.folder / 'workers'}" in caplog.text
+
+
+def test_a_cell_that_another_has_is_left_to_it(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, done: list[str]
+) -> None:
+    monkeypatch.setattr(cells, "_PATIENCE", 0.1)
+    (*_, cell) = expand(experiment)
+    (experiment.folder / cell.name).mkdir(parents=True)
+    with FileLock(experiment.folder / cell.name / ".lock"):
+        assert look(experiment, cell).status == "running"
+        assert not run(experiment, ["untuned"], progress=False)
+    assert done == []
+    assert run(experiment, ["untuned"], progress=False)
+
+
+def test_a_worker_that_is_killed_leaves_its_cell_to_others(
+    file: Path, experiment: Experiment
+) -> None:
+    endless = file.with_name("endless.yaml")
+    endless.write_text(file.read_text().replace("max_steps=1", "max_steps=1000000"))
+    (cell, *_) = expand(experiment)
+    process = start(endless, "--only", "atom-0")
+    note = experiment.folder / cell.name / "working.json"
+    try:
+        deadline = time.monotonic() + 120
+        while not note.exists() and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.05)
+        state = look(experiment, cell)
+        assert state.status == "running"
+        assert state.detail.startswith("training for 0:")
+        assert json.loads(note.read_text())["worker"].endswith(f":{process.pid}")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
+    assert run(experiment, ["atom-0"], progress=False)
+    assert look(experiment, cell).status == "done"
+
+
+def test_a_run_that_is_told_to_end_takes_its_workers_along(
+    file: Path, experiment: Experiment
+) -> None:
+    endless = file.with_name("endless.yaml")
+    endless.write_text(file.read_text().replace("max_steps=1", "epochs=1000000"))
+    notes = [experiment.folder / name / "working.json" for name in NAMES[:2]]
+    process = start(endless, "--only", "atom", "--workers", "2")
+    try:
+        deadline = time.monotonic() + 120
+        while not all(note.exists() for note in notes) and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.05)
+        workers = [int(json.loads(note.read_text())["worker"].split(":")[1]) for note in notes]
+        assert all(map(alive, workers))
+        process.terminate()
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 143
+        assert "interrupted: the same command goes on from what was kept" in said
+        assert not any(map(alive, workers))
+        assert statuses(experiment) == ["missing"] * 3  # all locks are free
+        assert not any(note.exists() for note in notes)
+    finally:
+        process.kill()
+
+
+def test_several_processes_share_a_cell(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they are started with gives, in this one, a cell that is done."""
+    launched = []
+
+    def in_this_process(
+        module: str, arguments: list[Any], *, processes: int, threads: int, log: Path
+    ) -> None:
+        launched.append((module, processes, threads, log.name))
+        command = {"training": main, "spor_tasks.cli": cli.main}[module]
+        assert command([str(argument) for argument in arguments]) == 0
+
+    monkeypatch.setattr(cells, "launch", in_this_process)
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    shared = replace(experiment, processes=2)
+    assert run(shared, ["atom-0"], progress=False)
+    assert launched == [
+        ("training", 2, 1, "training.log"),
+        ("spor_tasks.cli", 2, 1, "evaluation.log"),
+    ]
+    assert look(shared, expand(shared)[0]).status == "done"
+
+
+def test_processes_that_fail_are_told_with_their_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    log = tmp_path / "log"
+    with pytest.raises(ResultError, match=r"2 processes ended with status 1: error: nowhere\.yaml"):
+        launch("training", ["train", "nowhere.yaml"], processes=2, threads=1, log=log)
+    assert "nowhere.yaml: cannot be read" in log.read_text()
+
+
+def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
+    experiment: Experiment, base: Callable[..., Path], done: list[str]
+) -> None:
+    shown = InContextConfig(
+        models=(ShownModel("shown", str(base("llama"))),), shots=3, prompt_style="instruction"
+    )
+    asked = replace(experiment, models=(), in_context=shown)
+    assert run(asked, progress=False)
+    assert done == ["evaluate shown-atom"]
+    (cell,) = expand(asked)
+    ((task, file),) = look(asked, cell).results.items()
+    (result,) = reading.read(file)
+    assert task == "spor_systematicity_mini_icl_atom"
+    assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
+    more = replace(asked, in_context=replace(shown, shots=4))
+    assert look(more, cell).status == "missing"  # other prompts, so another result
+
+
+@pytest.mark.parametrize(
+    ("named", "each", "expected"),
+    [
+        (None, 1, [[0], [1], [2], [0]]),
+        ("4,6", 1, [[4], [6], [4], [6]]),
+        (None, 2, [[0, 1], [2, 0], [1, 2], [0, 1]]),
+        ("7", 2, [[7]] * 4),
+    ],
+)
+def test_workers_get_gpus_of_their_own_while_there_are_any(
+    named: str | None, each: int, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if named:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    assert [gpus_of(number, each) for number in range(4)] == expected
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1234")
+    with pytest.raises(ConfigError, match="'MIG-1234' are no numbers"):
+        gpus_of(0, each)
+
+
+def test_slurm_is_asked_for_what_the_file_says(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands stand for Slurm's: one keeps what is submitted, the other has it all done."""
+    commands = {
+        "srun": "exit 1",
+        "sbatch": f'cat "$1" >> {tmp_path}/submitted; echo "Submitted batch job $$"',
+        "sacct": "shift 4; echo 'JobID|State|NodeList';"
+        ' for job; do [ $job = -j ] || echo "$job|FAILED|here"; done',
+    }
+    for name, script in commands.items():
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    settings: dict[str, str | int | float | bool] = {
+        "timeout_min": 30,
+        "gpus_per_node": 2,
+        "slurm_partition": "short",
+    }
+    assert not run(replace(experiment, slurm=settings), executor="slurm", workers=2)
+    submitted = (tmp_path / "submitted").read_text()
+    assert submitted.count("#!/bin/bash") == 2
+    for line in ("time=30", "gpus-per-node=2", "partition=short", "job-name=tiny"):
+        assert submitted.count(f"#SBATCH --{line}\n") == 2
+    assert "submitit.core._submit" in submitted
+    assert statuses(experiment) == ["missing"] * 3
+
+
+def test_settings_that_submitit_does_not_know_are_an_error(experiment: Experiment) -> None:
+    strange = replace(experiment, slurm={"slurm_partitoin": "gpu"})
+    with pytest.raises(ConfigError) as caught:
+        run(strange, executor="slurm", workers=2)
+    assert caught.value.where == "slurm"
+    assert main(["run", "nowhere.yaml"]) == 2

@@ -1,0 +1,1 @@
+"""Experiments: many trainings and evaluations, described in one file."""

@@ -1,0 +1,59 @@
+"""Steps of a cell that several processes share: programs that `accelerate launch` starts."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from spor_tasks.core.errors import ResultError
+from training import lifeline
+
+# Time to keep what a run goes on from, after an interrupt.
+_GRACE = 30.0
+_SETTINGS = (
+    *("--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
+    *("--mixed_precision", "no", "--dynamo_backend", "no"),
+)
+
+
+def launch(
+    module: str, arguments: Sequence[str | Path], *, processes: int, threads: int, log: Path
+) -> None:
+    """Run a module in so many processes, one for each GPU, or else on processors.
+
+    Each computes with so many CPU ``threads``, and ends with this process, however that ends.
+
+    Raises:
+        ResultError: it failed; what it said is in the log.
+    """
+    import torch  # noqa: PLC0415 - seconds
+
+    command = [sys.executable, "-m", "accelerate.commands.launch", *_SETTINGS]
+    command += ["--num_processes", str(processes), "-m", lifeline.__name__]
+    command += [module, *map(str, arguments)]
+    # In spite of its name the launcher takes processors too, if it is told to.
+    on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
+    environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
+    with (
+        log.open("wb") as output,
+        lifeline.line() as line,
+        subprocess.Popen(  # noqa: S603 - our own modules
+            command, env=environment, stdin=line, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            status = process.wait()
+        except BaseException:
+            process.terminate()  # the launcher ends its processes with it
+            try:
+                process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise
+    if status:
+        said = log.read_text("utf-8", "replace").splitlines()
+        errors = [line for line in said if line.startswith("error: ")] or said[-1:]
+        raise ResultError(
+            f"{processes} processes ended with status {status}: {' '.join(errors[:1])}", where=log
+        )

@@ -1,0 +1,304 @@
+"""`python -m training run`: all cells of an experiment, by one process or many.
+
+Workers know of each other only through the folder: each takes the next cell that is not done and
+that nobody has. So there may be any number, started in any way, on any machine that sees it.
+"""
+
+import logging
+import os
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import submitit
+from tqdm import tqdm
+
+from spor_tasks import report
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.folders import read_manifest, write_manifest
+from spor_tasks.core.visible import visible
+from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.report import render
+from training import lifeline
+from training.experiments import cells
+from training.experiments.cells import State
+from training.experiments.experiment import Cell, Experiment, choose, expand
+
+KIND = "experiment"
+_MANIFEST = "experiment.json"
+_SECONDS = 0.5  # between two looks at what the workers did
+_GRACE = 15.0
+_YEAR = 365 * 24 * 60
+_log = logging.getLogger(__name__)
+
+ExecutorName: TypeAlias = Literal["local", "slurm"]
+States: TypeAlias = Mapping[Cell, State]
+
+
+def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
+    """Return each cell with its state, and how many there are of each; nothing is changed.
+
+    Raises:
+        ConfigError: a pattern fits no cell, or the folder is another experiment's.
+    """
+    _check_folder(experiment)
+    states = _look(experiment, choose(expand(experiment), only))
+    width = max(len(cell.name) for cell in states)
+    lines = [
+        f"{cell.name:<{width}}  {state.status:<7}  {state.detail}".rstrip()
+        for cell, state in states.items()
+    ]
+    trainings = sum(cell.seed is not None for cell in states)
+    evaluations = sum(len(cell.tasks) for cell in states)
+    counts = f"{len(states)} cells: {trainings} trainings and {evaluations} evaluations"
+    return "\n".join([*lines, "", f"{counts}; {_counted(states)}"])
+
+
+def run(
+    experiment: Experiment,
+    only: Sequence[str] = (),
+    *,
+    executor: ExecutorName = "local",
+    workers: int = 1,
+    overwrite: bool = False,
+    push_to: str | None = None,
+    progress: bool = True,
+) -> bool:
+    """Do what is not done, report what is, and say whether nothing is left to do.
+
+    One local worker is this process. ``overwrite`` replaces adapters of other settings. With
+    ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
+
+    Raises:
+        ConfigError: a pattern fits no cell, the folder is another experiment's, or submitit does
+            not know a setting.
+        ResultError: results do not stand together in a report.
+    """
+    chosen = choose(expand(experiment), only)
+    _check_folder(experiment)
+    write_manifest(experiment.folder, {"kind": KIND, "name": experiment.name}, _MANIFEST)
+    since = time.time()
+    if executor == "local" and workers == 1:
+        work(experiment, chosen, since, overwrite=overwrite, progress=progress)
+    else:
+        _send_out(experiment, chosen, since, executor, workers, overwrite=overwrite)
+    states = _look(experiment, chosen)
+    _tell(experiment, states)
+    pushed = push_to is None or _push(experiment, states, push_to)
+    return pushed and all(state.status == "done" for state in states.values())
+
+
+def work(
+    experiment: Experiment,
+    chosen: Sequence[Cell],
+    since: float,
+    *,
+    overwrite: bool = False,
+    progress: bool = False,
+) -> None:
+    """Do every cell that nobody else has, until there is none."""
+    evaluation = experiment.evaluation
+    evaluator = Evaluator(
+        evaluation.model, batch_size=evaluation.batch_size, device=evaluation.device
+    )
+    with _quiet():
+        for number, cell in enumerate(chosen, start=1):
+            _log.info("%d of %d: %s", number, len(chosen), cell.name)
+            cells.complete(
+                experiment,
+                cell,
+                evaluator,
+                since=since,
+                overwrite=overwrite,
+                progress=progress,
+            )
+
+
+# --- Several workers -----------------------------------------------------------------------------
+
+
+def _send_out(
+    experiment: Experiment,
+    chosen: Sequence[Cell],
+    since: float,
+    executor: ExecutorName,
+    workers: int,
+    *,
+    overwrite: bool,
+) -> None:
+    """Start workers, and show what they do until the last has ended."""
+    folder = experiment.folder / "workers"
+    # Jobs of Slurm go on when this process is killed; local workers end with it.
+    task = lifeline.following(work) if executor == "local" else work
+    jobs: list[submitit.Job[None]] = []
+    try:
+        with lifeline.line() as line:
+            with lifeline.standard_input(line):
+                for number in range(workers):
+                    submitting = _executor(experiment, executor, folder, number)
+                    jobs.append(
+                        submitting.submit(task, experiment, chosen, since, overwrite=overwrite)
+                    )
+            _log.info("%d workers, whose logs are in %s", workers, visible(folder))
+            _watch(experiment, chosen, jobs)
+    except BaseException:
+        if executor == "local":
+            _wait(jobs)  # with the line they end by themselves, and leave things in order
+        for job in jobs:
+            job.cancel()
+        _wait(jobs)
+        raise
+    for job in jobs:
+        if job.state not in {"FINISHED", "COMPLETED"} or job.exception():
+            log = visible(job.paths.stderr)
+            _log.error("worker %s: %s, see %s", job.job_id, job.state, log)
+
+
+def _wait(jobs: Sequence[submitit.Job[None]]) -> None:
+    """Give workers that were told to end the time to do so."""
+    deadline = time.monotonic() + _GRACE
+    while time.monotonic() < deadline and not all(job.done() for job in jobs):
+        time.sleep(0.1)
+
+
+def _executor(
+    experiment: Experiment, executor: ExecutorName, folder: Path, number: int
+) -> submitit.Executor:
+    """Return submitit's executor for one worker.
+
+    Raises:
+        ConfigError: submitit does not know a setting, or there is no Slurm.
+    """
+    if executor == "local":
+        local = submitit.LocalExecutor(folder)
+        gpus = _gpus(number, experiment.processes)
+        local.update_parameters(timeout_min=_YEAR, gpus_per_node=len(gpus), visible_gpus=gpus)
+        return local
+    try:
+        slurm = submitit.AutoExecutor(folder, cluster=executor)
+        slurm.update_parameters(name=experiment.name, **experiment.slurm)
+    except (NameError, AssertionError, RuntimeError, ValueError) as error:
+        raise ConfigError(
+            str(error), where="slurm", remedy="See submitit's AutoExecutor for its settings."
+        ) from error
+    return slurm
+
+
+def _gpus(number: int, each: int) -> list[int]:
+    """Return the GPUs of a local worker: its own while there are any, then shared ones.
+
+    Raises:
+        ConfigError: the GPUs that may be seen go by other names than numbers.
+    """
+    import torch  # noqa: PLC0415 - seconds
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named and not all(name.isdecimal() for name in named.split(",")):
+        raise ConfigError(
+            f"{named!r} are no numbers",
+            where="CUDA_VISIBLE_DEVICES",
+            remedy="Name the GPUs by number, or start workers one by one, each with its own.",
+        )
+    here = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
+    return [here[(number * each + i) % len(here)] for i in range(min(each, len(here)))]
+
+
+def _watch(
+    experiment: Experiment, chosen: Sequence[Cell], jobs: Sequence[submitit.Job[None]]
+) -> None:
+    """Show one bar for all workers, and in a line what each of them is at."""
+    told: dict[Cell, str] = {}
+    states: dict[Cell, State] = {}
+    with tqdm(total=len(chosen), unit=" cells") as bar:
+        while True:
+            ended = all(job.done() for job in jobs)
+            done = {cell for cell, state in states.items() if state.status == "done"}
+            states |= _look(experiment, [cell for cell in chosen if cell not in done])
+            bar.n = sum(state.status in {"done", "failed", "other"} for state in states.values())
+            bar.set_postfix_str(_counted(states))
+            for cell, state in states.items():
+                step = state.detail.partition(" for ")[0]
+                if state.status == "running" and told.get(cell) != step:
+                    told[cell] = step
+                    bar.write(f"{cell.name}: {state.detail}")
+            if ended:
+                return
+            time.sleep(_SECONDS)
+
+
+# --- What there is, and what is told of it -------------------------------------------------------
+
+
+def _look(experiment: Experiment, chosen: Sequence[Cell]) -> States:
+    return {cell: cells.look(experiment, cell) for cell in chosen}
+
+
+def _counted(states: States) -> str:
+    counts = Counter(state.status for state in states.values())
+    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+
+
+def _check_folder(experiment: Experiment) -> None:
+    if not (experiment.folder / _MANIFEST).exists():
+        return
+    try:
+        manifest = read_manifest(experiment.folder, _MANIFEST)
+    except ResultError as error:
+        raise ConfigError(error.what, where=experiment.folder, remedy=error.remedy) from error
+    if (manifest.get("kind"), manifest.get("name")) != (KIND, experiment.name):
+        raise ConfigError(
+            f"belongs to the experiment {manifest.get('name')!r}",
+            where=experiment.folder,
+            remedy="Give this one another `output`.",
+        )
+
+
+def _tell(experiment: Experiment, states: States) -> None:
+    """Print what failed and what was found, and write the report."""
+    for cell, state in states.items():
+        if state.status not in {"done", "running"}:
+            _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
+    files = dict.fromkeys(file for state in states.values() for file in state.results.values())
+    if files:
+        print(f"\n{render.terminal(report.write(list(files), experiment.folder))}\n")
+    print(_counted(states))
+    if files:
+        print(visible(experiment.folder / report.PAGE))
+
+
+def _push(experiment: Experiment, states: States, namespace: str) -> bool:
+    """Push the finished adapters; say whether all went well."""
+    from training import upload as hub  # noqa: PLC0415 - torch, which takes seconds
+
+    failed = False
+    for cell, state in states.items():
+        if cell.seed is not None and state.status == "done":
+            repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
+            try:
+                print(hub.push(experiment.folder / cell.name / "adapter", repository))
+            except ConfigError as error:
+                _log.error("%s", error)  # the others may fare better
+                failed = True
+    return not failed
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let nobody but us and the progress bars tell of what goes well."""
+    from transformers.utils import logging as transformers_logging  # noqa: PLC0415 - seconds
+
+    logger = logging.getLogger("lm_eval")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # peft and transformers deprecate each other
+            yield
+    finally:
+        logger.setLevel(level)
+        transformers_logging.enable_progress_bar()
