@@ -33,7 +33,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
 
 soak: $(STAMP)
-	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto tests/reliability
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto tests/reliability tests/prompts
 
 clean:
 	rm -rf $(VENV) runs dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -20,8 +20,8 @@ from spor_tasks.evaluation.agreement import (
     Difference,
     Judged,
     Measure,
-    Numbers,
 )
+from spor_tasks.metrics.totals import Numbers
 from spor_tasks.text import align
 from tests.conftest import REPOSITORY
 
@@ -50,7 +50,7 @@ def _strict(samples: Sequence[Sample], outputs: Sequence[str]) -> list[dict[str,
 
 @pytest.fixture(scope="module")
 def judged(human_dir: Path) -> tuple[Judged, ...]:
-    return agreement.read(
+    return agreement.read_judged(
         [human_dir / f"{name}.jsonl" for name in JUDGEMENTS],
         metrics=(*METRICS, "strict"),
         measures=(*agreement.MEASURES, Measure(("strict",), _strict)),
@@ -84,7 +84,7 @@ def difference(found: Found, judgement: str, one: str, other: str, over: str) ->
 
 def test_the_command_is_one_and_names_the_metrics_of_the_table() -> None:
     (typed,) = re.findall(r"^spor (metrics agreement .*)$", SECTION, re.MULTILINE)
-    options = cli._parser().parse_args(shlex.split(typed))
+    options = cli.parser().parse_args(shlex.split(typed))
     assert [path.stem for path in options.files] == list(JUDGEMENTS)
     assert options.judgement == list(JUDGEMENTS.values())
     assert tuple(options.metric) == METRICS
@@ -96,7 +96,7 @@ def test_the_example_of_a_file_is_one(tmp_path: Path) -> None:
     (rows,) = re.findall(r"^```jsonl\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
     path = tmp_path / "judged.jsonl"
     path.write_text(rows, "utf-8")
-    (table,) = agreement.read([path])
+    (table,) = agreement.read_judged([path])
     assert {"bleurt", "parent", "coverage"} <= table.scores.keys()
     assert np.isnan(table.judgements["fluency"]).tolist() == [False, True]
     assert np.isnan(table.scores["parent"]).tolist() == [False, True]
@@ -191,7 +191,9 @@ def test_what_the_text_says_of_single_figures_is_so(
 def test_nothing_correlates_more_with_outputs_of_2020_than_the_page_says(
     human_dir: Path,
 ) -> None:
-    found = agreement.agreements(agreement.read([human_dir / "webnlg2020.jsonl"]), resamples=1)
+    found = agreement.agreements(
+        agreement.read_judged([human_dir / "webnlg2020.jsonl"]), resamples=1
+    )
     assert len(found) == 5
     for each in found:
         assert max(row.pearson.value for row in each.correlations if row.over == "texts") < 0.43

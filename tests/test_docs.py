@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from spor_tasks import cli
-from spor_tasks.aspects import check
+from spor_tasks.aspects import check, named
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.productivity import threshold_of
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
-from spor_tasks.core.sample import ARMS, Split
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.sample import Split
 from tests.conftest import REPOSITORY
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
@@ -40,7 +40,7 @@ def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
     monkeypatch.chdir(tmp_path)
     Path("lighthouses.jsonl").write_text(rows, "utf-8")
     commands = session(OWN_CORPUS)
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command, output in commands:
         status = cli.main(command.split())
         printed = capsys.readouterr()
@@ -52,9 +52,9 @@ def counts(split: Split) -> str:
     return f"{len(split.samples):,} / {sum(len(sample.units) for sample in split.samples):,}"
 
 
-def figures(name: SplitName) -> list[str]:
+def figures(name: SetName) -> list[str]:
     """What the page says of a split beside its name."""
-    pair = registry.load(*name)
+    pair = named.load(*name)
     cells = list(map(counts, pair.splits))
     match name.aspect:
         case "systematicity":
@@ -66,7 +66,7 @@ def figures(name: SplitName) -> list[str]:
     return cells
 
 
-def listed() -> Iterator[tuple[SplitName, list[str]]]:
+def listed() -> Iterator[tuple[SetName, list[str]]]:
     """Yield each split that the page lists, with what it says of it."""
     tables = re.findall(r"(?:^\|.*\n)+", DATASETS.read_text("utf-8"), re.MULTILINE)
     chosen = [table.splitlines() for table in tables if table.startswith("| corpus | protocol |")]
@@ -74,17 +74,17 @@ def listed() -> Iterator[tuple[SplitName, list[str]]]:
         for row in rows:
             corpus, protocol, *cells = (cell.strip() for cell in row.strip("|").split("|"))
             part = cells.pop(0).strip("`") if "| part |" in header else ""
-            yield SplitName(aspect, corpus, protocol, part or None), cells
+            yield SetName(aspect, corpus, protocol, part or None), cells
 
 
 def test_every_split_is_listed_and_no_other() -> None:
-    assert {name for name, _ in listed()} == set(registry.available())
+    assert {name for name, _ in listed()} == {spec.name for spec in named.available()}
 
 
 @pytest.mark.parametrize(
     ("name", "cells"), [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" in row[0]]
 )
-def test_the_embedded_sets_hold_what_the_page_says(name: SplitName, cells: list[str]) -> None:
+def test_the_embedded_sets_hold_what_the_page_says(name: SetName, cells: list[str]) -> None:
     assert figures(name) == cells
 
 
@@ -94,7 +94,7 @@ def test_the_embedded_sets_hold_what_the_page_says(name: SplitName, cells: list[
     [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" not in row[0]],
 )
 def test_the_real_sets_hold_what_the_page_says(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SplitName, cells: list[str]
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName, cells: list[str]
 ) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     assert figures(name) == cells

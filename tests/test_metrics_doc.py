@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.files import read_rows
+from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics.chrf import Chrf
-from spor_tasks.metrics.copy_rule import CopyRule
-from spor_tasks.metrics.coverage import Coverage
-from spor_tasks.metrics.facts import Facts, Pair
-from spor_tasks.metrics.order import Cwio, OrderInvariance
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.base import score_infos
+from spor_tasks.metrics.facts import ClassifierInput, Facts
 from tests.conftest import REPOSITORY
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
@@ -28,7 +25,7 @@ class Told:
 
     signature = "model:example"
 
-    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
         output = "The Gull is by the quayside."
         answers = {"food, Basque": 0.0214, "area, quayside": 0.9871, "family friendly, yes": 0.06}
         expected = [(output, f"The Gull, {unit}") for unit in answers]
@@ -56,14 +53,14 @@ def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) ->
 
 
 def test_every_metric_has_an_example() -> None:
-    assert tuple(metric for metric, _ in COMMANDS) == scoring.METRICS
+    names = registry().names("metric")
+    shown = {metric for metric, _ in COMMANDS}
+    assert shown == set(names) - {"parent_full_table", "empty"}  # beside parent, and in results
     assert len(BLOCKS) == 2 * len(COMMANDS)
 
 
 def test_every_score_is_explained() -> None:
-    parents = (Parent(), Parent(full_table=True))
-    metrics = (*parents, Chrf(), Coverage(), Facts(Told()), OrderInvariance(), Cwio(), CopyRule())
-    names = {name for metric in metrics for name in metric.names}
+    names = {name for name, info in score_infos().items() if not info.of_some}
     explained = " ".join(DOC.split())
     stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}
     assert {stem for stem in stems if stem not in explained} == set()

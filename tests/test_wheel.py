@@ -25,7 +25,7 @@ def test_the_wheel_holds_the_package_alone_with_its_data(wheel: Path) -> None:
     data = [path for path in (REPOSITORY / "spor_tasks").rglob("*") if path.is_file()]
     shipped = {str(path.relative_to(REPOSITORY)) for path in data if "__pycache__" not in str(path)}
     assert shipped <= names
-    assert "spor_tasks/tasks/_parent" in shipped
+    assert {"spor_tasks/tasks/spor/_base", "spor_tasks/tasks/spor/README.md"} < shipped
 
 
 def test_the_installed_wheel_lists_tasks_and_builds_the_embedded_split(
@@ -34,12 +34,12 @@ def test_the_installed_wheel_lists_tasks_and_builds_the_embedded_split(
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = (
         "import spor_tasks\n"
-        "from spor_tasks import tasks\n"
-        "from spor_tasks.aspects import registry\n"
+        "from spor_tasks.aspects import named\n"
+        "from spor_tasks.harness import task_files as tasks\n"
         "print(spor_tasks.__file__)\n"
         "print(tasks.FOLDER)\n"
         "print('spor_systematicity_mini' in {file.name for file in tasks.files()})\n"
-        "print(len(registry.load('systematicity', 'mini').test.samples))\n"
+        "print(len(named.load('systematicity', 'mini').test.samples))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

@@ -14,7 +14,8 @@ from spor_tasks.cli import refused
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
-from training.config import known_keys, load
+from training.config import TrainingConfig, load_config
+from training.settings import keys
 
 _NOT_DONE = 1
 _BAD_INPUT = 2
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return 0 where all is well.
 
     It is 1 where cells of an experiment are not done, 2 for bad input or what the system refuses,
-    130 after an interrupt from the keyboard, and 143 after SIGTERM, which is as good.
+    130 after an interrupt from the keyboard, and 143 after SIGTERM.
     """
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
@@ -79,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "train",
         help="tune an adapter on one arm of one split",
         description="Tune a LoRA adapter on one arm of one split, as a configuration file says.",
-        epilog=f"The keys are {', '.join(known_keys())}.",
+        epilog=f"The keys are {', '.join(keys(TrainingConfig))}.",
     )
     train.add_argument(
         "config", type=Path, metavar="CONFIG", help="such as configs/models/mini.yaml"
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(options: argparse.Namespace) -> None:
-    config = load(options.config, options.overrides)
+    config = load_config(options.config, options.overrides)
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train  # noqa: PLC0415
 
@@ -162,9 +163,9 @@ def _train(options: argparse.Namespace) -> None:
     if _first():
         print(f"{visible(result.adapter)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
     if options.push_to_hub and _first():
-        from training import upload as hub  # noqa: PLC0415
+        from training.upload import push_adapter  # noqa: PLC0415
 
-        print(hub.push(result.adapter, options.push_to_hub))
+        print(push_adapter(result.adapter, options.push_to_hub))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -175,7 +176,7 @@ def _run(options: argparse.Namespace) -> int:
     # argparse gives --only all words that follow it
     only = [word for word in options.only if "=" not in word]
     overrides = [*options.overrides, *(word for word in options.only if "=" in word)]
-    asked = experiment.load(options.experiment, overrides)
+    asked = experiment.load_experiment(options.experiment, overrides)
     if options.dry_run:
         print(run.plan(asked, only))
         return 0
@@ -197,9 +198,10 @@ def _positive(text: str) -> int:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from training import bench  # noqa: PLC0415
+    # A benchmark lies with the others, as no training needs it.
+    from tests.speed import training_loops  # noqa: PLC0415
 
-    bench.run(options.model, options.pairs, options.seeds, options.threads)
+    training_loops.run(options.model, options.pairs, options.seeds, options.threads)
 
 
 def _demo(_: argparse.Namespace) -> int:

@@ -22,15 +22,15 @@ from transformers import (
 )
 from transformers.utils import cached_file
 
-from spor_tasks.core.digests import digest_weights
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, is_folder
 from spor_tasks.core.folders import recover
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import quantization
 from spor_tasks.harness.checkpoints import loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig
-from training.data import Row
+from training.encoding import Row
 
 # What the manifest of an adapter calls it.
 KIND = "adapter"
@@ -74,7 +74,7 @@ class Base:
 
 
 def load_base(settings: ModelConfig) -> Base:
-    """Load a base model from a folder, or from the hub or its cache; it runs none of its own code.
+    """Load a base model from a folder, or from the hub or its cache; its own code is never run.
 
     Raises:
         ConfigError: there is no such folder or model, it is damaged, lacks some of its weights,
@@ -85,7 +85,7 @@ def load_base(settings: ModelConfig) -> Base:
     if is_folder(folder):
         if not is_file(folder / "config.json"):
             raise ConfigError(
-                "is no checkpoint: it has no config.json",
+                "is not a checkpoint: it has no config.json",
                 where=folder,
                 remedy="Set model.path to a folder that save_pretrained wrote, or to a hub id.",
             )

@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from spor_tasks.core.errors import ConfigError
-from training.data import IGNORED, Row, Step, collate
+from training.encoding import IGNORED, Row, Step, collate
 
 # How far, relatively, rounding may move the loss of a token: in float32, and in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2
@@ -36,14 +36,14 @@ class Batch:
     positions: torch.Tensor
 
 
-def load_step(
+def load_batches(
     step: Step, rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
 ) -> list[Batch]:
     """Return the batches of a step, on the model's device; long packed ones in parts."""
     batches = [[rows[number] for number in numbers] for numbers in step.batches]
     if packing:
         batches = list(chain.from_iterable(map(_packable, batches)))
-    return [load(batch, pad_id, model, packing=packing) for batch in batches]
+    return [load_batch(batch, pad_id, model, packing=packing) for batch in batches]
 
 
 def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -61,7 +61,7 @@ def _length(row: Row) -> int:
     return max(map(len, row))
 
 
-def load(
+def load_batch(
     rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
 ) -> Batch:
     """Return the rows as one batch, on the model's device."""
@@ -173,8 +173,8 @@ def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> No
     model.eval()
     try:
         with torch.no_grad():
-            alone = target_losses(model, load([shortest], pad_id, model))
-            both = load([longest, shortest], pad_id, model, packing=True)
+            alone = target_losses(model, load_batch([shortest], pad_id, model))
+            both = load_batch([longest, shortest], pad_id, model, packing=True)
             behind = target_losses(model, both)[-len(alone) :]
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise _not_packable(f"it says: {error}") from error

@@ -6,25 +6,28 @@ from typing import Any
 
 import yaml
 
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.results.reading import TaskResult
+from training.data import find_spec
 from training.selection import NAMES
 
 CARD = "README.md"
 
 
-def write(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
+def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
     """Write the card of a finished adapter, with results of it, in place of the one it has.
 
     Raises:
-        ResultError: the folder is no finished adapter.
+        ResultError: the folder is not a finished adapter.
     """
     with atomic_write(adapter / CARD) as file:
-        file.write(render(read_manifest(adapter), results).encode())
+        file.write(render_card(read_manifest(adapter), results).encode())
 
 
-def render(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
+def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
     """Return the card of the adapter that the manifest is of."""
     base = manifest["base_model"]
     front = {
@@ -62,10 +65,10 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
     beams = config["selection"]["beams"]
     part = f", part {manifest['part']}" if manifest["part"] else ""
     yield (
-        f"A LoRA adapter for `{base['path']}`. It writes a text that tells given "
-        f"{'triples' if manifest['corpus'] != 'e2e' else 'attributes and values'}, and is made to "
-        "measure compositional generalization by SPOR (Xu and Wang, ACL 2024), not for other use. "
-        "Base and data have licences of their own, which bind it."
+        f"A LoRA adapter for `{base['path']}`. It writes a text that tells given data units, "
+        "triples or pairs of attribute and value, and is made to measure compositional "
+        "generalization by SPOR (Xu and Wang, ACL 2024), not for other use. Base and data have "
+        "licences of their own, which bind it."
     )
     yield from ("", "## Training", "")
     yield from _table(
@@ -87,12 +90,11 @@ def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "Loss is the mean over target tokens, in nats.", "")
     yield from _epochs(manifest["losses"], selection)
     if selection["scores"]:
-        unit = "triple" if manifest["corpus"] != "e2e" else "pair of attribute and value"
         otherwise = " otherwise" if selection["held_out"] else ""
         yield ""
         yield (
             f"{NAMES[selection['metric']]} is over {selection['samples']} samples, of which "
-            f"{selection['with_unseen_units']} have a {unit} that the arm never shows{otherwise}; "
+            f"{selection['with_unseen_units']} have a unit that the arm never shows{otherwise}; "
             f"selection.beams is {beams}."
         )
         if selection["held_out"]:
@@ -137,21 +139,22 @@ def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
         "",
         "```sh",
         f"spor eval --model spor-hf --model_args {model} \\",
-        f"  --tasks {task_of(manifest)} --batch_size 32 --log_samples --output_path results",
+        f"  --tasks {tasks_of(manifest)} --batch_size 32 --log_samples --output_path results",
         "```",
     )
 
 
-def task_of(manifest: Mapping[str, Any]) -> str:
-    """Return the task, or the group of tasks, that tests what the adapter was trained for."""
-    aspect, corpus = manifest["aspect"], manifest["corpus"]
-    name = f"spor_{aspect}_{corpus}"
-    if aspect == "order_invariance":  # whose parts test one adapter, and protocols share arms
-        return name
-    part = f"_{manifest['part']}" if manifest["part"] else ""
-    # The embedded corpus has strict sets alone.
-    strict = "_strict" if manifest["protocol"] == "strict" and corpus != "mini" else ""
-    return f"{name}{part}{strict}"
+def tasks_of(manifest: Mapping[str, Any]) -> str:
+    """Return the tasks, joined by commas, that test what the adapter was trained for."""
+    name = SetName(*(manifest[field] for field in SetName._fields))
+    spec = find_spec(name)
+    tasks = [
+        other.task
+        for other in named.available()
+        if other.trained_on == spec.trained_on
+        and (other.name.aspect, other.name.protocol) == (name.aspect, name.protocol)
+    ]
+    return ",".join(tasks or [spec.task])
 
 
 def _step_size(optimization: Mapping[str, int]) -> int:

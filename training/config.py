@@ -7,18 +7,29 @@ no other key, and every value must have the type written here: nothing is taken 
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticCustomError
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
-from training import typed
+from training.objectives import OBJECTIVES
+from training.settings import STRICT, Count, NotEmpty, read_settings, read_yaml, to_dict
+
+_PositiveNumber: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True, slots=True)
+def _not_if(default: object) -> Any:  # noqa: ANN401 - pydantic's
+    """Leave a key that version 0.1 did not have out of what is written, so that digests stay."""
+    return Field(exclude_if=lambda value: value == default)
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class ModelConfig:
     """The base model.
 
@@ -28,22 +39,21 @@ class ModelConfig:
     ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
-    path: str
+    path: Annotated[str, Field(min_length=1)]
     revision: str | None = None
     architecture: Literal["auto", "causal", "seq2seq"] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     quantization: Literal["nf4"] | None = None
 
-    def __post_init__(self) -> None:
-        _require("model.path", self.path != "", "must not be empty")
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class DataConfig:
     """The training set: one arm of one split, with one training pair for each reference.
 
-    ``protocol`` None is the split's default, ``part`` None the first of an aspect that has several,
-    such as n3 of productivity. ``limit`` keeps at most that many pairs, drawn with the seed.
+    ``corpus`` is the name of one, or a JSON Lines file of your own, from which the sets are built
+    as ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``. ``protocol``
+    None is the split's default, ``part`` None the first of an aspect that has several, such as n3
+    of productivity. ``limit`` keeps at most that many pairs, drawn with the training's seed.
     """
 
     aspect: str
@@ -51,34 +61,32 @@ class DataConfig:
     arm: str
     protocol: Literal["published", "strict"] | None = None
     part: str | None = None
-    limit: int | None = None
+    limit: Count | None = None
+    seed: Annotated[int | None, _not_if(None)] = None
+    restarts: Annotated[Count | None, _not_if(None)] = None
+    hide: Annotated[tuple[str, ...], _not_if(())] = ()
 
-    def __post_init__(self) -> None:
-        _require("data.limit", _none_or_at_least(1, self.limit), "must be null or at least 1")
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class LoraConfig:
     """The adapter. ``target_modules`` None is peft's choice for the architecture.
 
     ``dora`` learns magnitude and direction apart (DoRA); ``rslora`` scales by α/√r, not α/r.
     """
 
-    rank: int = 8
-    alpha: float = 32.0
-    dropout: float = 0.1
+    rank: Count = 8
+    alpha: _PositiveNumber = 32.0
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     target_modules: tuple[str, ...] | Literal["all-linear"] | None = None
     dora: bool = False
     rslora: bool = False
 
     def __post_init__(self) -> None:
-        _require("lora.rank", self.rank >= 1, "must be at least 1")
-        _require("lora.alpha", 0 < self.alpha < math.inf, "must be positive and finite")
-        _require("lora.dropout", 0 <= self.dropout < 1, "must be at least 0 and below 1")
-        _require("lora.target_modules", self.target_modules != (), "must name a module")
+        if self.target_modules == ():
+            raise ConfigError("lora.target_modules must name a module, or be null")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class OptimizationConfig:
     """How the adapter is fitted.
 
@@ -96,36 +104,32 @@ class OptimizationConfig:
     after every epoch, for a run that was cut off to go on from.
     """
 
-    learning_rate: float = 1e-4
-    batch_size: int = 6
-    gradient_accumulation: int = 1
-    epochs: int | None = 10
-    max_steps: int | None = None
-    max_length: int | None = None
+    learning_rate: _PositiveNumber = 1e-4
+    batch_size: Count = 6
+    gradient_accumulation: Count = 1
+    epochs: Count | None = 10
+    max_steps: Count | None = None
+    max_length: Count | None = None
     packing: bool = False
     group_by_length: bool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     gradient_checkpointing: bool = False
     compile: bool = False
-    threads: int = 1
-    save_steps: int | None = 100
-    seed: int = 0
+    threads: Count = 1
+    save_steps: Count | None = 100
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
     def __post_init__(self) -> None:
-        key = "optimization.{}".format
-        rate = 0 < self.learning_rate < math.inf
-        _require(key("learning_rate"), rate, "must be positive and finite")
-        for name in ("batch_size", "gradient_accumulation", "threads"):
-            _require(key(name), getattr(self, name) >= 1, "must be at least 1")
-        for name in ("epochs", "max_steps", "max_length", "save_steps"):
-            valid = _none_or_at_least(1, getattr(self, name))
-            _require(key(name), valid, "must be null or at least 1")
-        endless = self.epochs is None and self.max_steps is None
-        _require(key("epochs"), not endless, "and optimization.max_steps must not both be null")
-        _require(key("seed"), 0 <= self.seed < 2**32, "must be at least 0 and below 2**32")
+        if self.epochs is None and self.max_steps is None:
+            raise ConfigError("optimization.epochs or optimization.max_steps must not be null")
+
+    @property
+    def mixed_precision(self) -> str | None:
+        """The shorter type that is computed in, None where there is none."""
+        return None if self.precision == "float32" else self.precision
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class SelectionConfig:
     """Which epoch's adapter is kept.
 
@@ -141,58 +145,62 @@ class SelectionConfig:
 
     policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
     metric: Literal["parent", "chrf"] = "parent"
-    samples: int = 500
+    samples: Count = 500
     seed: int = 0
-    beams: int = 1
-    batch_size: int = 32
-
-    def __post_init__(self) -> None:
-        for name in ("samples", "beams", "batch_size"):
-            _require(f"selection.{name}", getattr(self, name) >= 1, "must be at least 1")
+    beams: Count = 1
+    batch_size: Count = 32
 
 
-@dataclass(frozen=True, slots=True)
+def _known_objective(name: str) -> str:
+    if name not in (names := OBJECTIVES.names("objective")):
+        known = " or ".join(map(repr, names))
+        raise PydanticCustomError("unknown_objective", "Input should be {known}", {"known": known})
+    return name
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class TrainingConfig:
     """One run: which base, on what, how, and the folder that the adapter is saved in.
 
-    A relative ``output`` starts at the working directory. ``overwrite`` allows replacing an adapter
-    that is there. ``report_to`` names a service or program that is told losses and scores.
+    A relative ``output`` starts at the working directory. ``objective`` is what is minimized, one
+    of :mod:`training.objectives`. ``overwrite`` allows replacing an adapter that is there.
+    ``report_to`` names a service or program that is told losses and scores.
     """
 
     model: ModelConfig
     data: DataConfig
-    output: Path
+    output: Annotated[Path, NotEmpty]
     lora: LoraConfig = field(default_factory=LoraConfig)
+    objective: Annotated[str, AfterValidator(_known_objective), _not_if("likelihood")] = (
+        "likelihood"
+    )
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     report_to: Literal["tensorboard", "trackio", "wandb"] | None = None
     overwrite: bool = False
 
 
-def load(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
+def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
     """Read a YAML file, then ``key=value`` settings with dotted keys, such as ``lora.rank=4``.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
             has the wrong type or is out of range; the error names the key and where it stands.
     """
-    return parse(read_text(path), overrides, where=str(path))
+    return parse_config(read_text(path), overrides, where=str(path))
 
 
-def parse(text: str, overrides: Iterable[str] = (), *, where: str = "config") -> TrainingConfig:
-    """Do what :func:`load` does with the text of a file; ``where`` is what errors call it."""
-    return typed.read(TrainingConfig, typed.read_yaml(text, where), where, overrides=overrides)
-
-
-def to_dict(config: TrainingConfig) -> dict[str, Any]:
-    """Return the settings as JSON and YAML can hold them, in the shape of a config file."""
-    return typed.to_dict(config)
+def parse_config(
+    text: str, overrides: Iterable[str] = (), *, where: str = "config"
+) -> TrainingConfig:
+    """Do what :func:`load_config` does with a file's text; ``where`` is what errors call it."""
+    return read_settings(TrainingConfig, read_yaml(text, where), where, overrides)
 
 
 def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     """Return the settings that runs must have in common to be runs of one system, with other seeds.
 
-    That is everything that can change what is learned, but for the seed and the arm. The base and
+    That is everything that can change what is learned, except the seed and the arm. The base and
     the training set are known by their digests rather than by their names.
     """
     settings = to_dict(config)
@@ -209,22 +217,3 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
 def settings_sha256(settings: Mapping[str, Any]) -> str:
     """Return a digest of settings, whatever the order of their keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def dump(config: TrainingConfig) -> str:
-    """Return the settings as a config file that :func:`parse` reads back equal."""
-    return typed.dump(config)
-
-
-def known_keys() -> tuple[str, ...]:
-    """Return every dotted key, in the order of the classes above."""
-    return tuple(key for key, _ in typed.leaves(TrainingConfig))
-
-
-def _require(key: str, valid: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
-    if not valid:
-        raise ConfigError(f"{key} {rule}")
-
-
-def _none_or_at_least(least: int, value: int | None) -> bool:
-    return value is None or value >= least

@@ -1,29 +1,27 @@
-"""From samples to the token ids that a model is trained on.
+"""The sets that settings name, and the pairs of prompt and text that an arm is trained on."""
 
-The prompt is that of the evaluation, down to the ids: lm-eval encodes it alone, with the special
-tokens that the tokenizer adds by default, so a training row begins with exactly those.
-"""
-
+import logging
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
-import torch
-from transformers import PreTrainedTokenizerBase
+from spor_tasks.aspects import check, named
+from spor_tasks.aspects.request import Answer, Request, answer, corpora
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.corpora import own
+from spor_tasks.prompts.styles import PromptStyle
+from training.config import DataConfig
 
-from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Split, SplitPair
-from spor_tasks.prompts.styles import PromptStyle, prompt
-from training.config import OptimizationConfig
-
-# The label that means "no target here", as everywhere in torch and transformers.
-IGNORED = -100
-# Length grouping sorts this many steps' worth of shuffled pairs at a time.
-_GROUPED_STEPS = 50
+_log = logging.getLogger(__name__)
 
 
-class Pair(NamedTuple):
+class TrainingPair(NamedTuple):
     """What the model reads and what it shall write, and the id of the sample that says so."""
 
     prompt: str
@@ -31,44 +29,96 @@ class Pair(NamedTuple):
     sample: str = ""
 
 
-class Row(NamedTuple):
-    """A pair in token ids.
+PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]
+"""Which pairs an objective makes of a sample."""
 
-    ``labels[i]`` is what the logits at position i should say, or :data:`IGNORED`. A causal model's
-    row is prompt and text without the last token, which predicts nothing, so both have one length;
-    an encoder-decoder's ``labels`` are those of its decoder.
+
+def sets_of(data: DataConfig) -> SplitPair:
+    """Return the sets that the settings name: shipped ones, or sets built from a corpus.
+
+    Equal settings give the same object.
+
+    Raises:
+        ConfigError: there is no such corpus, or a setting is given that has no effect.
+        CorpusError: a file is missing, damaged, or not what it claims to be.
+        SplitError: there are no such sets, or the corpus is too small for them.
     """
+    if data.corpus in corpora() and (data.seed, data.restarts, data.hide) == (None, None, ()):
+        return named.load(data.aspect, data.corpus, data.protocol, data.part)
+    return _built(data).pair
 
-    input_ids: list[int]
-    labels: list[int]
 
+def corpus_sha256(data: DataConfig) -> str | None:
+    """Return the digest of the corpus of one's own that sets are built from, else None.
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The training set in token ids.
-
-    ``samples`` are the ids of the rows' samples. ``too_long`` pairs were left out. ``split_apart``
-    counts the pairs whose first token would otherwise have reached over from the prompt into the
-    text; see :func:`encode`.
+    Raises:
+        SporError: as :func:`sets_of`.
     """
-
-    rows: tuple[Row, ...]
-    samples: tuple[str, ...]
-    too_long: int
-    split_apart: int
+    if data.corpus in corpora():
+        return None
+    return str(_built(data).facts["corpus_version"]).removeprefix("sha256:")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One optimizer step: its epoch from 0, and its batches of row numbers."""
+def everything(data: DataConfig) -> tuple[Sample, ...]:
+    """Return every sample of the corpus that the settings name, in its order.
 
-    epoch: int
-    batches: tuple[tuple[int, ...], ...]
+    Raises:
+        CorpusError: a file is missing, damaged, or not what it claims to be.
+    """
+    if data.corpus not in corpora():
+        return own.read_corpus(Path(data.corpus)).samples
+    found: tuple[Sample, ...] = registry().get("corpus", data.corpus).everything()
+    return found
 
-    @property
-    def size(self) -> int:
-        """The number of pairs in the step."""
-        return sum(map(len, self.batches))
+
+def find_spec(name: SetName) -> SetSpec:
+    """Return what is known of sets, shipped or built from a corpus of one's own.
+
+    Raises:
+        SplitError: no benchmark has such an aspect or part.
+    """
+    for benchmark in named.benchmarks():
+        with suppress(SplitError):
+            return benchmark.find(name)
+    raise SplitError(f"no benchmark has sets {str(name)!r}")
+
+
+def _built(data: DataConfig) -> Answer:
+    return _answer(
+        Request(
+            corpus=data.corpus,
+            aspect=data.aspect,
+            part=data.part,
+            protocol=data.protocol,
+            seed=data.seed,
+            restarts=data.restarts,
+            hide=data.hide,
+        )
+    )
+
+
+_answer = cache(answer)
+
+
+def check_sets(pair: SplitPair) -> list[str]:
+    """Return the requirements that the sets break, in words.
+
+    Raises:
+        SplitError: they are strict sets, which promise to break none.
+    """
+    violations = [violation.words for violation in check.check(pair).violations]
+    if violations and pair.protocol == "strict":
+        raise SplitError(
+            f"{pair.aspect} {pair.corpus} breaks what strict sets promise: {'; '.join(violations)}",
+            remedy="Build the sets again; an adapter of these would measure something else.",
+        )
+    if violations:
+        _log.warning(
+            "the published sets break %d of their requirements: %s",
+            len(violations),
+            "; ".join(violations),
+        )
+    return violations
 
 
 def find_arm(pair: SplitPair, name: str) -> Split:
@@ -85,168 +135,18 @@ def find_arm(pair: SplitPair, name: str) -> Split:
                 )
             return arm
     raise ConfigError(
-        f"data.arm {name!r} is no arm of {pair.aspect} {pair.corpus}",
+        f"{pair.aspect} {pair.corpus} has no arm {name!r}",
+        where="data.arm",
         remedy=f"Its arms are {' and '.join(arm.name for arm in pair.arms)}.",
     )
 
 
-def make_pairs(arm: Split, style: PromptStyle, *, limit: int | None, seed: int) -> list[Pair]:
-    """Return one pair for each reference, or ``limit`` of them drawn with the seed, in order."""
-    pairs = [
-        Pair(prompt(sample, style), text, sample.id)
-        for sample in arm.samples
-        for text in sample.references
-    ]
+def make_pairs(
+    arm: Split, style: PromptStyle, pairs_of: PairsOf, *, limit: int | None, seed: int
+) -> list[TrainingPair]:
+    """Return the pairs of all samples, or ``limit`` of them drawn with the seed, in order."""
+    pairs = [pair for sample in arm.samples for pair in pairs_of(sample, style)]
     if limit is None or limit >= len(pairs):
         return pairs
     drawn = random.Random(f"limit {seed}").sample(range(len(pairs)), limit)
     return [pairs[number] for number in sorted(drawn)]
-
-
-def encode(
-    pairs: Sequence[Pair],
-    tokenizer: PreTrainedTokenizerBase,
-    style: PromptStyle,
-    max_length: int | None,
-) -> Rows:
-    """Return the pairs in token ids, without those of more than ``max_length`` tokens.
-
-    A causal row is tokenized as one string, as the paper's training does [code]: no space stands
-    between cue and text. Where a token would span both, prompt and text are tokenized apart,
-    because the evaluation's prompt cannot end in half a token.
-
-    Raises:
-        ConfigError: the tokenizer has no end token, or no pair is short enough.
-    """
-    if tokenizer.eos_token_id is None:
-        raise ConfigError(
-            "the tokenizer has no end token, so a model could not learn where to stop",
-            where=tokenizer.name_or_path,
-        )
-    encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
-    rows, split_apart = encode_rows(pairs, tokenizer)
-    short = [
-        (row, pair.sample)
-        for row, pair in zip(rows, pairs, strict=True)
-        if max_length is None or max(map(len, row)) <= max_length
-    ]
-    if not short:
-        raise ConfigError(
-            f"none of the {len(rows)} training pairs has at most {max_length} tokens",
-            remedy="Raise optimization.max_length, or take a model with more positions.",
-        )
-    kept, samples = zip(*short, strict=True)
-    return Rows(kept, samples, len(rows) - len(short), split_apart)
-
-
-def _causal_rows(
-    pairs: Sequence[Pair], tokenizer: PreTrainedTokenizerBase
-) -> tuple[list[Row], int]:
-    prompts = _ids(tokenizer, [pair.prompt for pair in pairs])
-    joined = _ids(tokenizer, [pair.prompt + pair.text for pair in pairs])
-    rows = []
-    split_apart = 0
-    for pair, prompt_ids, ids in zip(pairs, prompts, joined, strict=True):
-        if ids[: len(prompt_ids)] == prompt_ids:
-            text_ids = ids[len(prompt_ids) :]
-        else:
-            text_ids = tokenizer(pair.text, add_special_tokens=False)["input_ids"]
-            split_apart += 1
-        targets = [*text_ids, tokenizer.eos_token_id]
-        unlabelled = [IGNORED] * (len(prompt_ids) - 1)
-        rows.append(Row(prompt_ids + targets[:-1], unlabelled + targets))
-    return rows, split_apart
-
-
-def _seq2seq_rows(
-    pairs: Sequence[Pair], tokenizer: PreTrainedTokenizerBase
-) -> tuple[list[Row], int]:
-    prompts = _ids(tokenizer, [pair.prompt for pair in pairs])
-    texts = tokenizer(text_target=[pair.text for pair in pairs])["input_ids"]
-    end = tokenizer.eos_token_id
-    rows = [
-        Row(prompt_ids, text_ids if text_ids[-1:] == [end] else [*text_ids, end])
-        for prompt_ids, text_ids in zip(prompts, texts, strict=True)
-    ]
-    return rows, 0
-
-
-def _ids(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[int]]:
-    ids: list[list[int]] = tokenizer(texts)["input_ids"]
-    return ids
-
-
-def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
-    """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
-
-    A step's rows depend on how many there are, not on how many batches they come in: what needs
-    less memory learns the same. Batches of one step are of similarly long rows.
-    """
-    steps: list[Step] = []
-    epoch = 0
-    while epoch != settings.epochs and len(steps) != settings.max_steps:
-        groups = _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}"))
-        sorted_groups = (sorted(group, key=lengths.__getitem__) for group in groups)
-        steps += [
-            Step(epoch, tuple(map(tuple, _chunks(group, settings.batch_size))))
-            for group in sorted_groups
-        ]
-        steps = steps[: settings.max_steps]
-        epoch += 1
-    return steps
-
-
-def _epoch_groups(
-    lengths: Sequence[int], settings: OptimizationConfig, rng: random.Random
-) -> list[Sequence[int]]:
-    """Return the rows of each step of an epoch."""
-    order = list(range(len(lengths)))
-    size = settings.batch_size * settings.gradient_accumulation
-    rng.shuffle(order)
-    if not settings.group_by_length:
-        return list(_chunks(order, size))
-    groups = [
-        group
-        for some in _chunks(order, _GROUPED_STEPS * size)
-        for group in _chunks(sorted(some, key=lengths.__getitem__), size)
-    ]
-    rng.shuffle(groups)
-    return groups
-
-
-def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationConfig) -> float:
-    """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
-    if settings.packing:
-        return 0.0
-    used = taken = 0
-    for batch in (batch for step in steps for batch in step.batches):
-        lengths = [len(rows[number].input_ids) for number in batch]
-        used += sum(lengths)
-        taken += len(lengths) * max(lengths)
-    return 1 - used / taken
-
-
-_Item = TypeVar("_Item")
-
-
-def _chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
-def collate(rows: Sequence[Row], pad_id: int) -> dict[str, torch.Tensor]:
-    """Return ``input_ids``, ``attention_mask`` and ``labels``, each batch x longest row.
-
-    Rows are padded on the right, where neither causal attention nor an encoder's mask lets the
-    padding be seen.
-    """
-    return {
-        "input_ids": _padded([row.input_ids for row in rows], pad_id),
-        "attention_mask": _padded([[1] * len(row.input_ids) for row in rows], 0),
-        "labels": _padded([row.labels for row in rows], IGNORED),
-    }
-
-
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])

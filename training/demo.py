@@ -7,15 +7,17 @@ an earlier run finished is kept and not done again.
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
-from training import base
-from training.base import BaseSettings
+from spor_tasks.core.sample import Sample
+from training import tiny_base
 from training.experiments import experiment, run
+from training.tiny_base import BaseSettings
 
 EXPERIMENT = Path(__file__).parent.parent / "configs" / "experiments" / "mini.yaml"
 _log = logging.getLogger(__name__)
@@ -43,11 +45,12 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     """
     started = time.perf_counter()
     settings = settings or DemoSettings()
-    asked = experiment.load(EXPERIMENT)
-    pair = registry.load("systematicity", "mini")
+    asked = experiment.load_experiment(EXPERIMENT)
+    (entry,) = asked.sets
+    pair = named.load(entry.aspect, *entry.corpora)
     for split in pair.splits:
         _log.info("%s: %d samples", split.name, len(split.samples))
-    _make_base(asked.folder / "base", settings.base, progress=progress)
+    _make_base(asked.folder / "base", pair.test.samples, settings.base, progress=progress)
     asked = replace(
         asked,
         seeds=settings.seeds,
@@ -60,13 +63,14 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     return done
 
 
-def _make_base(folder: Path, settings: BaseSettings, *, progress: bool) -> None:
+def _make_base(
+    folder: Path, tested: Sequence[Sample], settings: BaseSettings, *, progress: bool
+) -> None:
     """Train the base, unless it is there already."""
-    tested = registry.load("systematicity", "mini").test.samples
     try:
         manifest = read_manifest(folder)
     except ResultError:
         manifest = {}
-    if not manifest.items() >= base.facts(tested, settings).items():
+    if not manifest.items() >= tiny_base.facts(tested, settings).items():
         _log.info("base: %d steps from scratch", settings.steps)
-        base.build(folder, tested, settings, progress=progress)
+        tiny_base.build(folder, tested, settings, progress=progress)

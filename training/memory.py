@@ -1,10 +1,35 @@
-"""How much memory a run took."""
+"""How much memory a run took, and what to do where there is too little."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
+
+from spor_tasks.core.errors import ConfigError
+
+LESS_MEMORY = (
+    "Halve optimization.batch_size and double optimization.gradient_accumulation, which learns the "
+    "same; or set optimization.gradient_checkpointing=true, or model.dtype=bfloat16. The first two "
+    "go on from what is done."
+)
+
+
+@contextmanager
+def enough_memory(when: str, remedy: str) -> Iterator[None]:
+    """Say what to do where the device or the machine has no memory left.
+
+    Raises:
+        ConfigError: memory ran out in the block.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not (isinstance(error, MemoryError) or should_reduce_batch_size(error)):
+            raise
+        raise ConfigError(f"memory ran out {when}", remedy=remedy) from error
 
 
 def forget_peak(device: torch.device) -> None:

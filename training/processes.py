@@ -6,7 +6,7 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import parse_flag_from_env, reduce
 
-from training.data import Step
+from training.encoding import Step
 
 
 def join() -> PartialState:

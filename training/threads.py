@@ -1,18 +1,26 @@
 """How many CPU threads to compute with. More can be slower, by far so on a busy machine."""
 
+import logging
 import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
+from accelerate.utils import broadcast_object_list
+
+from training.batches import load_batches
+from training.encoding import Row, Step, count_targets
+from training.objectives.base import Objective
+from training.state import Run, seeded
 
 # A larger number of threads must be this much faster: a tie on an idle machine is a loss on a
 # busy one.
 _WORTHWHILE = 0.9
 _SECONDS = 0.3
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -24,6 +32,39 @@ def cpu_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def advise_threads(run: Run, objective: Objective, rows: Sequence[Row], pad_id: int) -> None:
+    """Say which number of CPU threads is fastest, where it is not the one that is set."""
+    if run.model.device.type != "cpu":
+        return
+    fastest = fastest_number_of_threads(run, objective, rows, pad_id)
+    if fastest != run.settings.threads:
+        _log.info(
+            "measured here and now, optimization.threads=%d is faster than the %d that are set; "
+            "the last digits of results differ with it",
+            fastest,
+            run.settings.threads,
+        )
+
+
+def fastest_number_of_threads(
+    run: Run, objective: Objective, rows: Sequence[Row], pad_id: int
+) -> int:
+    """Return how many CPU threads are fastest here and now; beside a GPU one is enough.
+
+    One pair is enough to measure: with too many threads a whole step can take a minute.
+    """
+    if run.model.device.type != "cpu":
+        return 1
+    step = Step(epoch=0, batches=((0,),))
+    batches = load_batches(step, rows, pad_id, run.model)
+    targets = count_targets(step, rows)
+    with seeded(run.settings.seed, run.model.device):
+        threads = fastest_threads(lambda: objective.step(run, batches, targets))
+    run.model.zero_grad()
+    (agreed,) = broadcast_object_list([threads])
+    return int(agreed)
 
 
 def fastest_threads(work: Callable[[], object]) -> int:

@@ -8,7 +8,8 @@ from accelerate import PartialState
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, get_available_trackers
 
 from spor_tasks.core.errors import ConfigError
-from training.config import TrainingConfig, to_dict
+from training.config import TrainingConfig
+from training.settings import to_dict
 
 
 class Tracker:

@@ -16,11 +16,12 @@ from accelerate.utils import gather_object
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import atomic_write, open_file, writing
 from spor_tasks.core.visible import visible
-from training.config import TrainingConfig, to_dict
+from training.config import TrainingConfig
+from training.settings import to_dict
 
 _log = logging.getLogger(__name__)
 
-State = dict[str, Any]
+RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
 # What may be changed to go on, beside where the adapter is saved: it changes how a step is
@@ -52,7 +53,7 @@ class Unfinished:
         self._facts = facts
         self._processes = processes
 
-    def load(self, *, discard_others: bool) -> State | None:
+    def load(self, *, discard_others: bool) -> RunState | None:
         """Return the state that was kept, with the random state restored; None if there is none.
 
         Raises:
@@ -98,7 +99,7 @@ class Unfinished:
                 f"cannot be read: {what}", where=self.path, remedy="Delete it to start anew."
             ) from error
 
-    def save(self, state: State) -> None:
+    def save(self, state: RunState) -> None:
         """Keep the state and the random state; a process that is killed meanwhile loses neither.
 
         Raises:

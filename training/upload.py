@@ -9,21 +9,21 @@ from spor_tasks.core.folders import read_manifest
 from training.bases import KIND
 
 
-def push(adapter: Path, repository: str) -> str:
+def push_adapter(adapter: Path, repository: str) -> str:
     """Put an adapter's folder, with its card and manifest, into a repository; return its address.
 
     The repository is made, a private one, if it is not there. What is there under the
     same names is replaced, and stays in its history.
 
     Raises:
-        ConfigError: the folder holds no finished adapter, the name is none, or the Hub refuses.
+        ConfigError: the folder is not a finished adapter, or the Hub refuses it or the name.
     """
     try:
         kind = read_manifest(adapter).get("kind")
     except ResultError as error:
         raise ConfigError(error.what, where=adapter) from error
     if kind != KIND:
-        raise ConfigError(f"is no finished {KIND}", where=adapter)
+        raise ConfigError(f"is not a finished {KIND}", where=adapter)
     api = HfApi()
     try:
         made = api.create_repo(repository, private=True, exist_ok=True)

@@ -1,47 +1,58 @@
 """Builds the strict sets of any aspect from any corpus."""
 
 import random
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 from spor_tasks.aspects import (
-    check,
     order_invariance,
     productivity,
     rule_learnability,
     systematicity,
 )
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import ARMS, Corpus, Sample, SplitPair
+from spor_tasks.core.sample import CorpusSamples, DataUnit, Sample, SplitPair
 from spor_tasks.corpora.webnlg import reader as webnlg
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
-"""The part that an aspect of several is built in where none is named."""
+"""The part that is built if none is named, of the aspects that have several."""
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "productivity": ("n2", "n3", "n4", "n5"),
+    "order_invariance": order_invariance.PARTS,
+}
+"""The parts that are asked of a corpus of one's own; the other aspects have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, beside the corpus.
+    """What a build depends on, besides the corpus.
 
-    ``seed`` starts the random numbers, and ``restarts`` is how many runs of Algorithm 1
-    systematicity chooses from; productivity is not random.
+    ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
+    best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
+    learnability hides if units are attribute-value pairs; if it is empty, those of E2E.
     """
 
     seed: int = 0
     restarts: int = systematicity.Settings().restarts
+    hide: tuple[str, ...] = ()
 
 
 def build(
-    corpus: Corpus, aspect: str, part: str | None = None, settings: Settings | None = None
+    corpus: CorpusSamples, aspect: str, part: str | None = None, settings: Settings | None = None
 ) -> SplitPair:
-    """Build the sets of an aspect, the named part of it where it has several.
+    """Build the sets of an aspect; ``part`` names which, if the aspect has several parts.
 
-    Systematicity is built from all samples. The other aspects train on the training samples and
-    are tested on those test samples of which a training sample has every unit.
+    Systematicity uses all samples. The other aspects train on the training samples, and test on
+    the test samples all of whose units occur in training samples.
 
     Raises:
-        ConfigError: a setting is out of its range.
+        ConfigError: a setting is out of range.
         SplitError: there is no such aspect or part, or the corpus is too small for it; the error
-            says in what.
+            says what it lacks.
     """
     settings = settings or Settings()
     part = part or DEFAULT_PARTS.get(aspect)
@@ -59,41 +70,77 @@ def build(
             ordered = order_invariance.Settings(part=part)
             return order_invariance.build(corpus.train, _testable(corpus), ordered, rng)
         case "rule_learnability" if part is None:
-            return rule_learnability.build(corpus.train, _testable(corpus), rng)
-    raise SplitError(
-        f"there is nothing called {' '.join(filter(None, [aspect, part]))!r} to build",
-        remedy=f"The aspects are {', '.join(ARMS)}; productivity has the parts n1, n2 and so on, "
-        f"order_invariance {', '.join(order_invariance.PARTS)}, and the others have none.",
+            return rule_learnability.build(corpus.train, _testable(corpus), rng, settings.hide)
+    raise _unknown(aspect, part)
+
+
+def require_known(aspect: str, part: str | None) -> None:
+    """Raise an error if there is no such aspect or part.
+
+    Raises:
+        SplitError: there is no such aspect or part.
+    """
+    parts = {"order_invariance": order_invariance.PARTS}.get(aspect, (None,))
+    if aspect == "productivity":
+        productivity.threshold_of(part)
+    elif aspect not in ARMS or part not in parts:
+        raise _unknown(aspect, part)
+
+
+def _unknown(aspect: str, part: str | None) -> SplitError:
+    return SplitError(
+        f"cannot build {' '.join(filter(None, [aspect, part]))!r}: there is no such aspect or part",
+        remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and so "
+        f"on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other aspects "
+        "have no parts.",
     )
 
 
+def effective(settings: Settings, pair: SplitPair) -> dict[str, Any]:
+    """Return the settings that these sets depend on, without the seed."""
+    match pair.aspect:
+        case "systematicity":
+            return {"restarts": settings.restarts}
+        case "rule_learnability" if settings.hide:
+            return {"hide": list(settings.hide)}
+    return {}
+
+
 def refuse_equal_arms(pair: SplitPair) -> None:
-    """Refuse sets of systematicity whose Combination shows no more than Atom.
+    """Raise an error if Combination never shows two units of a test sample together.
 
     Raises:
-        SplitError: it holds no two units of a test sample together.
+        SplitError: Combination is no different from Atom in what it shows.
     """
-    if not check.systematicity(pair).pairs_in_combination:
+    _, combination = pair.arms
+    tested = {p for sample in pair.test.samples for p in _pairs(sample)}
+    if not any(tested.intersection(_pairs(sample)) for sample in combination.samples):
         raise SplitError(
-            "Combination can show no two units of a test sample together, so that it would be no "
-            "other than Atom",
+            "Combination cannot show two units of a test sample together, so it would not differ "
+            "from Atom",
             where=pair.corpus,
-            remedy="Give more samples that share two units or more.",
+            remedy="Give more samples that share two or more units.",
         )
 
 
-def _testable(corpus: Corpus) -> tuple[Sample, ...]:
-    """Return the test samples of which a training sample has every unit."""
+def _pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
+    return map(frozenset, combinations(set(sample.units), 2))
+
+
+def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
+    """Return the test samples all of whose units occur in training samples."""
     if not corpus.test:
         raise SplitError(
             "has no test samples",
             where=corpus.name,
-            remedy='Mark some rows with "split": "test" and all others with "split": "train". Only '
-            "systematicity finds its test samples itself.",
+            remedy='Add "split": "test" to some rows and "split": "train" to all others. Only '
+            "systematicity chooses its own test samples.",
         )
     known = webnlg.keep_known(corpus.test, corpus.train, "strict")
     if not known:
         raise SplitError(
-            "has no test sample all of whose units occur in training samples", where=corpus.name
+            "has no test sample all of whose units occur in training samples",
+            where=corpus.name,
+            remedy="Add training samples with these units.",
         )
     return known

@@ -1,4 +1,4 @@
-"""Built sets in a folder: a JSON Lines file for each, and a manifest that proves them all."""
+"""Built sets in a folder: one JSON Lines file per set, and a manifest with their digests."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks import __version__
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import read_bytes, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import ARMS, Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.corpora import jsonl
 
 MANIFEST = "manifest.json"
@@ -21,7 +22,7 @@ _TEST = "test"
 
 
 class StoredSets(NamedTuple):
-    """The sets of a folder, the divergence they were allowed, and all that the manifest says."""
+    """The sets in a folder, the largest divergence allowed between their arms, and the manifest."""
 
     pair: SplitPair
     limit: float
@@ -30,10 +31,10 @@ class StoredSets(NamedTuple):
 
 @contextmanager
 def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to :func:`write` to, that becomes ``path`` when the block ends without error.
+    """Yield a folder for :func:`write_sets`; it becomes ``path`` if the block ends without error.
 
     Raises:
-        ConfigError: another process builds there, ``path`` holds something that is not to be
+        ConfigError: another process is writing ``path``, ``path`` has something that must not be
             replaced, or it cannot be written.
     """
     with (
@@ -43,8 +44,8 @@ def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         yield folder
 
 
-def write(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Write each arm and the test set in the published field names, then the manifest; return it.
+def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write each arm and the test set in the published field names; write and return the manifest.
 
     ``facts`` say where the sets come from: settings, seed, digest of the corpus.
     """
@@ -64,12 +65,12 @@ def write(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mapping[st
     return read_manifest(folder, MANIFEST)
 
 
-def read(folder: Path) -> StoredSets:
-    """Return the sets of a folder, each file proved to be the one that was written.
+def read_sets(folder: Path) -> StoredSets:
+    """Return the sets in a folder, after comparing every file with the manifest.
 
     Raises:
-        ResultError: the folder has no manifest of sets, or a damaged one.
-        CorpusError: a file is missing, cut or edited; the error names it.
+        ResultError: the folder has no manifest of sets, or it is damaged.
+        CorpusError: a file is missing, truncated or edited; the error names it.
     """
     manifest = read_manifest(folder, MANIFEST)
     try:
@@ -84,7 +85,7 @@ def read(folder: Path) -> StoredSets:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _not_sets(folder, f"{type(error).__name__}: {error}") from error
     if kind != _KIND:
-        raise _not_sets(folder, f"it says that this is of kind {kind!r}")
+        raise _not_sets(folder, f"its kind is {kind!r}, not {_KIND!r}")
     *arms, test = (
         Split(name, _read(folder / _file(name), corpus, sha256)) for name, sha256 in digests.items()
     )
@@ -127,9 +128,9 @@ def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise CorpusError(
-            f"is not the file that {MANIFEST} is about: its SHA-256 is {found}, not {sha256}"
+            f"is not the file that {MANIFEST} describes: its SHA-256 is {found}, not {sha256}"
             f" ({len(content):,} bytes)",
             where=path,
-            remedy="It may be cut short or edited. Build the sets again.",
+            remedy="It may be truncated or edited. Build the sets again.",
         )
-    return jsonl.parse(content, corpus, where=str(path))
+    return jsonl.parse_samples(content, corpus, where=str(path))

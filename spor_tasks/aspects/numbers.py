@@ -1,4 +1,4 @@
-"""Samples as numbers, so that sums over the units of all of them are taken at once."""
+"""Samples as arrays of numbers, so that numpy sums over the units of all samples at once."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -15,9 +15,10 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class Numbers:
-    """Samples, given by their units: ``units[i]`` are the numbers of sample i's units.
+    """Samples by their units: ``units[i]`` are the numbers of the units of sample i.
 
-    ``of_unit`` numbers the units by first appearance; ``sizes`` says how many a sample has.
+    ``of_unit`` numbers the units by first appearance; ``sizes[i]`` is the number of units of a
+    sample.
     """
 
     def __init__(self, samples: Sequence[Collection[DataUnit]]) -> None:
@@ -37,32 +38,32 @@ class Numbers:
         )
 
     def counts(self, samples: Iterable[int]) -> Ints:
-        """Return for every unit how often it occurs in the samples."""
+        """Return the number of occurrences of every unit in the samples."""
         units = np.concatenate([self.units[sample] for sample in samples])
         return np.bincount(units, minlength=len(self.of_unit))
 
     def sums(self, values: Ints) -> Ints:
-        """Return for every sample the sum of its units' values."""
+        """Return the sum of its units' values for every sample."""
         sums: Ints = self._occurrences @ values
         return sums
 
 
 def divergence(p: Ints, q: Ints) -> float:
-    """Return the divergence of two datasets that hold unit k ``p[k]`` and ``q[k]`` times.
+    """Return the divergence of two datasets in which unit k occurs ``p[k]`` and ``q[k]`` times.
 
-    It is to the bit what :mod:`spor_tasks.aspects.divergence` makes of mappings, for sums are exact
-    and square roots correctly rounded in both.
+    It equals that of :mod:`spor_tasks.aspects.divergence` to the bit, because sums are exact and
+    square roots correctly rounded in both.
 
     Raises:
-        SplitError: one of them counts nothing.
+        SplitError: one of them is empty.
     """
     total_p, total_q = int(p.sum()), int(q.sum())
     if not total_p or not total_q:
-        raise SplitError("a dataset without units diverges from nothing")
+        raise SplitError("a dataset without units has no divergence")
     affinity = math.fsum(np.sqrt(p * q).tolist())
     return max(0.0, 1 - affinity / math.sqrt(total_p * total_q))
 
 
 def sort(samples: Ints, keys: Ints) -> Ints:
-    """Return the samples in ascending order of their keys, equal ones as they stood."""
+    """Return the samples sorted by their keys, ascending and stable."""
     return samples[np.argsort(keys[samples], kind="stable")]

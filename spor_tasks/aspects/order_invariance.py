@@ -1,28 +1,25 @@
-"""Order invariance (section 3.3): does the order of the data units change what is said?
+"""Order invariance (section 3.3): does the order of the data units change the text?
 
-Original gives units in the corpus's order, Match in the order in which the text mentions them.
+Original has units in the order of the corpus, Match in the order in which the text mentions them.
 """
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import OrderSample, Sample, SampleMaker, Split, SplitPair
+from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, Split, SplitPair
 from spor_tasks.text import align
 
 Part: TypeAlias = Literal["main", "cwio", "performance"]
-"""The test sets: units shown in two orders, correlation with the input order, and PARENT."""
+"""The test sets: units in two orders, correlation with the input order, and PARENT."""
 PARTS: tuple[Part, ...] = get_args(Part)
-
-Order: TypeAlias = tuple[int, ...]
-"""Indices into a sample's units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Which of the test sets is built.
+    """Which test set is built.
 
     Raises:
         ConfigError: there is no such part.
@@ -32,7 +29,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
-            raise ConfigError(f"{self.part!r} is none of {', '.join(PARTS)}", where="part")
+            raise ConfigError(
+                f"there is no part {self.part!r}",
+                where="part",
+                remedy=f"Use one of {', '.join(PARTS)}.",
+            )
 
 
 def build(
@@ -41,7 +42,7 @@ def build(
     """Build the arms ``original`` and ``match`` and one test set; only ``main`` is random.
 
     Raises:
-        SplitError: there is no training sample, or no test sample that the part can use.
+        SplitError: there are no training samples, or no test samples that suit the part.
     """
     train, test = tuple(train), tuple(test)
     tested: tuple[Sample, ...]
@@ -54,9 +55,9 @@ def build(
             tested = test
     if not train or not tested:
         raise SplitError(
-            f"there is no training sample or none to test for part {settings.part!r}",
-            remedy="`cwio` needs test samples of two units or more, `main` such of which every "
-            "reference mentions every unit.",
+            f"there are no training samples, or no test samples that suit part {settings.part!r}",
+            remedy="`cwio` needs test samples of two or more units. For `main`, every reference of "
+            "such a sample must also mention every unit.",
         )
     return SplitPair(
         aspect="order_invariance",
@@ -69,17 +70,16 @@ def build(
 
 
 def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
-    """Return a sample for each reference, with the units in the reference's order.
+    """Return a sample for each reference, with the units in the order of the reference.
 
-    Units that are not found in it stand at the end, in the corpus's order.
+    Units that it does not mention come last, in the order of the corpus.
     """
     make = SampleMaker(samples[0].corpus if samples else "")
     return tuple(
         make(
             (sample.units[index] for index in align.order(_positions(sample, text))),
             (text,),
-            name=sample.name,
-            category=sample.category,
+            **sample.context,
         )
         for sample in samples
         for text in sample.references
@@ -87,24 +87,24 @@ def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
 
 
 def with_an_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Return the samples of two units or more."""
+    """Return the samples of two or more units."""
     return tuple(sample for sample in samples if len(sample.units) > 1)
 
 
-def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[OrderSample, ...]:
-    """Return the samples of which every reference mentions every unit, in two random orders each.
+def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, ...]:
+    """Return each sample whose references all mention every unit, with two different random orders.
 
-    The two differ, and samples of a single unit are left out.
+    Samples with a single unit are left out.
     """
     return tuple(
-        OrderSample.of(sample, _draw_orders(len(sample.units), rng), orders)
+        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), orders))
         for sample in with_an_order(samples)
         if (orders := reference_orders(sample))
     )
 
 
 def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
-    """Return the order of the units in each reference, None if one does not mention every unit."""
+    """Return the order of the units in each reference; None if one does not mention every unit."""
     positions = [_positions(sample, text) for text in sample.references]
     if any(None in located for located in positions):
         return None

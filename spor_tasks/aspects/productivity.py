@@ -1,7 +1,7 @@
 """Productivity (section 3.2): Invisible never shows more than N data units at once, Visible does.
 
-Both hold the same number of units in nearly the same distribution, and are judged on samples of
-more than N units.
+Both arms have the same number of units, in nearly the same distribution. They are tested on samples
+of more than N units.
 """
 
 import math
@@ -22,7 +22,7 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair
 
 THRESHOLDS = (3, 4, 5)
-"""The N that the paper tries."""
+"""The values of N in the paper."""
 
 
 def threshold_of(part: str | None) -> int:
@@ -33,7 +33,8 @@ def threshold_of(part: str | None) -> int:
     """
     if part is None or not re.fullmatch(r"n[1-9][0-9]*", part):
         raise SplitError(
-            f"{part!r} is no part of productivity", remedy="`n3` is that of the threshold 3."
+            f"productivity has no part {part!r}",
+            remedy="Use n3 for the threshold 3, n4 for 4, and so on.",
         )
     return int(part[1:])
 
@@ -41,21 +42,22 @@ def threshold_of(part: str | None) -> int:
 Method: TypeAlias = Literal["exchange", "scarcest", "longest"]
 """How Visible's samples of more than N units are chosen.
 
-``scarcest`` is the published way on WebNLG, ``longest`` the one on E2E [code]: each is tried once,
-next always the one whose units Visible has lost most of, or the longest. ``exchange`` lets in as
-many of their units as it can, and keeps every unit of the test set.
+``scarcest`` is the published method on WebNLG, ``longest`` that on E2E [code]. Each sample is tried
+once; the next one is always the one whose units Visible has lost most of (``scarcest``), or the
+longest. ``exchange`` maximises the units in long samples and keeps every unit of the test set.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, beside the samples.
+    """What a build depends on, besides the samples.
 
-    ``threshold`` is the paper's N, ``limit`` the largest divergence accepted between the arms over
+    ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over
     all their units.
 
     Raises:
-        ConfigError: no sample has so few units, no divergence is so large, or the method unknown.
+        ConfigError: ``threshold`` is less than 1, ``limit`` is not in [0, 1], or the method is
+            unknown.
     """
 
     threshold: int
@@ -64,50 +66,52 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.threshold < 1:
-            raise ConfigError("a sample has at least one unit", where="threshold")
+            raise ConfigError("must be at least 1", where="threshold")
         if self.method not in get_args(Method):
             raise ConfigError(
-                f"{self.method!r} is none of {', '.join(get_args(Method))}", where="method"
+                f"there is no method {self.method!r}",
+                where="method",
+                remedy=f"Use one of {', '.join(get_args(Method))}.",
             )
         if not 0 <= self.limit <= 1:
-            raise ConfigError("a divergence lies between 0 and 1", where="limit")
+            raise ConfigError("must be between 0 and 1", where="limit")
 
 
 def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -> SplitPair:
     """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
 
-    Where samples have categories, only those are used that have a training sample of the largest
-    size, lest the arms differ in what they are about. Invisible is all training samples of at most
-    N units; Visible some of these and some longer ones, none with exactly the units of a test
-    sample. The test set is all test samples of more than N units whose units both arms show.
+    If samples have categories, only categories with a training sample of the largest size are used,
+    so that the arms do not differ in topic. Invisible has all training samples of at most N units.
+    Visible has some of these and some longer ones, none with exactly the units of a test sample.
+    The test set has all test samples of more than N units whose units both arms show.
 
     Raises:
-        SplitError: nothing is left to test, or nothing longer fits into Visible.
+        SplitError: no test sample is left, or no longer sample fits into Visible.
     """
     n = settings.threshold
     train = tuple(train)
     categories = _categories_of_largest(train)
-    above = [s for s in test if s.category in categories and len(s.units) > n]
+    above = [s for s in test if s.about("category") in categories and len(s.units) > n]
     given_away = {frozenset(sample.units) for sample in above}
     pool = tuple(
         sample
         for sample in train
-        if sample.category in categories and frozenset(sample.units) not in given_away
+        if sample.about("category") in categories and frozenset(sample.units) not in given_away
     )
     invisible = tuple(sample for sample in pool if len(sample.units) <= n)
     testable = _with_known_units(above, invisible)
     if not testable:
         raise SplitError(
-            f"no test sample has more than {n} units that all occur in training samples of at most "
-            f"{n}",
-            remedy="Lower the threshold or give a larger corpus.",
+            f"no test sample of more than {n} units has all its units in training samples of at "
+            f"most {n} units",
+            remedy="Use a lower threshold or a larger corpus.",
         )
     visible = tuple(pool[index] for index in _choose_visible(pool, testable, settings))
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
             f"no training sample of more than {n} units fits into Visible",
-            remedy="Lower the threshold, raise the limit or give a larger corpus.",
+            remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
     return SplitPair(
         aspect="productivity",
@@ -121,11 +125,11 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
 
 def _categories_of_largest(samples: Sequence[Sample]) -> set[str | None]:
     largest = max((len(sample.units) for sample in samples), default=0)
-    return {sample.category for sample in samples if len(sample.units) == largest}
+    return {sample.about("category") for sample in samples if len(sample.units) == largest}
 
 
 def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Return the samples of which the arm shows every unit."""
+    """Return the samples all of whose units the arm shows."""
     known = set(chain.from_iterable(sample.units for sample in arm))
     return tuple(sample for sample in samples if known.issuperset(sample.units))
 
@@ -140,10 +144,10 @@ def _choose_visible(
 
 
 def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
-    """Try each sample above N once, in place of those whose units have become too common.
+    """Try each sample above N once, in place of samples whose units have become too common.
 
-    How ties are broken decides what the published sets are: both lists stay in the order of the
-    round before, and what is left of the shorter samples ends Visible in that order [code].
+    The published sets depend on how ties are broken: both lists keep the order of the previous
+    round, and the remaining shorter samples come last in Visible, in that order [code].
     """
     short = np.flatnonzero(pool.sizes <= settings.threshold)
     long = np.flatnonzero(pool.sizes > settings.threshold)
@@ -168,7 +172,7 @@ def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
 
 
 def _fill(sizes: Ints, room: int) -> list[int]:
-    """Return places that fill the room, each the last that fits; none where it cannot be filled."""
+    """Return places that fill the room exactly, each the last that fits; or an empty list."""
     places: list[int] = []
     end = len(sizes)
     while room:
@@ -181,19 +185,21 @@ def _fill(sizes: Ints, room: int) -> list[int]:
     return places
 
 
-_SCALE = 2**40  # parts of one in which affinities are counted
+_SCALE = 2**40  # affinities are integers in this fraction of an occurrence
 
 
 class _Exchange:
     """A steepest ascent to a Visible with as many units as possible in samples of more than N.
 
-    A unit that occurs p times in Invisible and q times in Visible has the affinity √(pq), and where
-    totals are equal, the divergence falls as the sum of affinities rises. What a sample adds to
-    that sum, or takes from it, is again a sum over its units, so all samples are judged at once.
-    The next to enter are of the size that Visible holds fewest of, beside the test set, in exchange
-    for shorter ones of one size; of such exchanges the one that costs least affinity is made. Where
-    none keeps within the limit, the best swap of two samples of one size makes room. Affinities are
-    whole numbers, so that every machine builds the same; divergences are exact.
+    A unit that occurs p times in Invisible and q times in Visible has the affinity √(pq). While
+    totals are equal, the divergence falls as the sum of affinities rises. What a sample adds to the
+    sum is a sum over its units, so all samples are valued at once.
+
+    A step exchanges long samples for shorter ones. The long ones have the size of which Visible has
+    the fewest samples compared with the test set, the shorter ones have equal sizes, and the
+    exchange that costs the least affinity is made. If none stays within the limit, the best swap of
+    two samples of one size makes room. Affinities are integers, so every machine builds the same
+    sets; divergences are exact.
     """
 
     def __init__(self, pool: Numbers, tests: Sequence[Sample], settings: Settings) -> None:
@@ -215,7 +221,7 @@ class _Exchange:
         return [int(sample) for sample in np.flatnonzero(self._visible)]
 
     def _make(self, enter: Ints, leave: Ints, limit: float) -> bool:
-        """Make the move, unless it parts the arms too far."""
+        """Make the move unless the divergence exceeds the limit; return whether it was made."""
         after = self._after + self._pool.counts(enter) - self._pool.counts(leave)
         apart = divergence(self._before, after)
         if apart > limit:
@@ -226,10 +232,10 @@ class _Exchange:
         return True
 
     def _moves(self) -> Iterator[tuple[Ints, Ints, float]]:
-        """Yield what could enter, for what, and how far the arms may then be apart.
+        """Yield moves: the samples that enter, those that leave, and the divergence allowed.
 
-        All exchanges come first, from the best on, then the best swap, which must bring the arms
-        nearer. So no state comes back, and the ascent ends.
+        All exchanges come first, best first; then the best swap, which must lower the divergence.
+        So no state repeats, and the ascent ends.
         """
         affinity = self._affinity(self._after)
         gains = self._pool.sums(self._affinity(self._after + 1) - affinity)
@@ -242,7 +248,7 @@ class _Exchange:
             return _largest(gains, samples[~self._visible[samples]], most)
 
         def leaving(samples: Ints, most: int) -> Ints:
-            """Leave out whatever would take the last occurrence of a needed unit."""
+            """Return samples to remove, without taking the last occurrence of a needed unit."""
             left, chosen = self._after.copy(), []
             for sample in _largest(-losses, samples[may_leave[samples]], 2 * most):
                 rest = left - self._pool.counts([sample])
@@ -279,13 +285,13 @@ class _Exchange:
         return affinity
 
     def _share(self, size: int) -> float:
-        """Return how many samples of the size Visible holds for each one in the test set."""
+        """Return the number of samples of this size in Visible per test sample of this size."""
         tests = self._tests_of_size[size]
         return np.count_nonzero(self._visible[self._long[size]]) / tests if tests else math.inf
 
 
 def _largest(values: Ints, samples: Ints, most: int) -> Ints:
-    """Return up to ``most`` samples of largest values, of equal ones the first."""
+    """Return up to ``most`` samples with the largest values; of equal ones, the first."""
     if len(samples) > most:
         least = np.partition(values[samples], -most)[-most]
         samples = samples[values[samples] >= least]

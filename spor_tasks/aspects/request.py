@@ -7,18 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import build, folder, search
+from spor_tasks.aspects import build, folder, named, search
 from spor_tasks.aspects.divergence import LIMIT
-from spor_tasks.benchmarks.spor import embedded, released, shipped
-from spor_tasks.benchmarks.spor import sets as registry
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
-from spor_tasks.core.sample import Corpus, SplitPair
-from spor_tasks.corpora import known, own, sources
-from spor_tasks.corpora.mini import worlds as mini
-
-CORPORA = (*released.CORPORA, embedded.CORPUS)
-"""The corpora that are known by name; all others are files of one's own."""
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import CorpusSamples, SplitPair
+from spor_tasks.corpora import own, sources
 
 _SAMPLES = 15_000  # of WebNLG, which the settings of a search are made for
 
@@ -27,11 +22,12 @@ _SAMPLES = 15_000  # of WebNLG, which the settings of a search are made for
 class Request:
     """Which sets are wanted.
 
-    ``corpus`` is one of :data:`CORPORA` or a JSON Lines file. Without ``part`` or ``protocol`` the
-    first that there is is meant. ``seed`` and ``restarts`` are for sets that are built on the spot;
-    those of the real corpora are the same for everyone. With ``search`` those of systematicity are
-    searched again, or larger ones of one's own corpus; ``jobs`` processes at a time, one for every
-    core if not said, change nothing but the time that this takes.
+    ``corpus`` is one of :func:`corpora` or a JSON Lines file. Without ``part`` or ``protocol`` the
+    first that there is is meant. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
+    the spot (:class:`~spor_tasks.aspects.build.Settings`); those of the real corpora are the same
+    for everyone. With ``search`` those of systematicity are searched again, or larger ones of one's
+    own corpus; ``jobs`` processes at a time, one for every core if not said, change nothing but the
+    time that this takes.
     """
 
     corpus: str
@@ -40,6 +36,7 @@ class Request:
     protocol: str | None = None
     seed: int | None = None
     restarts: int | None = None
+    hide: tuple[str, ...] = ()
     search: bool = False
     jobs: int | None = None
 
@@ -49,6 +46,11 @@ class Answer(NamedTuple):
 
     pair: SplitPair
     facts: Mapping[str, Any]
+
+
+def corpora() -> tuple[str, ...]:
+    """Return the corpora that are known by name; all others are files of one's own."""
+    return registry().names("corpus")
 
 
 def answer(request: Request, progress: search.Progress | None = None) -> Answer:
@@ -65,8 +67,8 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         return _searched(request, progress)
     if request.jobs is not None:
         raise ConfigError("only a search is shared between processes", where="jobs")
-    if request.corpus in released.CORPORA:
-        return _known(request)
+    if any(spec.is_fixed and spec.name.corpus == request.corpus for spec in named.available()):
+        return _fixed(request)
     return _built(request, _read(request.corpus))
 
 
@@ -80,61 +82,66 @@ def find(target: str) -> tuple[SplitPair, float]:
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets.
     """
-    if named := re.fullmatch(r"(published|strict):([^:]+):([^:]+)(?::([^:]+))?", target):
-        protocol, aspect, corpus, part = named.groups()
-        return registry.load(aspect, corpus, protocol, part), LIMIT
-    stored = folder.read(Path(target))
+    if found := re.fullmatch(r"(published|strict):([^:]+):([^:]+)(?::([^:]+))?", target):
+        protocol, aspect, corpus, part = found.groups()
+        return named.load(aspect, corpus, protocol, part), LIMIT
+    stored = folder.read_sets(Path(target))
     return stored.pair, stored.limit
 
 
-def _known(request: Request) -> Answer:
-    if request.seed is not None or request.restarts is not None:
+def _fixed(request: Request) -> Answer:
+    if request.seed is not None or request.restarts is not None or request.hide:
         raise ConfigError(
-            f"the sets of {request.corpus} are the same for everyone, whatever seed or restarts",
-            remedy="Leave them out, search the sets of systematicity again, or build from a corpus "
-            "of your own.",
+            f"the sets of {request.corpus} are the same for everyone; seed, restarts and hide do "
+            "not change them",
+            remedy="Leave these out, search the sets of systematicity again with --search, or "
+            "build sets from a corpus of your own.",
         )
-    pair = registry.load(request.aspect, request.corpus, request.protocol, request.part)
-    if (pair.aspect, pair.protocol) != ("systematicity", "strict"):
-        return Answer(pair, _facts())
-    settings, seed = shipped.recipe(pair.corpus, pair.part)
-    return Answer(pair, _facts(seed=seed, **asdict(settings)))
+    spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
+    return Answer(named.load(*spec.name), _facts(**named.recipe(spec) or {}))
 
 
-def _built(request: Request, corpus: Corpus) -> Answer:
-    if request.protocol == "published":
+def _built(request: Request, corpus: CorpusSamples) -> Answer:
+    if request.protocol not in {None, "strict"}:
+        fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.is_fixed)
         raise SplitError(
-            "no sets of it were published",
+            f"has no {request.protocol} sets",
             where=corpus.name,
-            remedy=f"There are published sets of {', '.join(released.CORPORA)}.",
+            remedy=f"There are {request.protocol} sets of {', '.join(fixed)}.",
         )
     default = build.Settings()
     settings = build.Settings(
         seed=default.seed if request.seed is None else request.seed,
-        restarts=request.restarts or default.restarts,
+        restarts=default.restarts if request.restarts is None else request.restarts,
+        hide=request.hide,
     )
     pair = build.build(corpus, request.aspect, request.part, settings)
-    restarts = {"restarts": settings.restarts} if pair.aspect == "systematicity" else {}
-    return Answer(pair, _facts(corpus, seed=settings.seed, **restarts))
+    return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))
 
 
 def _searched(request: Request, progress: search.Progress | None) -> Answer:
-    if (request.aspect, request.protocol or "strict") != ("systematicity", "strict"):
-        raise ConfigError("finds the strict sets of systematicity, no others", where="search")
-    if request.restarts is not None:
-        raise ConfigError("are no setting of a search", where="restarts")
-    if (request.corpus, request.part) in shipped.SETS:
-        settings, seed = shipped.recipe(request.corpus, request.part)
-    elif request.part is None:
-        settings, seed = None, build.Settings().seed
-    else:
+    if (request.aspect, request.protocol or "strict") != (search.ASPECT, "strict"):
+        raise ConfigError(f"finds the strict sets of {search.ASPECT} only", where="search")
+    for setting in ("restarts", "hide"):
+        if getattr(request, setting):
+            raise ConfigError("a search does not use this setting", where=setting)
+    known = _known_recipe(request)
+    if known is None and request.part is not None:
         raise ConfigError(f"knows no part {request.part!r} of {request.corpus}", where="search")
     corpus = _read(request.corpus)
-    settings = settings or _effort(len(corpus.samples))
-    seed = seed if request.seed is None else request.seed
+    recipe = known or {"seed": build.Settings().seed, **asdict(_effort(len(corpus.samples)))}
+    seed = recipe["seed"] if request.seed is None else request.seed
+    settings = search.Settings(**{key: value for key, value in recipe.items() if key != "seed"})
     pair = search.systematicity(corpus.samples, settings, seed, request.jobs, progress)
     build.refuse_equal_arms(pair)
     return Answer(pair, _facts(corpus, seed=seed, **asdict(settings)))
+
+
+def _known_recipe(request: Request) -> Mapping[str, Any] | None:
+    for spec in named.available():
+        if spec.name == (request.aspect, request.corpus, "strict", request.part):
+            return named.recipe(spec)
+    return None
 
 
 def _effort(samples: int) -> search.Settings:
@@ -149,27 +156,25 @@ def _effort(samples: int) -> search.Settings:
 
 
 def _facts(
-    corpus: Corpus | None = None, *, seed: int | None = None, **settings: str | float
+    corpus: CorpusSamples | None = None, *, seed: int | None = None, **settings: object
 ) -> Mapping[str, Any]:
     version = f"git:{sources.COMMIT}" if corpus is None else f"sha256:{corpus.sha256}"
     return {"corpus_version": version, "settings": {"limit": LIMIT, **settings}, "seed": seed}
 
 
-def _read(name: str) -> Corpus:
-    match name:
-        case embedded.CORPUS:
-            return mini.corpus()
-        case _ if name in known.NAMES:
-            return known.read(name)
+def _read(name: str) -> CorpusSamples:
+    if name in corpora():
+        known: CorpusSamples = registry().get("corpus", name).read()
+        return known
     path = Path(name)
     if not is_file(path):
         raise ConfigError(
-            "is no corpus",
+            "is neither the name of a corpus nor a file",
             where=name,
-            remedy=f"Give {', '.join(CORPORA)}, or a JSON Lines file of your own.",
+            remedy=f"Give {', '.join(corpora())}, or a JSON Lines file of your own.",
         )
-    corpus = own.read(path)
-    if corpus.name in CORPORA:
+    corpus = own.read_corpus(path)
+    if corpus.name in corpora():
         raise ConfigError(
             f"has the name of another corpus, {corpus.name}", where=path, remedy="Rename the file."
         )

@@ -1,16 +1,18 @@
-"""Rule learnability (section 3.4): phrases such as "Entity 1" stand for what the input hides.
+"""Rule learnability (section 3.4): phrases such as "Entity 1" replace what the input hides.
 
-A model that learned to copy writes the phrase; one that learned by heart writes what was hidden.
+A model that learned to copy writes the phrase; one that memorised writes what was hidden.
 """
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
+from string import ascii_uppercase
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import (
     AttributeValue,
-    CopySample,
+    Hidden,
     Sample,
     SampleMaker,
     Split,
@@ -23,17 +25,17 @@ POSSIBLE_VALUES: Mapping[str, tuple[str, ...]] = {
     "price range": ("less than £20", "cheap", "£20-25", "high", "more than £30", "moderate"),
     "customer rating": ("low", "3 out of 5", "high", "average", "5 out of 5", "1 out of 5"),
 }
-"""All values that E2E has for the attributes that can be hidden, none of which an output may tell.
+"""All values in E2E of the attributes that can be hidden; an output must not name any of them.
 
-A metric judges an output by them, without a corpus at hand; the build refuses to hide others.
+They are listed here because a metric needs them when there is no corpus to read.
 """
 
-# What is shown for a hidden value; the next letter of the alphabet takes the place of "?".
+# What is shown for a hidden value; "?" is replaced by the next letter, A or B.
 _PHRASES = {
     "price range": ("less than Value ?", "more than Value ?"),
     "customer rating": ("Value ? out of 5",),
 }
-# Enumerated in this order, each value in alphabetical order and then none [code].
+# Attributes in the order of the enumeration: each value alphabetically, then no value [code].
 _ENUMERATED = (
     "eat type",
     "food",
@@ -45,27 +47,50 @@ _ENUMERATED = (
 _DRAWN = "near"
 
 
-def build(train: Iterable[Sample], test: Iterable[Sample], rng: random.Random) -> SplitPair:
+def possible_values(hidden: Hidden, attribute: str) -> tuple[str, ...] | None:
+    """Return the possible values of a hidden attribute; None if they are not known."""
+    return dict(hidden.values).get(attribute) or POSSIBLE_VALUES.get(attribute)
+
+
+def build(
+    train: Iterable[Sample],
+    test: Iterable[Sample],
+    rng: random.Random,
+    attributes: Sequence[str] = (),
+) -> SplitPair:
     """Build the one arm ``original`` and the test set.
 
-    Where units are triples, entities of the test samples are hidden, and nothing is random. Where
-    they are attribute-value pairs, samples are made up of what the training samples say, whatever
-    ``test`` holds.
+    If units are triples, entities of the test samples are hidden, and nothing is random. If they
+    are attribute-value pairs, the values of the ``attributes`` are hidden in the test samples. If
+    no attributes are given, the pairs must be those of E2E, and test samples are composed from the
+    values in the training samples, without using ``test``, as in the paper.
 
     Raises:
-        SplitError: there is nothing to hide, or the pairs are not E2E's.
+        SplitError: there is nothing to hide, or no attributes are given and the pairs are not those
+            of E2E.
     """
     train = tuple(train)
     if not train:
-        raise SplitError("there is no training sample")
-    if isinstance(train[0].units[0], Triple):
+        raise SplitError("there are no training samples")
+    has_triples = isinstance(train[0].units[0], Triple)
+    if has_triples and attributes:
+        raise SplitError(
+            f"has triples, which have no attribute {attributes[0]!r} to hide",
+            where=train[0].corpus,
+            remedy="Leave out --hide. Entities are hidden in triples.",
+        )
+    if has_triples:
         tested = hide_entities(tuple(test))
+    elif attributes:
+        tested = hide_named(train, tuple(test), attributes)
     else:
         tested = hide_values(train, rng)
     if not tested:
         raise SplitError(
-            "no test sample has an entity that could be hidden",
-            remedy="It must be a subject without a digit, and all references must mention it.",
+            "no test sample has anything that can be hidden",
+            where=train[0].corpus,
+            remedy="An entity must be a subject without a digit, and all references must mention "
+            "it. Another unit must not reveal the hidden value of an attribute.",
         )
     return SplitPair(
         aspect="rule_learnability",
@@ -76,15 +101,15 @@ def build(train: Iterable[Sample], test: Iterable[Sample], rng: random.Random) -
     )
 
 
-def hide_entities(samples: Sequence[Sample]) -> tuple[CopySample, ...]:
-    """Return the samples that have an entity to hide, with a phrase in place of each of these."""
+def hide_entities(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Return the samples that have entities to hide, with a phrase in place of each entity."""
     corpus = samples[0].corpus if samples else ""
     make = SampleMaker(corpus)
     hiding = ((sample, _phrases(sample)) for sample in samples)
     return tuple(
-        CopySample.of(
-            make(_replace(_triples(sample), phrases), (), category=sample.category),
-            ((display(entity), phrase) for entity, phrase in phrases.items()),
+        replace(
+            make(_replace(_triples(sample), phrases), (), category=sample.about("category")),
+            challenge=Hidden(tuple((display(entity), phrases[entity]) for entity in phrases)),
         )
         for sample, phrases in hiding
         if phrases
@@ -99,8 +124,8 @@ def _replace(triples: Iterable[Triple], phrases: Mapping[str, str]) -> Iterator[
 def _phrases(sample: Sample) -> dict[str, str]:
     """Return the phrase for each entity to hide, in the order of the phrases.
 
-    An entity in a pattern that a triple without phrases shares is not hidden, but it keeps its
-    number from the others [code].
+    An entity is not hidden if a triple without phrases has the same predicate with the same object
+    (or subject). Its number is not given to another entity [code].
     """
     triples = _triples(sample)
     hidable = sorted(_hidable(triples, sample.references), key=display)
@@ -117,7 +142,7 @@ def _phrases(sample: Sample) -> dict[str, str]:
 
 
 def _hidable(triples: Sequence[Triple], references: Iterable[str]) -> Iterator[str]:
-    """Yield the subjects without a digit that every reference contains, and no other entity."""
+    """Yield the subjects without digits that every reference has and no other entity contains."""
     subjects = dict.fromkeys(triple.subject for triple in triples)
     objects = dict.fromkeys(triple.object for triple in triples)
     names = {entity: display(entity).lower() for entity in subjects | objects}
@@ -137,19 +162,19 @@ def _triples(sample: Sample) -> list[Triple]:
     return [unit for unit in sample.units if isinstance(unit, Triple)]
 
 
-def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[CopySample, ...]:
-    """Return a sample for every choice of values that hides one at least, each of a random name.
+def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ...]:
+    """Return a sample for every choice of values that hides at least one of them.
 
-    Each attribute takes each of its values or none, and those that can be hidden take the phrases
-    in place of their values. The place nearby, or none, and the order of the units are random too.
+    Each attribute takes each of its values, or no value; attributes that can be hidden take phrases
+    instead of values. The name, the place nearby (or none) and the order of the units are random.
 
     Raises:
-        SplitError: the attributes are not E2E's, or one that is hidden has a value unknown here.
+        SplitError: the attributes are not those of E2E, or a hidden attribute has an unknown value.
     """
     values = _values(train)
     _check(values)
     told = {value for attribute in _ENUMERATED for value in values[attribute]}
-    names = _saying_nothing((sample.name for sample in train if sample.name), told)
+    names = _saying_nothing((name for sample in train if (name := sample.about("name"))), told)
     nearby = _saying_nothing(values[_DRAWN], told)
     make = SampleMaker(train[0].corpus)
     samples = []
@@ -160,9 +185,59 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[CopySample
             units.append(AttributeValue(_DRAWN, near))
         rng.shuffle(units)
         sample = make(units, (), name=rng.choice(names) if names else None)
-        hidden = (pair for pair in chosen if pair[0] in _PHRASES)
-        samples.append(CopySample.of(sample, hidden))
+        hidden = Hidden(tuple(pair for pair in chosen if pair[0] in _PHRASES))
+        samples.append(replace(sample, challenge=hidden))
     return tuple(samples)
+
+
+def hide_named(
+    train: Sequence[Sample], test: Sequence[Sample], attributes: Sequence[str]
+) -> tuple[Sample, ...]:
+    """Return the test samples with ``Value A``, ``Value B`` … in place of these attributes' values.
+
+    A sample is left out if it has none of the attributes, or reveals a value of one elsewhere.
+
+    Raises:
+        SplitError: no sample has one of the attributes.
+    """
+    values = _values([*train, *test])
+    if unknown := [attribute for attribute in attributes if attribute not in values]:
+        raise SplitError(
+            f"no sample has the attribute {unknown[0]!r}",
+            where=train[0].corpus,
+            remedy=f"Choose from {', '.join(sorted(values))}.",
+        )
+    make = SampleMaker(train[0].corpus)
+    hiding = ((sample, _with_phrases(sample, attributes)) for sample in test)
+    return tuple(
+        replace(
+            make(units, (), **sample.context),
+            challenge=Hidden(
+                phrases, tuple((attribute, tuple(values[attribute])) for attribute, _ in phrases)
+            ),
+        )
+        for sample, (units, phrases) in hiding
+        if phrases and not _tells(sample, units, [v for what, _ in phrases for v in values[what]])
+    )
+
+
+def _with_phrases(
+    sample: Sample, attributes: Sequence[str]
+) -> tuple[list[AttributeValue], tuple[tuple[str, str], ...]]:
+    """Return the units with phrases for values, and each hidden attribute with its phrase."""
+    present = dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)
+    phrases = {what: f"Value {ascii_uppercase[i]}" for i, what in enumerate(present)}
+    units = [AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units]
+    return units, tuple(phrases.items())
+
+
+def _tells(sample: Sample, units: Iterable[AttributeValue], values: Iterable[str]) -> bool:
+    shown = [
+        display(text).lower()
+        for text in (*(u.value for u in units), *sample.context.values())
+        if isinstance(text, str)
+    ]
+    return any(value.lower() in text for value in values for text in shown)
 
 
 def _values(samples: Iterable[Sample]) -> dict[str, list[str]]:
@@ -192,18 +267,19 @@ def _check(values: Mapping[str, Collection[str]]) -> None:
     missing = [attribute for attribute in (*_ENUMERATED, _DRAWN) if attribute not in values]
     if missing:
         raise SplitError(
-            f"attribute-value pairs can only be hidden where they are E2E's, and these have no "
-            f"{', '.join(missing)}"
+            f"lacks the attributes {', '.join(missing)} of E2E",
+            remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
         )
     for attribute, known in POSSIBLE_VALUES.items():
         unknown = sorted(set(values[attribute]).difference(known))
         if unknown:
             raise SplitError(
-                f"{attribute} can be {', '.join(unknown)} here, which no metric would notice",
-                remedy="Only E2E's own values can be hidden.",
+                f"{attribute} has the values {', '.join(unknown)}, which E2E does not have and no "
+                "metric knows",
+                remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
             )
 
 
 def _saying_nothing(texts: Iterable[str], told: Collection[str]) -> list[str]:
-    """Return the texts, each once and in alphabetical order, that contain none of the values."""
+    """Return the texts that contain none of the values, each once and in alphabetical order."""
     return sorted(text for text in set(texts) if not any(value in text for value in told))

@@ -1,4 +1,4 @@
-"""One test sample beside the training samples that hold its units."""
+"""One test sample beside the training samples that share its units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A training sample, and which of the test sample's units it holds, as indices."""
+    """A training sample, and the indices of the test sample's units that it has."""
 
     sample: Sample
     held: tuple[int, ...]
@@ -19,9 +19,9 @@ class Holder:
 class Arm:
     """What an arm shows of a test sample.
 
-    ``holders`` counts the samples that hold a unit of it, ``together`` those that hold two or
-    more, ``per_unit`` the samples that hold each unit. ``samples`` are some of the holders, those
-    that hold most units first.
+    ``holders`` counts the samples that share a unit with it, ``together`` those that share two or
+    more, and ``per_unit`` the samples that have each unit. ``samples`` are some of the holders,
+    those that share most units first.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A test sample, its place in the test set, and what each arm shows of it."""
+    """A test sample, its index in the test set, and what each arm shows of it."""
 
     sample: Sample
     index: int
@@ -41,7 +41,7 @@ class Exhibit:
 
 
 def show(pair: SplitPair, which: str, *, most: int) -> Exhibit:
-    """Return a test sample, named by its id or its index from 0, with ``most`` samples of each arm.
+    """Return the test sample with this id or index, and at most ``most`` samples of each arm.
 
     Raises:
         ConfigError: there is no such test sample.
@@ -52,7 +52,7 @@ def show(pair: SplitPair, which: str, *, most: int) -> Exhibit:
         index = int(which)
     if index is None:
         raise ConfigError(
-            f"{which!r} is no test sample",
+            f"there is no test sample {which!r}",
             remedy=f"Give an index from 0 to {len(tests) - 1}, or an id.",
         )
     sample = tests[index]

@@ -1,7 +1,7 @@
 """Systematicity (section 3.1): Atom never shows two units of a test sample together.
 
-Combination does, as often as it can, with as many occurrences of the test set's units (*atoms*)
-in nearly the same distribution. Both arms are judged on one test set.
+Combination shows them together as often as possible. The units of the test set (*atoms*) occur
+equally often in both arms, in nearly the same distribution. Both arms have the same test set.
 """
 
 import random
@@ -23,13 +23,13 @@ _UnitSet = frozenset[DataUnit]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, beside the samples and the random numbers.
+    """What a build depends on, besides the samples and the random numbers.
 
-    ``restarts`` random runs of Algorithm 1 are made and the one with most test units is kept;
-    ``limit`` is the largest divergence accepted between the arms.
+    Of ``restarts`` random runs of Algorithm 1 the one with the most test units is kept. ``limit``
+    is the largest divergence allowed between the arms.
 
     Raises:
-        ConfigError: no run at all, or a limit outside [0, 1].
+        ConfigError: ``restarts`` is less than 1, or ``limit`` is not in [0, 1].
     """
 
     restarts: int = 20
@@ -37,15 +37,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.restarts < 1:
-            raise ConfigError("at least one run is needed", where="restarts")
+            raise ConfigError("must be at least 1", where="restarts")
         if not 0 <= self.limit <= 1:
-            raise ConfigError("a divergence lies between 0 and 1", where="limit")
+            raise ConfigError("must be between 0 and 1", where="limit")
 
 
 def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> SplitPair:
     """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
 
-    The result depends on nothing but the arguments; each split keeps the order of the pool.
+    The result depends only on the arguments; each split keeps the order of the pool.
 
     Raises:
         SplitError: no sample of the pool can be a test sample.
@@ -59,8 +59,8 @@ def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> 
     )
     if not test:
         raise SplitError(
-            "no sample can be tested: its units never occur apart from each other",
-            remedy="Give more samples that share single units.",
+            "no sample can be tested: the units of a sample never occur separately",
+            remedy="Give more samples that share exactly one unit.",
         )
     combination = _combination(units, atom, test, settings.limit)
 
@@ -77,16 +77,16 @@ def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> 
 
 
 def _largest_first(units: Sequence[_UnitSet], rng: random.Random) -> list[int]:
-    """Return the samples that hold a combination, largest first, in random order within a size."""
+    """Return the samples of two or more units, largest first, in random order within a size."""
     order = [i for i, held in enumerate(units) if len(held) > 1]
     rng.shuffle(order)
     return sorted(order, key=lambda i: -len(units[i]))
 
 
 class Overlaps:
-    """Which samples share units, as sets of samples that are the bits of one number.
+    """Which samples share units; a set of samples is an integer with one bit per sample.
 
-    ``units`` are those of each sample, or whatever stands for them.
+    ``units`` are the units of each sample, or anything hashable in their place.
     """
 
     def __init__(self, units: Sequence[frozenset[Hashable]]) -> None:
@@ -100,8 +100,8 @@ class Overlaps:
     def atom_and_test(self, order: Iterable[int]) -> tuple[set[int], set[int]]:
         """Run Algorithm 1, offering the samples to the test set in ``order``.
 
-        ``free`` is the algorithm's S without Blocked: what may still enter Atom. Samples with equal
-        units share their fate in the test set, for nothing that admits one speaks against the next.
+        ``free`` is the algorithm's S without Blocked: the samples that may still enter Atom.
+        Samples with equal units always enter the test set together.
         """
         free = (1 << len(self._units)) - 1
         atom, test = 0, set[int]()
@@ -118,7 +118,7 @@ class Overlaps:
         return _members(atom), test
 
     def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
-        """Return the samples that hold exactly one of the units, and those that hold several."""
+        """Return the samples with exactly one of the units, and those with two or more."""
         any_, several = 0, 0
         for unit in units:
             several |= any_ & self._holders[unit]
@@ -134,10 +134,10 @@ def _members(bits: int) -> set[int]:
 def _combination(
     units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float
 ) -> set[int]:
-    """Run Algorithm 2: replace samples of Atom by samples that hold a pair of a test sample.
+    """Run Algorithm 2: replace samples of Atom by samples with a pair of a test sample.
 
-    Every such sample outside Atom and the test set is tried, also one that Algorithm 1 had passed
-    over before a test sample blocked it.
+    Every such sample outside Atom and the test set is tried, even if Algorithm 1 rejected it before
+    a test sample blocked it.
     """
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
@@ -161,17 +161,19 @@ def _combination(
             after = changed
             combination.add(x)
             combination.difference_update(cluster)
-            value = numbers.sums(before - after)  # V: occurrences in Atom less in Combination
+            value = numbers.sums(
+                before - after
+            )  # V: occurrences in Atom minus those in Combination
             blocked = sort(blocked, value)
             replaceable = sort(np.array(sorted(atom & combination), np.int64), value)
     return combination
 
 
 def _cluster(numbers: Numbers, x: int, replaceable: Ints, counts: Ints) -> tuple[list[int], Ints]:
-    """Return samples to give up for ``x``, first come first taken, and the counts of units then.
+    """Return samples to remove in exchange for ``x``, and the counts of units after the exchange.
 
-    Together they hold as many atoms as ``x``, and no atom loses its last occurrence; there are none
-    where that cannot be.
+    They are taken in order. Together they have as many atoms as ``x``, and no atom loses its last
+    occurrence. The list is empty if there are no such samples.
     """
     left = counts + numbers.counts([x])
     room = int(numbers.sizes[x])

@@ -1,4 +1,4 @@
-"""What a terminal shows while a command is at work."""
+"""Show on a terminal that a command is working."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,17 +9,17 @@ from tqdm import tqdm
 
 from spor_tasks.core.visible import visible
 
-Report: TypeAlias = Callable[[int, int], None]
-"""Is told how many steps are done, and of how many."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the number of steps done and the number of all steps."""
 
 _SECONDS = 1.0
 
 
 @contextmanager
-def working(what: str) -> Iterator[Report]:
-    """Show what is being done and for how long already, from the first second on.
+def working(what: str) -> Iterator[Progress]:
+    """Show the work and the time it has taken, after the first second.
 
-    It becomes a bar when the work reports its steps. Nothing is shown where there is no terminal.
+    A progress bar appears when the work reports its steps. Without a terminal nothing is shown.
     """
     done = threading.Event()
     with tqdm(

@@ -1,88 +1,247 @@
-"""Samples as the documents that lm-eval keeps and logs, and back: one mapping, read both ways."""
+"""The only place that writes and reads samples: as rows of a file and as lm-eval documents.
+
+A row has the published field names: ``data``, a list of units, each of three strings (a triple) or
+of two (an attribute-value pair), and ``texts``, the references. Optional fields are ``name``, if
+the units are pairs, ``category``, and an object ``context`` with all else that the source says.
+Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
+of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
+``possible_values`` if they hide attributes that E2E does not have. Other fields are ignored.
+
+A document is what lm-eval keeps and logs of a sample.
+"""
 
 import json
+import reprlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import (
+    AttributeValue,
+    DataUnit,
+    Hidden,
+    Json,
+    Order,
+    Orders,
+    Sample,
+    SampleMaker,
+    Triple,
+)
+
+_NAMED = ("name", "category")  # parts of the context with a field of their own
+_REPLACED: dict[type[DataUnit], str] = {
+    Triple: "replaced_entity",
+    AttributeValue: "replaced_kv_pair",
+}
+
+_text = json.JSONEncoder(ensure_ascii=False).encode
+
+
+# --- Documents -----------------------------------------------------------------------------------
 
 
 def doc_of(sample: Sample) -> dict[str, Any]:
-    """Return the sample as lm-eval's document; what is ragged is one JSON text."""
+    """Return the sample as an lm-eval document; nested lists are JSON texts."""
     doc = {
         "id": sample.id,
         "target": sample.references[0] if sample.references else "",
         "references": list(sample.references),
-        "units": json.dumps(sample.units, ensure_ascii=False),
-        "name": sample.name,
+        "units": _text(sample.units),
+        "name": sample.about("name"),
         "corpus": sample.corpus,
-        "category": sample.category,
+        "category": sample.about("category"),
     }
-    match sample:
-        case OrderSample(input_orders=orders):
-            return doc | {
-                "input_orders": json.dumps(orders),
-                "reference_orders": json.dumps(sample.reference_orders),
-            }
-        case CopySample(hidden=hidden):
-            return doc | {"hidden": json.dumps(hidden, ensure_ascii=False)}
-    return doc
+    match sample.challenge:
+        case Orders(inputs, references):
+            doc |= {"input_orders": _text(inputs), "reference_orders": _text(references)}
+        case Hidden(phrases, values):
+            doc["hidden"] = _text(phrases)
+            doc |= {"possible_values": _text(values)} if values else {}
+    return doc | ({"context": _text(other)} if (other := _other(sample)) else {})
 
 
 def sample_of(doc: Mapping[str, Any]) -> Sample:
-    """Return the sample that :func:`doc_of` made the document from, without what only some have."""
+    """Return the sample that :func:`doc_of` made the document from.
+
+    A field that only other documents of the set have may be missing or None.
+
+    Raises:
+        LookupError, TypeError, ValueError: the document has another form.
+    """
     units = json.loads(doc["units"])
     unit = Triple if len(units[0]) == len(Triple._fields) else AttributeValue
+    named = {key: doc[key] for key in _NAMED if doc[key] is not None}
+    other = doc.get("context")
     return Sample(
         id=doc["id"],
         corpus=doc["corpus"],
         units=tuple(unit(*parts) for parts in units),
         references=tuple(doc["references"]),
-        name=doc["name"],
-        category=doc["category"],
+        context=named | json.loads(other) if other else named,
+        challenge=_challenge_of(doc),
     )
 
 
-def order_sample_of(doc: Mapping[str, Any]) -> OrderSample:
-    """Return the sample with the orders that :func:`doc_of` made the document from."""
-    first, second = map(tuple, json.loads(doc["input_orders"]))
-    references = tuple(map(tuple, json.loads(doc["reference_orders"])))
-    return OrderSample.of(sample_of(doc), (first, second), references)
+def _challenge_of(doc: Mapping[str, Any]) -> Orders | Hidden | None:
+    if doc.get("input_orders"):
+        first, second = map(tuple, json.loads(doc["input_orders"]))
+        return Orders((first, second), tuple(map(tuple, json.loads(doc["reference_orders"]))))
+    if doc.get("hidden"):
+        values = json.loads(doc.get("possible_values") or "[]")
+        return Hidden(
+            tuple((what, phrase) for what, phrase in json.loads(doc["hidden"])),
+            tuple((what, tuple(known)) for what, known in values),
+        )
+    return None
 
 
-def copy_sample_of(doc: Mapping[str, Any]) -> CopySample:
-    """Return the sample with what it hides that :func:`doc_of` made the document from."""
-    hidden = json.loads(doc["hidden"])
-    return CopySample.of(sample_of(doc), ((what, phrase) for what, phrase in hidden))
+def _other(sample: Sample) -> dict[str, Json]:
+    return {key: value for key, value in sample.context.items() if key not in _NAMED}
 
 
-def any_sample_of(doc: Mapping[str, Any]) -> Sample:
-    """Return the sample, with its orders or what it hides where the document has these."""
-    if "input_orders" in doc:
-        return order_sample_of(doc)
-    return copy_sample_of(doc) if "hidden" in doc else sample_of(doc)
+# --- Rows ----------------------------------------------------------------------------------------
 
 
 def to_row(sample: Sample) -> dict[str, Any]:
-    """Return the sample in the published field names, in the published order.
+    """Return the sample as a row, its fields in the published order.
 
-    These are ``name`` (where the sample has one), ``data``, ``texts``, and what order invariance
-    and rule learnability add: ``input_order_1``, ``input_order_2`` and ``output_order``; in place
-    of ``texts``, ``replaced_kv_pair`` where units are pairs, else ``replaced_entity``.
+    ``category`` is not written, because the published rows do not have it.
     """
-    named = {} if sample.name is None else {"name": sample.name}
-    row = {**named, "data": [list(unit) for unit in sample.units]}
-    match sample:
-        case CopySample():
-            triples = isinstance(sample.units[0], Triple)
-            replaced = "replaced_entity" if triples else "replaced_kv_pair"
-            return {**row, replaced: dict(sample.hidden)}
-        case OrderSample(input_orders=(first, second)):
+    name, other = sample.about("name"), _other(sample)
+    row: dict[str, Any] = {} if name is None else {"name": name}
+    row |= {"data": [list(unit) for unit in sample.units]}
+    row |= {"context": other} if other else {}
+    match sample.challenge:
+        case Hidden(phrases, values):
+            row[_REPLACED[type(sample.units[0])]] = dict(phrases)
+            return row | ({"possible_values": dict(values)} if values else {})
+        case Orders((first, second), references):
             return {
                 **row,
                 "texts": list(sample.references),
                 "input_order_1": list(first),
                 "input_order_2": list(second),
-                "output_order": [list(order) for order in sample.reference_orders],
+                "output_order": [list(order) for order in references],
             }
     return {**row, "texts": list(sample.references)}
+
+
+def from_row(
+    row: Mapping[str, Any],
+    make: SampleMaker,
+    *,
+    where: str,
+    unit: type[DataUnit] | None = None,
+    needs_texts: bool = True,
+) -> Sample:
+    """Return the sample of a row; ``make`` gives it its id, and ``where`` names it in errors.
+
+    Its units must be of the type ``unit``, if given. ``texts`` may be missing unless
+    ``needs_texts`` is set.
+
+    Raises:
+        CorpusError: the row is malformed; the error names ``where`` and the field.
+    """
+    listed = _list(row.get("data"), "data", where)
+    unit = unit or _kind_of_unit(listed[0], where)
+    units = [
+        unit(*_texts(parts, f"data[{i}]", where, length=len(unit._fields)))
+        for i, parts in enumerate(listed)
+    ]
+    context = _context(row, where)
+    if "name" in context and unit is Triple:
+        raise CorpusError(
+            "`name` is only for attribute-value pairs, but these units are triples", where=where
+        )
+    if (replaced := _REPLACED[unit]) in row:
+        hidden = _hidden(row, replaced, where)
+        return replace(make(units, (), **context), challenge=hidden)
+    has_texts = needs_texts or "texts" in row
+    texts = _texts(row.get("texts"), "texts", where) if has_texts else []
+    sample = make(units, texts, **context)
+    if "output_order" in row:
+        return replace(sample, challenge=_orders(row, len(units), len(texts), where))
+    return sample
+
+
+def _kind_of_unit(parts: object, where: str) -> type[DataUnit]:
+    count = len(_list(parts, "data[0]", where))
+    for unit in (Triple, AttributeValue):
+        if count == len(unit._fields):
+            return unit
+    raise CorpusError(f"`data[0]` must have 2 or 3 strings, not {count}", where=where)
+
+
+def _context(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    other = row.get("context", {})
+    if not isinstance(other, dict):
+        raise CorpusError(f"`context` must be an object, not {reprlib.repr(other)}", where=where)
+    context = {**other, **{key: row[key] for key in _NAMED if row.get(key) is not None}}
+    for key in _NAMED:
+        if not isinstance(context.get(key, ""), str):
+            raise CorpusError(
+                f"`{key}` must be a string, not {reprlib.repr(context[key])}", where=where
+            )
+    return context
+
+
+def _hidden(row: Mapping[str, Any], field: str, where: str) -> Hidden:
+    phrases, values = row[field], row.get("possible_values", {})
+    if not isinstance(phrases, dict) or not phrases:
+        raise CorpusError(f"`{field}` must be a non-empty object", where=where)
+    if not isinstance(values, dict):
+        raise CorpusError("`possible_values` must be an object", where=where)
+    _texts(list(phrases.values()), field, where)
+    return Hidden(
+        tuple(phrases.items()),
+        tuple(
+            (what, tuple(_texts(known, f"possible_values.{what}", where)))
+            for what, known in values.items()
+        ),
+    )
+
+
+def _orders(row: Mapping[str, Any], units: int, texts: int, where: str) -> Orders:
+    first, second = (
+        _order(row.get(field), units, field, where) for field in ("input_order_1", "input_order_2")
+    )
+    orders = tuple(
+        _order(value, units, f"output_order[{i}]", where)
+        for i, value in enumerate(_list(row["output_order"], "output_order", where))
+    )
+    if len(orders) != texts:
+        raise CorpusError(
+            f"`output_order` must have {texts} orders, one per text, not {len(orders)}",
+            where=where,
+        )
+    return Orders((first, second), orders)
+
+
+def _order(value: object, units: int, field: str, where: str) -> Order:
+    order = _list(value, field, where)
+    whole = all(type(index) is int for index in order)
+    if not whole or sorted(order) != list(range(units)):
+        raise CorpusError(f"`{field}` must have each index into `data` exactly once", where=where)
+    return tuple(order)
+
+
+def _texts(value: object, field: str, where: str, *, length: int | None = None) -> list[str]:
+    texts = _list(value, field, where)
+    if not all(isinstance(text, str) for text in texts):
+        raise CorpusError(
+            f"`{field}` must be a list of strings, not {reprlib.repr(texts)}", where=where
+        )
+    if length not in (None, len(texts)):
+        raise CorpusError(
+            f"`{field}` must have {length} strings, not {len(texts)}",
+            where=where,
+            remedy="Make all units of a file triples, or all of them attribute-value pairs.",
+        )
+    return texts
+
+
+def _list(value: object, field: str, where: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise CorpusError(f"`{field}` must be a non-empty list", where=where)
+    return value

@@ -8,13 +8,12 @@ from spor_tasks.core.visible import visible
 
 
 class SporError(Exception):
-    """A fault that the caller can act on.
+    """An error that the caller can act on.
 
-    ``what`` states the fault, ``where`` the file, entry or setting it lies in, ``remedy`` the
-    command or change that mends it. The command line prints these three and no traceback.
-    ``each`` are further faults, each on a line. What others wrote does nothing to a terminal and
-    makes no line of its own: in a fault, which may be in another package's words, a line end is
-    shown as a space.
+    ``what`` says what is wrong, ``where`` names the file, entry or setting, and ``remedy`` the
+    command or change that corrects it. The command line prints these three and no traceback.
+    ``each`` lists further errors of the same kind, one per line. Text from outside cannot act on
+    the terminal: control characters are escaped, and a line end becomes a space.
     """
 
     def __init__(
@@ -47,12 +46,12 @@ class CorpusError(SporError):
 
 
 class SplitError(SporError):
-    """A split is unknown, or breaks a requirement of its aspect."""
+    """A split does not exist, cannot be built, or violates a requirement of its aspect."""
 
 
 class ConfigError(SporError):
-    """A setting is unknown, of the wrong type, or contradicts another one."""
+    """A setting is unknown, has the wrong type, or contradicts another setting."""
 
 
 class ResultError(SporError):
-    """A result file is damaged, or is asked to stand beside one it cannot be compared with."""
+    """A result file is damaged, or cannot be compared with the others."""

@@ -1,4 +1,4 @@
-"""Files: bytes, text, JSON and JSON Lines in and out; what is written is written whole or not."""
+"""Read and write bytes, text, JSON and JSON Lines; a file is written completely or not at all."""
 
 import gzip
 import json
@@ -24,42 +24,42 @@ if sys.platform != "win32":
 Row = Mapping[str, Any]
 
 ROW_BYTES = 4_000_000
-"""The most bytes of a row that is read, line end included, unpacked where it was packed.
+"""The largest row that is read, in bytes, uncompressed and with its line end.
 
-That is a thousand times the longest row of the released sets. A row is held in memory whole, so a
-file that is no JSON Lines, or a run-away output, is refused before it fills the machine.
+That is a thousand times the longest row of the released sets. A whole row is held in memory, so a
+file that is not JSON Lines, or a runaway output, is refused before it fills the machine.
 """
 
 ROW_VARIABLE = "SPOR_MAX_ROW_MB"
 
 _GZIP = b"\x1f\x8b"
 
-# Far above what any file of ours has; a file that is made to cost memory or time has more.
+# Bytes: far more than any file of ours has, far less than a file made to exhaust memory.
 _MOST_JSON = 2**24
 
 _MOST_TEXT = 2**18
 
 _DEEPEST = 100
 
-# Where a shell puts the pipes of `<(…)`, and the system those that a program was started with.
+# Where a shell puts the pipes of `<(…)`, and the system the pipes that a program starts with.
 _PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 def is_file(path: Path) -> bool:
-    """Say whether this is a file; what cannot be looked at, such as a name too long, is none."""
+    """Return whether this is a file; False if it cannot be looked up, as with too long a name."""
     return os.path.isfile(path)  # noqa: PTH113 - Path's own fails there
 
 
 def is_folder(path: Path) -> bool:
-    """Say whether this is a folder; what cannot be looked at, such as a name too long, is none."""
+    """Return whether this is a folder; False if it cannot be looked up, as with too long a name."""
     return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def open_file(path: Path) -> BufferedReader:
-    """Open a regular file for reading; a named pipe or a device may keep a reader for ever.
+    """Open a regular file for reading; reading a named pipe or a device might never end.
 
     Raises:
-        OSError: it cannot be opened, or is something else.
+        OSError: it cannot be opened, or is not a regular file.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -70,10 +70,10 @@ def open_file(path: Path) -> BufferedReader:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a regular file, which may have at most so many bytes.
+    """Return the content of a regular file of at most ``most`` bytes; -1 is no limit.
 
     Raises:
-        OSError: it cannot be read, is something else, or has more.
+        OSError: it cannot be read, is not a regular file, or is larger.
     """
     with open_file(path) as file:
         content = file.read(most if most < 0 else most + 1)
@@ -83,10 +83,10 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file that people write, such as settings.
+    """Return the text of a file that people write, such as a config.
 
     Raises:
-        ConfigError: it cannot be read, or is too long to be one.
+        ConfigError: it cannot be read, or is larger than 256 KiB.
     """
     try:
         return read_bytes(path, _MOST_TEXT).decode()
@@ -95,11 +95,11 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]:
-    """Return the JSON object that a file holds, whatever somebody made of the file.
+    """Return the JSON object in a file that anyone may have edited.
 
     Raises:
-        SporError: of that ``kind``: it cannot be read, is not a JSON object, or is too large or
-            nested too deeply to be a file of ours.
+        SporError: of the type ``kind``: the file cannot be read, is not a JSON object, is larger
+            than 16 MiB, or is nested more than 100 levels deep.
     """
     try:
         content = read_bytes(path, _MOST_JSON)
@@ -113,7 +113,7 @@ def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]
 
 
 def _refuse_depth(content: bytes, value: object) -> None:
-    """Refuse a JSON value that code which calls itself could not walk through.
+    """Refuse a JSON value that a recursive function could not walk.
 
     Raises:
         ValueError: it is nested too deeply.
@@ -129,24 +129,24 @@ def _refuse_depth(content: bytes, value: object) -> None:
             for inner in (each.values() if isinstance(each, dict) else each)
         ]
     if level:
-        raise ValueError(f"it is nested more than {_DEEPEST} deep")
+        raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
 
 
 def encode_row(row: Row) -> bytes:
-    """Return the row as one line of JSON, byte for byte as the published files write it.
+    """Return the row as one line of JSON, byte for byte as the published files have it.
 
-    Half a surrogate pair, which UTF-8 has no bytes for, is written as JSON's escape of it.
+    Half of a surrogate pair, which UTF-8 cannot encode, is written as its JSON escape.
     """
     return (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
 def row_limit() -> int:
-    """Return the most bytes of a row: :data:`ROW_BYTES`, or ``SPOR_MAX_ROW_MB`` million.
+    """Return the largest row to read, in bytes: :data:`ROW_BYTES`, or ``SPOR_MAX_ROW_MB`` million.
 
-    It is a variable of the environment as a dozen commands read rows, and lm-eval does.
+    This is an environment variable because a dozen commands read rows, and so does lm-eval.
 
     Raises:
-        ConfigError: the variable is not a whole number from 1 on.
+        ConfigError: the variable is not a positive whole number.
     """
     named = os.environ.get(ROW_VARIABLE, "")
     if not named:
@@ -157,7 +157,9 @@ def row_limit() -> int:
         megabytes = 0
     if megabytes < 1:
         raise ConfigError(
-            f"must be a whole number from 1 on, not {reprlib.repr(named)}", where=ROW_VARIABLE
+            f"must be a positive whole number, not {reprlib.repr(named)}",
+            where=ROW_VARIABLE,
+            remedy="Set it to a number of megabytes, or unset it.",
         )
     return megabytes * 1_000_000
 
@@ -166,8 +168,8 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
     """Yield ``(where:line, row)`` for each line of JSON Lines.
 
     Raises:
-        CorpusError: a line is not a JSON object, is longer than :func:`row_limit`, or says a field
-            twice; ``where`` names it.
+        CorpusError: a line is not a JSON object, is longer than :func:`row_limit`, or has a field
+            twice; the error names the line.
         ConfigError: as :func:`row_limit`.
     """
     limit = row_limit()
@@ -177,8 +179,9 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
             raise CorpusError(
                 f"is longer than {limit:,} bytes",
                 where=place,
-                remedy="Is it JSON Lines, one sample a line? To read longer lines, set "
-                f"{ROW_VARIABLE}={4 * limit // 1_000_000} in the environment: millions of bytes.",
+                remedy="Check that the file is JSON Lines, one sample per line. To read longer "
+                f"lines, set the environment variable {ROW_VARIABLE}={4 * limit // 1_000_000} "
+                "(megabytes).",
             )
         try:
             row = json.loads(line, object_pairs_hook=_object)
@@ -189,16 +192,16 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
             raise CorpusError(
                 f"is not JSON: {error}",
                 where=place,
-                remedy="The file may be cut short; fetch or write it again.",
+                remedy="The file may be truncated. Fetch or write it again.",
             ) from error
         if not isinstance(row, dict):
-            raise CorpusError("a line must be one JSON object", where=place)
+            raise CorpusError("is not a JSON object", where=place)
         yield place, row
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):  # Python keeps the last, other readers the first
+    if len(found) < len(pairs):  # Python keeps the last value, other readers the first
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise CorpusError(f"has the field {reprlib.repr(twice)} twice")
@@ -209,7 +212,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(where:line, row)`` for each line of a JSON Lines file, gzipped or not.
 
     Raises:
-        CorpusError: the file cannot be read, or as :func:`parse_rows`; ``where`` names the line.
+        CorpusError: the file cannot be read, or as :func:`parse_rows`; the error names the line.
         ConfigError: as :func:`row_limit`.
     """
     try:
@@ -221,9 +224,9 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what :func:`read_rows` does of an open file or pipe, gzipped or not.
+    """Yield the rows of an open file or pipe as :func:`read_rows` does, gzipped or not.
 
-    No more is held in memory than one row.
+    Only one row at a time is held in memory.
 
     Raises:
         CorpusError: as :func:`read_rows`.
@@ -241,10 +244,10 @@ def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[st
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say of the system's errors in the block that ``path`` cannot be written.
+    """Turn an ``OSError`` in the block into the error that ``path`` cannot be written.
 
     Raises:
-        ConfigError: in place of such an error.
+        ConfigError: in place of the ``OSError``.
     """
     try:
         yield
@@ -252,16 +255,17 @@ def writing(path: Path) -> Iterator[None]:
         raise ConfigError(
             f"cannot be written: {error}",
             where=path,
-            remedy="Is the disk full, or the folder not yours? Give another place, or make room.",
+            remedy="Check that the disk has room and that you may write there, or choose another "
+            "place.",
         ) from error
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Open ``path`` for writing so that it changes only when the block ends without an error.
+    """Open ``path`` for writing; it changes only if the block ends without an error.
 
-    The bytes go to a sibling file that is synchronised and then renamed, so a crash, a full disk
-    or an exception leaves what was there before. Siblings of killed processes are deleted.
+    The bytes go to a sibling file, which is flushed to disk and then renamed, so a crash, a full
+    disk or an exception leaves the old content. Leftovers of killed processes are deleted.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():  # such as /dev/stdout, which a rename would replace
@@ -275,7 +279,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(descriptor)
         sibling.chmod(0o644)
-        sibling.replace(path)  # before it is unlocked, or another might sweep it
+        sibling.replace(path)  # before it is unlocked, or another process might sweep it
     except BaseException:
         sibling.unlink(missing_ok=True)
         raise
@@ -285,10 +289,10 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sweep(path: Path) -> None:
-    """Delete what processes that were killed while they wrote ``path`` have left beside it.
+    """Delete the partial files that killed processes left beside ``path``.
 
-    A process holds a lock on what it writes, which the system frees when the process ends; on a
-    network disk, one whose machines see each other's locks.
+    A process holds a lock on the file that it writes, and the system frees the lock when the
+    process ends. On a network disk, this needs machines that see each other's locks.
     """
     if sys.platform == "win32":
         return
@@ -299,17 +303,17 @@ def sweep(path: Path) -> None:
 
 
 def _new_sibling(path: Path) -> tuple[Path, int]:
-    """Make a file to write ``path`` in, locked for as long as the descriptor is open."""
+    """Create a file for the new content of ``path``, locked while the descriptor is open."""
     while True:
         descriptor, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
         )
         if sys.platform != "win32":
-            with suppress(OSError):  # a disk without locks, where none are swept either
+            with suppress(OSError):  # a disk without locks; `sweep` deletes nothing there
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return Path(name), descriptor
-        os.close(descriptor)  # it was swept before it was locked
+        os.close(descriptor)  # another process swept it before it was locked
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

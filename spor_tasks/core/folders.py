@@ -1,4 +1,4 @@
-"""Folders: written whole or not at all, each with a manifest that says what it holds."""
+"""Folders that are written completely or not at all, each with a manifest of its content."""
 
 import os
 import shutil
@@ -15,11 +15,10 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import Row, read_json, write_json
 
 MANIFEST = "spor.json"
-"""The manifest's name in a folder that other programs write files to as well."""
+"""The manifest's name in a folder that other programs write to as well."""
 _SCHEMA = 1
 
-
-# How often, and after how many seconds, one looks again for a folder that is between two names.
+# A folder that another process is renaming is looked for 50 times, every 0.02 s: 1 s in all.
 _LOOKS, _PAUSE = 50, 0.02
 
 
@@ -27,40 +26,41 @@ _LOOKS, _PAUSE = 50, 0.02
 def atomic_folder(
     path: Path, *, kind: str, overwrite: bool, manifest: str = MANIFEST
 ) -> Iterator[Path]:
-    """Give a new folder that takes the place of ``path`` when the block ends without an error.
+    """Yield a new folder that replaces ``path`` when the block ends without an error.
 
-    Until then ``path`` is as it was; after an error or an interrupt nothing is left of the new one.
-    What is written there says its ``kind`` in its manifest, and replaces nothing of another kind.
-    Where the system can exchange two names at once, as Linux can on its own disks, a folder that is
-    replaced is at its name at every moment; elsewhere a process that is killed between two renames
-    leaves it beside, and the next one who reads or writes it puts it back (:func:`recover`).
+    Until then ``path`` does not change, and after an error or an interrupt nothing is left of the
+    new folder. The manifest of a folder names its ``kind``, and only a folder of the same kind
+    replaces it. On Linux, two folders on a local disk exchange their names in one step, so that
+    ``path`` exists at every moment. Elsewhere, a process that is killed between two renames leaves
+    the old folder under another name, and :func:`recover` renames it back.
 
     Raises:
-        ConfigError: another process is writing ``path``; or ``path`` holds something and
-            ``overwrite`` is off, or something else than a finished folder of this kind, which is
-            never replaced; or its parent cannot be written.
+        ConfigError: another process is writing ``path``; ``path`` is not empty, and ``overwrite``
+            is off or it is not a finished folder of this kind; or its parent cannot be written.
     """
-    path = Path(os.path.realpath(path))  # which takes a link to itself as it is
+    path = Path(os.path.realpath(path))  # accepts a link to itself, unlike Path.resolve
     building = _beside(path, "partial")
     with _writing_alone(path):
         _settle(path)
         _refuse_to_lose(path, kind, manifest, overwrite=overwrite)
-        shutil.rmtree(building, ignore_errors=True)  # of a process that was killed
+        shutil.rmtree(building, ignore_errors=True)  # left by a process that was killed
         try:
             building.mkdir()
             yield building
-            _refuse_to_lose(path, kind, manifest, overwrite=overwrite)  # again: it may take hours
+            _refuse_to_lose(
+                path, kind, manifest, overwrite=overwrite
+            )  # again: the block may take hours
             _replace(path, building)
         finally:
             shutil.rmtree(building, ignore_errors=True)
 
 
 def recover(path: Path) -> None:
-    """Put the folder ``path`` back where one who was to replace it was killed in between.
+    """Restore the folder ``path`` if a process was killed while replacing it.
 
-    Whoever reads a folder of :func:`atomic_folder` calls this if it is not there.
+    Call this before reading a folder that :func:`atomic_folder` wrote.
     """
-    with suppress(OSError, ValueError):  # of a name that no folder can have
+    with suppress(OSError, ValueError):  # a name that no folder can have
         path = Path(os.path.realpath(path))
         for _ in range(_LOOKS):
             if path.exists() or not _beside(path, "old").exists():
@@ -68,7 +68,7 @@ def recover(path: Path) -> None:
             with suppress(ConfigError), _writing_alone(path):
                 _settle(path)
                 return
-            time.sleep(_PAUSE)  # its writer is alive, and between the two renames
+            time.sleep(_PAUSE)  # the writer is alive, and between its two renames
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -77,7 +77,7 @@ def _beside(path: Path, end: str) -> Path:
 
 @contextmanager
 def _writing_alone(path: Path) -> Iterator[None]:
-    """Keep other processes from writing ``path``; the system frees the lock of one that dies."""
+    """Keep other processes from writing ``path``; the system frees the lock if this one dies."""
     lock = _beside(path, "lock")
     held = FileLock(lock, blocking=False)
     try:
@@ -94,7 +94,7 @@ def _writing_alone(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows keeps a file that is open
+        with suppress(OSError):  # Windows does not delete an open file
             lock.unlink()
         held.release()
 
@@ -108,15 +108,15 @@ def _refuse_to_lose(path: Path, kind: str, manifest: str, *, overwrite: bool) ->
         found = None
     if found != kind:
         raise ConfigError(
-            f"exists and is no finished {kind}, so it is never replaced",
+            f"already exists and is not a finished folder of {kind}; refusing to overwrite it",
             where=path,
             remedy="Choose another folder, or move this one away.",
         )
     if not overwrite:
         raise ConfigError(
-            "exists already",
+            "already exists",
             where=path,
-            remedy="Choose another folder, or have this one replaced by setting `overwrite`.",
+            remedy="Choose another folder, or set `overwrite` to replace this one.",
         )
 
 
@@ -125,7 +125,7 @@ def _is_free(path: Path) -> bool:
 
 
 def _replace(path: Path, new: Path) -> None:
-    """Put the folder ``new`` where ``path`` is; what was there is deleted last."""
+    """Rename the folder ``new`` to ``path``, then delete the old content."""
     if not path.exists():
         new.rename(path)
     elif not _exchange(path, new):
@@ -137,7 +137,7 @@ def _replace(path: Path, new: Path) -> None:
 
 
 def _settle(path: Path) -> None:
-    """Finish or undo what two renames were to do; the caller alone writes ``path``."""
+    """Finish or undo an interrupted pair of renames; no other process may be writing ``path``."""
     old = _beside(path, "old")
     if not old.exists():
         return
@@ -148,7 +148,7 @@ def _settle(path: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders trade names in one step; False where the system or the disk cannot."""
+    """Exchange the names of two folders in one step; return False if that is not possible."""
     if sys.platform != "linux":
         return False
     import ctypes  # noqa: PLC0415 - few commands replace a folder
@@ -162,7 +162,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def write_manifest(folder: Path, manifest: Row, name: str = MANIFEST) -> None:
-    """Write the folder's manifest. It comes last: a folder without one is not finished."""
+    """Write the folder's manifest, as its last file: a folder without one is not finished."""
     write_json(folder / name, {"schema": _SCHEMA, **manifest})
 
 
@@ -170,17 +170,18 @@ def read_manifest(folder: Path, name: str = MANIFEST) -> dict[str, Any]:
     """Read the manifest of a folder that :func:`write_manifest` finished.
 
     Raises:
-        ResultError: there is none, it is damaged, or a later version of this package wrote it.
+        ResultError: there is none, it is damaged, or another version of this package wrote it.
     """
     recover(folder)
     path = folder / name
     if not os.path.lexists(path):
-        raise ResultError(f"is not finished: it has no {name}", where=folder)
+        raise ResultError(f"is not a finished folder: it has no {name}", where=folder)
     manifest = read_json(path, ResultError)
     if manifest.get("schema") != _SCHEMA:
         raise ResultError(
-            f"is no manifest of schema {_SCHEMA}",
+            f"is not a manifest of schema {_SCHEMA}",
             where=path,
-            remedy="Another version of spor-tasks wrote it; install that one, or make it again.",
+            remedy="Another version of spor-tasks wrote it. Install that version, or create the "
+            "folder again.",
         )
     return manifest

@@ -1,4 +1,4 @@
-"""YAML as people write settings in it: what makes a short text stand for a huge one is refused."""
+"""YAML configs: whatever makes a short text stand for a huge one is refused."""
 
 from typing import Any, NoReturn
 
@@ -9,12 +9,12 @@ from spor_tasks.core.errors import ConfigError
 _DEEPEST = 50
 _MOST_DIGITS = 1_000
 
-# What PyYAML lets through of a bad value, such as `2024-13-01` or `!!bool maybe`.
+# What PyYAML raises for a bad value, such as `2024-13-01` or `!!bool maybe`.
 _FAULTS = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError)
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Takes no alias (`*name`), 50 levels of nesting and integers of 1,000 digits at most."""
+    """Refuses aliases (`*name`), more than 50 levels of nesting and more than 1,000 digits."""
 
     _depth = 0
 
@@ -22,13 +22,13 @@ class PlainLoader(yaml.SafeLoader):
         """Return the next node of the document.
 
         Raises:
-            ConfigError: it is an alias, or nested too deeply.
+            ConfigError: the node is an alias, or is nested too deeply.
         """
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
-            _refuse("is an alias", event, "Write out what it stands for.")
+            _refuse("an alias is not allowed", event, "Write out what it stands for.")
         if self._depth == _DEEPEST:
-            _refuse(f"is nested more than {_DEEPEST} deep", event)
+            _refuse(f"more than {_DEEPEST} levels of nesting are not allowed", event)
         self._depth += 1
         node: yaml.Node | None = super().compose_node(parent, index)
         self._depth -= 1
@@ -37,7 +37,7 @@ class PlainLoader(yaml.SafeLoader):
 
 def _integer(loader: PlainLoader, node: yaml.ScalarNode) -> int:
     if len(node.value) > _MOST_DIGITS:
-        _refuse(f"is a number of {len(node.value):,} digits", node)
+        _refuse(f"a number of {len(node.value):,} digits is not allowed", node)
     return loader.construct_yaml_int(node)
 
 
@@ -45,14 +45,14 @@ PlainLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
 def _refuse(what: str, place: Any, remedy: str | None = None) -> NoReturn:  # noqa: ANN401 - has a mark
-    raise ConfigError(f"line {place.start_mark.line + 1} {what}, which is refused", remedy=remedy)
+    raise ConfigError(f"line {place.start_mark.line + 1}: {what}", remedy=remedy)
 
 
 def parse(text: str, where: str, loader: type[PlainLoader] = PlainLoader) -> Any:  # noqa: ANN401 - any YAML value
-    """Return what the text holds.
+    """Return the content of a YAML text.
 
     Raises:
-        ConfigError: it is not valid YAML, or holds what :class:`PlainLoader` does not take.
+        ConfigError: it is not valid YAML, or has something that :class:`PlainLoader` refuses.
     """
     try:
         return yaml.load(text, Loader=loader)  # noqa: S506 - a SafeLoader

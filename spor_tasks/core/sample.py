@@ -1,15 +1,17 @@
-"""The data model: data units, samples, and the splits that the four aspects are made of."""
+"""The data model: data units, samples, and the splits that an aspect consists of."""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
+
+from spor_tasks.core.errors import CorpusError
 
 
 class Triple(NamedTuple):
-    """A WebNLG data unit. Subject and object are raw; the predicate is in words (`birth place`)."""
+    """A WebNLG data unit. Subject and object are raw; the predicate is words (`birth place`)."""
 
     subject: str
     predicate: str
@@ -17,7 +19,7 @@ class Triple(NamedTuple):
 
 
 class AttributeValue(NamedTuple):
-    """An E2E data unit. The attribute is in words (`eat type`), the value raw."""
+    """An E2E data unit. The attribute is words (`eat type`), the value is raw."""
 
     attribute: str
     value: str
@@ -26,84 +28,89 @@ class AttributeValue(NamedTuple):
 DataUnit: TypeAlias = Triple | AttributeValue
 
 
+Order: TypeAlias = tuple[int, ...]
+"""Indices into the units of a sample, each once."""
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The two orders in which a sample's units are shown, and the order of each reference."""
+
+    inputs: tuple[Order, Order]
+    references: tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What a sample hides, and the phrase that its units show instead.
+
+    ``phrases`` pairs an entity in display form, or the name of an attribute whose value is hidden,
+    with its phrase. An output can only copy the phrase, so the sample has no references. ``values``
+    are the possible values of each hidden attribute, none of which an output may name; they are not
+    needed for E2E's attributes.
+    """
+
+    phrases: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Data units and the texts that people wrote for them.
 
-    ``id`` is stable: see :class:`SampleMaker`. ``name`` is the restaurant of an E2E sample, which
-    is no data unit; ``category`` the WebNLG category where the source states one.
+    ``id`` is stable: see :class:`SampleMaker`. ``context`` has what else the source says about the
+    units, such as the ``name`` of an E2E restaurant or the ``category`` of WebNLG; a key is missing
+    if the source has no value. ``challenge`` is what an aspect adds.
     """
 
     id: str
     corpus: str
     units: tuple[DataUnit, ...]
     references: tuple[str, ...]
-    name: str | None = None
-    category: str | None = None
+    context: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    challenge: Orders | Hidden | None = None
+
+    def about(self, key: str) -> str | None:
+        """Return a text of the context, or None if there is no such text."""
+        value = self.context.get(key)
+        return value if isinstance(value, str) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderSample(Sample):
-    """A sample whose units are shown in two orders, and the order in which each reference has them.
+def orders_of(sample: Sample) -> Orders:
+    """Return the orders of a sample.
 
-    Each order lists indices into ``units``, which stand in the corpus's own order.
+    Raises:
+        CorpusError: the sample has none.
     """
-
-    input_orders: tuple[tuple[int, ...], tuple[int, ...]]
-    reference_orders: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(
-        cls,
-        sample: Sample,
-        input_orders: tuple[tuple[int, ...], tuple[int, ...]],
-        reference_orders: tuple[tuple[int, ...], ...],
-    ) -> "OrderSample":
-        """Return the sample with its orders."""
-        return cls(*_values(sample), input_orders=input_orders, reference_orders=reference_orders)
+    if not isinstance(sample.challenge, Orders):
+        raise CorpusError("has no input orders", where=f"sample {sample.id}")
+    return sample.challenge
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopySample(Sample):
-    """A sample in which phrases stand for what is hidden, so that a text can only copy them.
+def hidden_of(sample: Sample) -> Hidden:
+    """Return what a sample hides.
 
-    ``hidden`` pairs what is hidden, an entity in display form or an attribute whose value is, with
-    the phrase that ``units`` show instead. There are no references.
+    Raises:
+        CorpusError: the sample hides nothing.
     """
-
-    hidden: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, sample: Sample, hidden: Iterable[tuple[str, str]]) -> "CopySample":
-        """Return the sample with what it hides."""
-        return cls(*_values(sample), hidden=tuple(hidden))
+    if not isinstance(sample.challenge, Hidden):
+        raise CorpusError("hides nothing", where=f"sample {sample.id}")
+    return sample.challenge
 
 
 def without_first_reference(sample: Sample) -> Sample:
-    """Return the sample as if nobody had written its first reference; its id stays."""
-    rest = sample.references[1:]
-    if isinstance(sample, OrderSample):
-        orders = sample.reference_orders[1:]
-        return replace(sample, references=rest, reference_orders=orders)
-    return replace(sample, references=rest)
-
-
-def _values(
-    sample: Sample,
-) -> tuple[str, str, tuple[DataUnit, ...], tuple[str, ...], str | None, str | None]:
-    return (
-        sample.id,
-        sample.corpus,
-        sample.units,
-        sample.references,
-        sample.name,
-        sample.category,
-    )
+    """Return the sample without its first reference, with the same id."""
+    challenge = sample.challenge
+    if isinstance(challenge, Orders):
+        challenge = replace(challenge, references=challenge.references[1:])
+    return replace(sample, references=sample.references[1:], challenge=challenge)
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
-    """What sets are built from: training samples, and those that a test set may be drawn from."""
+class CorpusSamples:
+    """What sets are built from: training samples, and samples that may become test samples."""
 
     name: str
     train: tuple[Sample, ...]
@@ -116,9 +123,9 @@ class Corpus:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of all that a build can see: each sample's part, id and category, in order."""
+        """SHA-256 of what a build depends on: part, id and category of each sample, in order."""
         rows = [
-            [part, sample.id, sample.category]
+            [part, sample.id, sample.about("category")]
             for part, samples in (("train", self.train), ("test", self.test))
             for sample in samples
         ]
@@ -133,25 +140,15 @@ class Split:
     samples: tuple[Sample, ...]
 
 
-ARMS: Mapping[str, tuple[str, ...]] = {
-    "systematicity": ("atom", "combination"),
-    "productivity": ("invisible", "visible"),
-    "order_invariance": ("original", "match"),
-    "rule_learnability": ("original",),
-}
-"""The training arms of each aspect, in the order in which its sets have them."""
-
-
 @dataclass(frozen=True, slots=True)
 class SplitPair:
-    """What one aspect compares: training arms and the test set that all are judged on.
+    """What one aspect compares: training arms, and the test set of all of them.
 
-    There are two arms, but one in rule learnability, which asks what a single model does.
+    There are two arms, or one in rule learnability, which tests a single model.
 
-    ``protocol`` is ``published`` (the paper's released sets, flaws and all) or ``strict`` (the
-    requirements as the paper states them, holding over the whole set). ``part`` tells the several
-    sets of one aspect apart, such as ``n3`` or ``cwio``; systematicity and rule learnability have
-    no parts.
+    ``protocol`` is ``published`` (the paper's released sets, with their flaws) or ``strict`` (sets
+    that meet the paper's requirements over the whole set). ``part`` names one of several sets of an
+    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts.
     """
 
     aspect: str
@@ -168,12 +165,12 @@ class SplitPair:
 
 
 class SampleMaker:
-    """Makes the samples of one source, in order, with the ids that every other source gives them.
+    """Makes the samples of one source, in order, with ids that do not depend on the source.
 
-    An id is 16 hexadecimal digits of the SHA-256 of corpus, name, units in order, references and,
-    since a corpus may hold the same sample twice, how often it came before in this source. The
-    references belong to it: WebNLG has many samples with equal units, and a source that holds
-    some of them could not tell by number which ones.
+    An id is 16 hexadecimal digits of the SHA-256 of corpus, name, units in order, references and
+    the number of equal samples before it, since a corpus may have the same sample twice. References
+    are part of it because WebNLG has many samples with equal units, and a source that has only some
+    of them could not number them alike.
     """
 
     def __init__(self, corpus: str) -> None:
@@ -184,14 +181,14 @@ class SampleMaker:
         self,
         units: Iterable[DataUnit],
         references: Iterable[str],
-        *,
-        name: str | None = None,
-        category: str | None = None,
+        **context: Json,
     ) -> Sample:
-        """Return the next sample of the source."""
+        """Return the next sample of the source; its context leaves out what is None."""
         units, references = tuple(units), tuple(references)
-        sha = hashlib.sha256(json.dumps([self.corpus, name, units, references]).encode())
-        content = sha.digest()
-        sha.update(b"#%d" % self._seen[content])
-        self._seen[content] += 1
-        return Sample(sha.hexdigest()[:16], self.corpus, units, references, name, category)
+        content = [self.corpus, context.get("name"), units, references]
+        sha = hashlib.sha256(json.dumps(content).encode())
+        digest = sha.digest()
+        sha.update(b"#%d" % self._seen[digest])
+        self._seen[digest] += 1
+        kept = {key: value for key, value in context.items() if value is not None}
+        return Sample(sha.hexdigest()[:16], self.corpus, units, references, kept)

@@ -1,4 +1,4 @@
-"""What both command lines print, and read from their arguments, acts on no terminal."""
+"""Keep what both command lines print from acting on the terminal."""
 
 import argparse
 import io
@@ -15,27 +15,27 @@ _MOVES_OF_BARS = re.compile(r"\n*(?:\x1b\[A)*")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints about an argument, such as a file's name, are one line."""
+    """An argument parser whose error messages take one line, whatever the arguments contain."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the arguments, and exit."""
+        """Print what is wrong with the arguments, and exit."""
         super().error(visible(message))
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Let standard output and standard error show what is written to them, and act on none of it.
+    """Make standard output and standard error show control characters instead of obeying them.
 
-    What their encoding lacks is written as its code. So is every character that :func:`visible`
-    makes seen, whoever prints or logs it, but for line ends, tabs and what moves progress bars. The
-    colours of other packages are left out; :func:`unguarded` is for our own.
+    Characters that the stream's encoding lacks are written as codes, and so is every character
+    that :func:`visible` replaces, whoever prints or logs it. Line ends, tabs and the moves of
+    progress bars pass. Colours of other packages are dropped; :func:`unguarded` is for our own.
     """
     with redirect_stdout(_guard(sys.stdout)), redirect_stderr(_guard(sys.stderr)):
         yield
 
 
 def _guard(stream: TextIO | None) -> TextIO | None:
-    """Return the stream under guard; None, one that was closed from the start, stays None."""
+    """Return the guarded stream; None, a stream closed from the start, stays None."""
     if stream is None:
         return None
     if isinstance(stream, io.TextIOWrapper):
@@ -44,12 +44,12 @@ def _guard(stream: TextIO | None) -> TextIO | None:
 
 
 def unguarded(stream: TextIO) -> TextIO:
-    """Return the stream behind a guarded one, for what is made harmless already."""
+    """Return the stream behind a guarded one, for text that is already harmless."""
     return stream.stream if isinstance(stream, _Guarded) else stream
 
 
 class _Guarded:
-    """A text stream that writes nothing that acts on a terminal; else it is the one it guards."""
+    """A text stream that writes nothing that acts on a terminal, and is else as the guarded one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -1,4 +1,4 @@
-"""Texts that somebody else wrote, shown so that they move nothing and hide nothing."""
+"""Show text from outside so that it cannot move or hide anything on a terminal."""
 
 import unicodedata
 
@@ -6,11 +6,11 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def visible(what: object, *, keep: str = "") -> str:
-    """Return a text, or anything as text, with its characters that move others or hide as codes.
+    """Return the object as text, with characters that move or hide text replaced by their codes.
 
-    These are control characters, line ends and escape sequences among them, and format characters,
-    such as bidirectional overrides and zero-width ones; also halves of a surrogate pair. Those in
-    ``keep`` stay as they are.
+    These are control characters (with line ends and escape sequences), format characters (such as
+    bidirectional overrides and zero-width characters) and halves of surrogate pairs. Characters in
+    ``keep`` are not replaced.
     """
     text = str(what)
     if text.isprintable():

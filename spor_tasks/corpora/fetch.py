@@ -1,4 +1,4 @@
-"""Gets the needed files of the pinned commit, each proved by its git blob id before it is kept."""
+"""Fetch the files of the pinned commit; each is verified by its git blob id before it is kept."""
 
 import http.client
 import io
@@ -26,22 +26,22 @@ from spor_tasks.corpora.sources import SourceFile
 Outcome = Literal["fetched", "kept", "absent"]
 
 TIMEOUT = 30.0
-"""Seconds without an answer after which a connection is given up."""
+"""Seconds without data after which a connection is closed."""
 PATIENCE = 300.0
-"""Seconds after which a file is given up, whatever was tried, plus those of its size."""
+"""Seconds in all for a file, with every attempt, before the time allowed for its size."""
 SLOWEST = 10_000.0
-"""Bytes a second that a file may take on top of ``PATIENCE``."""
+"""Bytes per second: a file may take its size divided by this on top of ``PATIENCE``."""
 PAUSES = (1.0, 2.0, 4.0)
-"""Seconds to wait before each new attempt, where the fault may pass."""
+"""Seconds to wait before each new attempt after an error that may pass."""
 
-_AGAIN = "Run the command again: what was verified stays, and only the rest is fetched."
+_AGAIN = "Run the command again: verified files stay, and only the rest is fetched."
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What became of each file: ``fetched`` now, ``kept`` as it was, or ``absent`` at the source.
+    """The outcome for each file: ``fetched`` now, ``kept`` as it was, or ``absent`` at the source.
 
-    Only a file that another one stands in for can be absent.
+    Only an optional file may be absent.
     """
 
     outcomes: Mapping[str, Outcome]
@@ -52,7 +52,7 @@ class Summary:
 
 
 def wanted() -> tuple[SourceFile, ...]:
-    """Return the files that a fetch gets: all but those that follow from others."""
+    """Return the files to fetch: all except those that are rebuilt from others."""
     return tuple(file for file in sources.files().values() if file.role != "rebuilt")
 
 
@@ -64,20 +64,20 @@ def fetch(
     pauses: Sequence[float] = PAUSES,
     progress: Callable[[SourceFile, Outcome], None] | None = None,
 ) -> Summary:
-    """Bring every wanted file to ``destination``, ``jobs`` at a time.
+    """Fetch every wanted file into ``destination``, ``jobs`` files at a time.
 
-    ``source`` is a base URL or a folder that holds the repository's tree. A file that is there
-    already and is the published one stays as it is, so a fetch that was cut goes on where it
-    stopped. A new one takes its place whole and verified or not at all; two fetches may run at
-    once; nothing else in the folder is touched. ``progress`` hears of each file when it is done.
+    ``source`` is a base URL, or a folder with the repository's tree. A published file that is there
+    already is kept, so an interrupted fetch continues where it stopped. A new file is written
+    completely and verified, or not at all. Two fetches may run at once, and other files in the
+    folder are not touched. ``progress`` is called with each file when it is done.
 
     Raises:
-        ConfigError: ``source`` is a text but no http address.
-        CorpusError: a needed file is not to be had, is not the published one, or cannot be
+        ConfigError: ``source`` is a text but not an http or https URL.
+        CorpusError: a needed file cannot be fetched, is not the published file, or cannot be
             written.
     """
     if isinstance(source, str) and not source.startswith(("https://", "http://")):
-        raise ConfigError(f"{source!r} is no http address", where="source")
+        raise ConfigError(f"{source!r} is not an http or https URL", where="source")
     outcomes: dict[str, Outcome] = {}
     stop = threading.Event()
     with ThreadPoolExecutor(jobs) as pool:
@@ -116,7 +116,7 @@ def _bring(
     if content is None:
         if file.role == "optional":
             return "absent"
-        raise CorpusError("is not there", where=where)
+        raise CorpusError("does not exist", where=where)
     sources.check(file.path, content, where=where)
     try:
         with atomic_write(target) as out:
@@ -129,7 +129,7 @@ def _bring(
 def _is_published(target: Path, file: SourceFile) -> bool:
     try:
         return sources.blob_id(sources.take(target, file.at_most)) == file.blob
-    except OSError:  # not there, or not readable, which writing will tell
+    except OSError:  # missing, or unreadable, which shows when it is written
         return False
 
 
@@ -145,10 +145,10 @@ def _copy(path: Path, at_most: int) -> bytes | None:
 def _download(
     address: str, at_most: int, pauses: Sequence[float], stop: threading.Event
 ) -> bytes | None:
-    """Return what lies at the address, ``None`` where nothing does.
+    """Return the content at the address, or None if there is none.
 
-    Of a larger answer it is one byte more than ``at_most``. The files have a few megabytes at
-    most, so each is held in memory and verified there.
+    Of a larger answer, ``at_most`` bytes and one more are returned. The files have at most a few
+    megabytes, so each is held in memory and verified there.
     """
     deadline = time.monotonic() + PATIENCE + at_most / SLOWEST
 
@@ -174,18 +174,18 @@ def _download(
             passing = error.code in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT) or (
                 error.code >= HTTPStatus.INTERNAL_SERVER_ERROR
             )
-        except (OSError, http.client.HTTPException) as error:  # cut, refused, timed out
+        except (OSError, http.client.HTTPException) as error:  # broken, refused, timed out
             fault, passing = error, True
         if not passing or pause is None or time.monotonic() + pause > deadline or stop.wait(pause):
             break
-    raise CorpusError(f"could not be fetched: {fault}", where=address, remedy=_AGAIN) from fault
+    raise CorpusError(f"cannot be fetched: {fault}", where=address, remedy=_AGAIN) from fault
 
 
 def _read(response: http.client.HTTPResponse, at_most: int) -> bytes:
-    """Return the body, or its start where it is too large.
+    """Return the body, or its start if it is too large.
 
     Raises:
-        http.client.IncompleteRead: it is shorter than was announced.
+        http.client.IncompleteRead: it is shorter than its header says.
     """
     content = response.read(at_most + 1)
     if len(content) <= at_most and response.length:
@@ -197,12 +197,12 @@ def _read(response: http.client.HTTPResponse, at_most: int) -> bytes:
 
 
 def _opener(left: Callable[[], float]) -> urllib.request.OpenerDirector:
-    """Return what opens addresses, whose answers are read for as many seconds as are ``left``."""
+    """Return an opener of URLs that stops reading an answer when no seconds are ``left``."""
     return urllib.request.build_opener(_Http(left), _Https(left), _Redirects)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows few redirects, from http to http or https, and from https to nothing else."""
+    """Follows at most five redirects, and none from https to another scheme."""
 
     max_redirections = 5
 
@@ -215,17 +215,15 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Return the request to follow with; what came with the redirect itself is not read.
+        """Return the request for the new address; the body of the redirect is not read.
 
         Raises:
-            CorpusError: the new address is less safe than the old one.
+            CorpusError: the new address is not https while the old one is, or is not http.
         """
         fp.close()
         allowed = ("https",) if urlsplit(req.full_url).scheme == "https" else ("http", "https")
         if (scheme := urlsplit(newurl).scheme) not in allowed:
-            raise CorpusError(
-                f"redirects to an address of {scheme}, which is not followed", where=req.full_url
-            )
+            raise CorpusError(f"redirects to {scheme}, which is not followed", where=req.full_url)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -235,7 +233,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 class _Timely(urllib.request.AbstractHTTPHandler):
-    """Opens connections whose answers, headers included, are read until no seconds are left."""
+    """Opens connections whose answers, headers included, are read only while seconds are left."""
 
     def __init__(self, left: Callable[[], float], **more: Any) -> None:  # noqa: ANN401
         super().__init__(**more)
@@ -271,7 +269,7 @@ class _Answer(http.client.HTTPResponse):
 
 
 class _Timed(io.RawIOBase):
-    """What comes from a socket; a read waits no longer than there is time, however little comes."""
+    """A socket's data; a read ends when no seconds are left, however slowly the data arrives."""
 
     def __init__(self, left: Callable[[], float], sock: socket.socket, raw: io.RawIOBase) -> None:
         self._left, self._socket, self._raw = left, sock, raw

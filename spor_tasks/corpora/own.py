@@ -1,8 +1,8 @@
-"""A corpus of one's own: JSON Lines, each row a sample of the training or the test part.
+"""A corpus of your own: JSON Lines, each row a sample of the training or the test part.
 
-``data`` and ``texts`` are asked for; ``name``, ``category``, ``split`` (``train`` or ``test``) and
-``id`` may be given, by all rows or by none in the case of ``split``. Without ``split`` all samples
-are training samples, which is enough for systematicity.
+Every row needs ``data`` and ``texts``. It may have ``name``, ``category`` and ``id``, and either
+all rows or none have ``split`` (``train`` or ``test``). Without ``split`` all samples are training
+samples, which is enough for systematicity.
 """
 
 import os
@@ -12,21 +12,24 @@ from typing import Any
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import Corpus, Sample
+from spor_tasks.core.sample import CorpusSamples, Sample, Triple
+from spor_tasks.corpora.base import Style
+from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
 from spor_tasks.corpora.jsonl import RowReader
+from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
 
 _PARTS = ("train", "test")
 
 
-def read(path: Path) -> Corpus:
-    """Return the corpus of a JSON Lines file, gzipped or not, named as the file is.
+def read_corpus(path: Path) -> CorpusSamples:
+    """Return the corpus in a JSON Lines file, gzipped or not, under the name of the file.
 
     Raises:
-        CorpusError: the file cannot be read or holds no sample; or a row is malformed, has no
-            texts, an ``id`` that another has, or a ``split`` where others have none; the error
+        CorpusError: the file cannot be read or has no sample; or a row is malformed, has no texts,
+            has the ``id`` of another row, or has a ``split`` while others have none. The error
             names file, line and field.
     """
-    # UTF-8, whatever this locale takes the names of files for
+    # UTF-8, whatever encoding the locale gives to file names
     named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
     name = named.removesuffix(".gz").removesuffix(".jsonl")
     read_row = RowReader(name)
@@ -38,17 +41,28 @@ def read(path: Path) -> Corpus:
         parts[_part(row, place, marked)].append(_sample(row, read_row, place))
         _refuse_twice(row, place, ids)
     if not marked:
-        raise CorpusError("holds no sample", where=path)
-    return Corpus(name, *(tuple(parts[part]) for part in _PARTS))
+        raise CorpusError("has no samples", where=path)
+    return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
+
+
+def linearize(sample: Sample, style: Style) -> str:
+    """Return the prompt of a sample, as WebNLG's or E2E's with the same kind of units.
+
+    Raises:
+        ConfigError: there is no such style.
+    """
+    if isinstance(sample.units[0], Triple):
+        return linearize_triples(sample, style)
+    return linearize_pairs(sample, style)
 
 
 def _part(row: Mapping[str, Any], place: str, marked: Collection[bool]) -> str:
     part = row.get("split", "train")
     if len(marked) > 1:
         raise CorpusError(
-            "has a `split` where rows before have none, or none where they have one",
+            "some rows have a `split` and others do not",
             where=place,
-            remedy="Either every row says to which part it belongs, or none does.",
+            remedy="Give every row a `split`, or none.",
         )
     if part not in _PARTS:
         raise CorpusError(f'`split` must be "train" or "test", not {part!r}', where=place)
@@ -58,7 +72,7 @@ def _part(row: Mapping[str, Any], place: str, marked: Collection[bool]) -> str:
 def _sample(row: Mapping[str, Any], read_row: RowReader, place: str) -> Sample:
     sample = read_row(row, place)
     if not sample.references:
-        raise CorpusError("has no `texts` to learn from", where=place)
+        raise CorpusError("has no `texts`", where=place, remedy="Add at least one reference text.")
     return sample
 
 
@@ -66,4 +80,4 @@ def _refuse_twice(row: Mapping[str, Any], place: str, ids: dict[str, str]) -> No
     if "id" in row:
         first = ids.setdefault(str(row["id"]), place)
         if first != place:
-            raise CorpusError(f"has the `id` {row['id']!r} of {first}", where=place)
+            raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)

@@ -1,4 +1,4 @@
-"""Where the corpora come from, how each file is known, and where it lies on this machine."""
+"""Where the corpora come from, how each file is verified, and where it is on this machine."""
 
 import hashlib
 import os
@@ -19,12 +19,12 @@ COMMIT = "ea664bb9d778a18f1a391d34e3ff385ab981d73c"
 RAW_URL = f"https://raw.githubusercontent.com/xzy-xzy/SPOR/{COMMIT}"
 
 DATA_DIR_VARIABLE = "SPOR_DATA_DIR"
-FETCH = f"Run `spor data fetch`, or let {DATA_DIR_VARIABLE} name a folder that holds it."
+FETCH = f"Run `spor data fetch`, or set {DATA_DIR_VARIABLE} to a folder that has it."
 
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """What a corpus may be used for, and whom to name."""
+    """The licence of a corpus, and whom to attribute it to."""
 
     name: str
     url: str
@@ -44,6 +44,13 @@ LICENCES = {
     ),
 }
 
+
+def path_of_set(name: str) -> str:
+    """Return where a released set such as ``test_e2e_systematicity`` lies in the repository."""
+    kind, corpus, _ = name.split("_", maxsplit=2)
+    return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"
+
+
 Role = Literal["needed", "optional", "rebuilt"]
 
 
@@ -51,10 +58,10 @@ Role = Literal["needed", "optional", "rebuilt"]
 class SourceFile:
     """A data file of the commit.
 
-    ``blob`` is its git blob id. ``at_most`` is its size in bytes; of the optional file, whose size
-    is not known, it is a bound. A ``needed`` file is read by this package; an ``optional`` one
-    too, but another file stands in for it; a ``rebuilt`` one is never fetched, because it follows
-    from the needed ones and its blob id proves that it was rebuilt rightly.
+    ``blob`` is its git blob id. ``at_most`` is its size in bytes, or a bound for the optional file,
+    whose size is not known. This package reads the ``needed`` files. It reads an ``optional`` file
+    if it is there, and another file otherwise. A ``rebuilt`` file is never fetched: it is computed
+    from the needed ones, and its blob id proves the result.
     """
 
     path: str
@@ -75,24 +82,24 @@ def files() -> dict[str, SourceFile]:
 
 
 def under(folder: str) -> tuple[str, ...]:
-    """Return the paths of all files of the commit below ``folder``, sorted."""
+    """Return the paths of the commit's files below ``folder``, sorted."""
     return tuple(path for path in files() if path.startswith(f"{folder}/"))
 
 
 def url(path: str, base: str = RAW_URL) -> str:
-    """Return the address of a file; names such as ``N=3`` are quoted."""
+    """Return the URL of a file; names such as ``N=3`` are quoted."""
     return f"{base}/{quote(path)}"
 
 
 def blob_id(content: bytes) -> str:
-    """Return the id under which git stores a file of this content."""
+    """Return the id under which git stores a file with this content."""
     sha = hashlib.sha1(b"blob %d\0" % len(content), usedforsecurity=False)
     sha.update(content)
     return sha.hexdigest()
 
 
 def data_dir() -> Path:
-    """Return the folder of the corpora: ``SPOR_DATA_DIR``, or one in the user's cache folder."""
+    """Return the folder of the corpora: ``SPOR_DATA_DIR``, or a folder in the user's cache."""
     named = os.environ.get(DATA_DIR_VARIABLE)
     if named:
         return Path(named).expanduser()
@@ -100,10 +107,10 @@ def data_dir() -> Path:
 
 
 def find(path: str, folder: Path | None = None) -> Path:
-    """Return where a file of the commit lies in ``folder``, which is :func:`data_dir` by default.
+    """Return the place of a file of the commit in ``folder``, by default :func:`data_dir`.
 
     Raises:
-        CorpusError: it is not there; the error names it and the command that gets it.
+        CorpusError: it is missing; the error names it and the command that fetches it.
     """
     found = (folder or data_dir()) / path
     if not found.is_file():
@@ -111,11 +118,11 @@ def find(path: str, folder: Path | None = None) -> Path:
     return found
 
 
-def read(path: str, folder: Path | None = None) -> bytes:
-    """Return the content of a file of the commit, proved by its blob id to be the published one.
+def read_published(path: str, folder: Path | None = None) -> bytes:
+    """Return the content of a file of the commit, verified by its git blob id.
 
     Raises:
-        CorpusError: it is missing, cannot be read, or is not what was published.
+        CorpusError: it is missing, cannot be read, or is not the published file.
     """
     found = find(path, folder)
     try:
@@ -127,7 +134,7 @@ def read(path: str, folder: Path | None = None) -> bytes:
 
 
 def take(path: Path, at_most: int) -> bytes:
-    """Return a file's content; of a larger file only one byte more than ``at_most``.
+    """Return a file's content, but of a large file only ``at_most`` bytes and one more.
 
     Raises:
         OSError: it cannot be read, or is a folder, a pipe or a device.
@@ -137,17 +144,17 @@ def take(path: Path, at_most: int) -> bytes:
 
 
 def check(path: str, content: bytes, *, where: str | Path) -> None:
-    """Refuse content that is not that of the file of the commit.
+    """Check that the content is that of a file of the commit.
 
     Raises:
         CorpusError: the blob ids differ; the error names both.
     """
     file, got = files()[path], blob_id(content)
     if got != file.blob:
-        these = "this is" if len(content) <= file.at_most else "what was read of it is"
+        first = "" if len(content) <= file.at_most else "first "
         raise CorpusError(
-            f"is not the published file: git blob {file.blob} was expected, {these} {got}"
-            f" ({len(content):,} bytes)",
+            f"is not the published file: expected git blob {file.blob}, got {got} for its "
+            f"{first}{len(content):,} bytes",
             where=where,
-            remedy="It may be cut short or edited. `spor data fetch` gets it anew.",
+            remedy="It may be truncated or edited. Run `spor data fetch` to fetch it again.",
         )

@@ -1,10 +1,10 @@
-"""How far metrics agree with people's judgements of outputs, text by text and system by system.
+"""How well metrics agree with human judgements of outputs, over texts and over systems.
 
 A row of a file is one judged output: a sample in the published field names
-(:mod:`spor_tasks.corpora.jsonl`; without ``texts`` if there are none) with its ``output``, the
-``system`` that wrote it, its ``input`` (a number or a text: outputs for equal inputs are drawn
-together), ``judgements`` (people's numbers by their names) and, optionally, ``scores`` (numbers of
-metrics that are not measured here, by their names). Of an output the same counts as in
+(:mod:`spor_tasks.core.codec`; without ``texts`` if there are none) with its ``output``, the
+``system`` that wrote it, its ``input`` (a number or a text; outputs for equal inputs are resampled
+together), ``judgements`` (human numbers by name) and, optionally, ``scores`` (numbers of metrics
+that are not measured here, by name). The part of an output that counts is the same as in
 :mod:`spor_tasks.evaluation.scoring`.
 """
 
@@ -28,35 +28,33 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.jsonl import RowReader
 from spor_tasks.evaluation.scoring import text_of
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.chrf import Chrf
-from spor_tasks.metrics.coverage import Coverage
+from spor_tasks.metrics.chrf import CHRF
+from spor_tasks.metrics.coverage import COVERAGE
 from spor_tasks.metrics.order import is_strict
-from spor_tasks.metrics.parent import Parent
-from spor_tasks.metrics.significance import percentile_interval
+from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
+from spor_tasks.metrics.significance import ROUNDING, blocks, percentile_interval
+from spor_tasks.metrics.totals import Numbers
 from spor_tasks.text import align
-from spor_tasks.text.answers import answer
+from spor_tasks.text.filters import first_line
 
-Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
-"""Which input, or which system, each output belongs to, numbered from 0."""
+"""The input or the system of each output, numbered from 0."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many steps are done, and of how many."""
+"""Called with the number of steps done and the number of all steps."""
 
 RESAMPLES = 1_000
 SEED = 0
 FEWEST = 3
-"""Between fewer texts or systems there is no correlation: that of two is always 1 or -1."""
+"""The fewest texts or systems to correlate: a correlation of two is always 1 or -1."""
 
-_ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal is equal
-_AT_ONCE = 256  # outputs that are measured together
-_CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
+_AT_ONCE = 256  # outputs measured together
 
 
 class Measure(NamedTuple):
-    """Numbers by ``names`` that are computed from outputs, and perhaps from references.
+    """Numbers by ``names`` that are computed from outputs, and from references if needed.
 
-    ``values`` returns them for each of some outputs, each of the sample in its place.
+    ``values`` takes samples and an output for each, and returns the numbers of each output.
     """
 
     names: tuple[str, ...]
@@ -64,23 +62,17 @@ class Measure(NamedTuple):
     needs_texts: bool = False
 
 
-def measure_of(
-    metric: Metric[Sample, str, Any],
-    *,
-    needs_texts: bool = False,
-    judge: Callable[[Sequence[Sample], Sequence[str]], Iterable[Any]] | None = None,
-) -> Measure:
-    """Return what a metric adds to its scores; ``judge`` measures many outputs faster together."""
+def measure_of(metric: Metric[Any]) -> Measure:
+    """Return the scores of single outputs by a metric whose values are numbers."""
 
     def values(samples: Sequence[Sample], outputs: Sequence[str]) -> Iterable[Mapping[str, Any]]:
-        found = judge(samples, outputs) if judge else map(metric.measure, samples, outputs)
-        return map(metric.values, found)
+        return map(metric.values, metric.measure(samples, [(output,) for output in outputs]))
 
-    return Measure(metric.names, values, needs_texts)
+    return Measure(tuple(info.name for info in metric.scores), values, metric.needs_texts)
 
 
 def _fidelity(sample: Sample, output: str) -> dict[str, float]:
-    """Return 100 where every unit is located, as the metric ``order`` locates them, else 0."""
+    """Return 100 if every unit is located, as the metric ``order`` locates units, else 0."""
     positions = align.locate(sample.units, output, strict=is_strict(sample))
     return {"fidelity": 100.0 * (None not in positions)}
 
@@ -95,14 +87,14 @@ def _scorer() -> BLEU:
 
 
 MEASURES = (
-    measure_of(Parent(), needs_texts=True),
-    measure_of(Parent(full_table=True), needs_texts=True),
-    measure_of(Chrf(), needs_texts=True),
+    measure_of(PARENT),
+    measure_of(PARENT_FULL_TABLE),
+    measure_of(CHRF),
     Measure(("bleu",), partial(map, _bleu), needs_texts=True),
-    measure_of(Coverage()),
+    measure_of(COVERAGE),
     Measure(("fidelity",), partial(map, _fidelity)),
 )
-"""What is measured on every output. ``bleu`` is sacrebleu's sentence BLEU, for comparison."""
+"""The measures of every output. ``bleu`` is sacrebleu's sentence BLEU, for comparison."""
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -110,7 +102,7 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judged outputs of a file; NaN stands for a number that an output lacks."""
+    """The judged outputs of a file; NaN stands for a missing number."""
 
     file: Path
     inputs: Codes
@@ -128,19 +120,19 @@ class _Row(NamedTuple):
     scores: Mapping[str, float]
 
 
-def read(
+def read_judged(
     files: Sequence[Path],
     *,
     metrics: Sequence[str] = (),
     measures: Sequence[Measure] = MEASURES,
     progress: Progress | None = None,
 ) -> tuple[Judged, ...]:
-    """Read files of judged outputs, and measure the outputs by ``metrics``, or by all of them.
+    """Read files of judged outputs, and measure the outputs by ``metrics``, or by all metrics.
 
     Raises:
-        CorpusError: a file cannot be read, or holds no row or no judgement, or a row is malformed
-            or there twice; the error names the line.
-        ConfigError: one of ``metrics`` is neither measured nor in the rows' ``scores``.
+        CorpusError: a file cannot be read or has no rows or no judgements, or a row is malformed
+            or repeated; the error names the line.
+        ConfigError: a name in ``metrics`` is neither measured nor in the rows' ``scores``.
     """
     ours = tuple(name for measure in measures for name in measure.names)
     rows = {file: _rows(file, ours) for file in dict.fromkeys(files)}
@@ -173,7 +165,7 @@ def read(
 
 
 def _measure(measure: Measure, rows: Sequence[_Row], scores: Sequence[dict[str, float]]) -> None:
-    """Add what can be measured of the rows to their scores."""
+    """Add the measured scores to those rows that can be measured."""
     able = [
         number
         for number, row in enumerate(rows)
@@ -196,23 +188,23 @@ def _rows(file: Path, ours: Sequence[str]) -> list[_Row]:
             raise CorpusError(
                 f"`scores` has {min(clash)!r}, which is measured here",
                 where=where,
-                remedy="Give it another name, such as `their_bleu`.",
+                remedy="Use another name, such as `their_bleu`.",
             )
         first = places.setdefault((row.input, row.system), where)
         if first != where:
             raise CorpusError(
-                f"is a second output of {row.system!r} for input {row.input!r}, after {first}",
+                f"has a second output of {row.system!r} for input {row.input!r}, after {first}",
                 where=where,
                 remedy="Give each output once, with the mean of its judgements.",
             )
         rows.append(row)
     if not rows:
-        raise CorpusError("holds no row", where=file)
+        raise CorpusError("has no rows", where=file)
     if not any(row.judgements for row in rows):
         raise CorpusError(
-            "holds no judgement",
+            "has no judgements",
             where=file,
-            remedy='Give rows numbers of people, such as "judgements": {"fluency": 3}.',
+            remedy='Add human judgements to the rows, such as "judgements": {"fluency": 3}.',
         )
     return rows
 
@@ -220,10 +212,10 @@ def _rows(file: Path, ours: Sequence[str]) -> list[_Row]:
 def _row(fields: Mapping[str, Any], where: str, reader: RowReader) -> _Row:
     of = fields.get("input")
     if isinstance(of, bool) or not isinstance(of, int | str):
-        raise CorpusError(f"`input` must be a whole number or a text, not {of!r}", where=where)
+        raise CorpusError(f"`input` must be an integer or a string, not {of!r}", where=where)
     return _Row(
         reader(fields, where),
-        answer(text_of(fields, "output", where)),
+        first_line(text_of(fields, "output", where)),
         of,
         text_of(fields, "system", where),
         _numbers(fields.get("judgements"), "judgements", where),
@@ -233,9 +225,7 @@ def _row(fields: Mapping[str, Any], where: str, reader: RowReader) -> _Row:
 
 def _numbers(value: object, field: str, where: str) -> dict[str, float]:
     if not isinstance(value, dict):
-        raise CorpusError(
-            f"`{field}` must be an object that has numbers by their names", where=where
-        )
+        raise CorpusError(f"`{field}` must be an object with a number for each name", where=where)
     for name, number in value.items():
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
         if number is not None and not (is_number and abs(number) <= sys.float_info.max):
@@ -248,7 +238,7 @@ def _numbers(value: object, field: str, where: str) -> dict[str, float]:
 def _columns(
     rows: Sequence[Mapping[str, float]], names: Sequence[str] | None = None
 ) -> dict[str, Numbers]:
-    """Return the numbers of each name that some row has."""
+    """Return the numbers of each name, over all rows, if any row has one."""
     if names is None:
         names = list(dict.fromkeys(chain(*rows)))
     columns = {name: np.array([row.get(name) for row in rows], float) for name in names}
@@ -256,7 +246,7 @@ def _columns(
 
 
 def _codes(names: Sequence[str] | NDArray[Any]) -> Codes:
-    """Return the place of each among the different ones in order: rows may come in any order."""
+    """Return the index of each name among the sorted names: rows may come in any order."""
     return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)
 
 
@@ -265,7 +255,7 @@ def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> Non
         if name not in known:
             raise ConfigError(
                 f"there is no {what} {name!r}",
-                remedy=f"Choose from {', '.join(known) or 'nothing'}.",
+                remedy=f"Use one of {', '.join(known)}." if known else None,
             )
 
 
@@ -273,7 +263,7 @@ def _require_known(what: str, asked: Sequence[str], known: Sequence[str]) -> Non
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % bootstrap interval; NaN stands for what is not defined."""
+    """A number with its 95 % bootstrap interval; NaN stands for an undefined number."""
 
     value: float
     low: float
@@ -283,7 +273,7 @@ class Estimate(NamedTuple):
 class Correlation(NamedTuple):
     """How a metric correlates with a judgement ``over`` texts or systems.
 
-    ``kendall`` is τ-b. NaN is the correlation with what does not vary.
+    ``kendall`` is τ-b. A correlation with a constant is NaN.
     """
 
     over: str
@@ -294,7 +284,7 @@ class Correlation(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The Pearson correlation of ``metric`` less that of ``other``, signs as they are.
+    """The signed Pearson correlation of ``metric`` minus that of ``other``.
 
     ``t`` and ``p`` are those of :func:`williams`.
     """
@@ -311,8 +301,8 @@ class Difference(NamedTuple):
 class Agreement:
     """How the metrics of a file agree with one judgement.
 
-    All are of the same rows, those that have the judgement and a score of every metric; the others
-    are counted in ``left_out``.
+    All correlations are over the same rows: those with the judgement and a score of every metric.
+    ``left_out`` counts the other rows.
     """
 
     file: Path
@@ -327,7 +317,7 @@ class Agreement:
     differences: tuple[Difference, ...]
 
     def strongest(self, over: str) -> str | None:
-        """Return the metric with the largest Pearson correlation, whatever its sign."""
+        """Return the metric with the largest absolute Pearson correlation."""
         found = {
             each.metric: abs(each.pearson.value)
             for each in self.correlations
@@ -344,12 +334,12 @@ def agreements(
     seed: int = SEED,
     progress: Progress | None = None,
 ) -> tuple[Agreement, ...]:
-    """Correlate the scores of each file with each of ``judgements`` that it has, or with all.
+    """Correlate the scores in each file with each of ``judgements`` in it, or with all judgements.
 
-    Intervals are of resamples of whole inputs, with all outputs for them; systems stay the same.
+    Intervals come from resamples of whole inputs with all their outputs; systems are not resampled.
 
     Raises:
-        ConfigError: no file has one of ``judgements``.
+        ConfigError: a name in ``judgements`` is in no file.
     """
     known = tuple(dict.fromkeys(name for each in judged for name in each.judgements))
     _require_known("judgement", judgements, known)
@@ -394,7 +384,7 @@ def _agreement(judged: Judged, judgement: str, resamples: int, seed: int) -> Agr
 
 
 def _standard(column: Numbers) -> Numbers:
-    """Return the column with mean 0 and variance 1, so that rounding is always of one size."""
+    """Return the column with mean 0 and variance 1, so that rounding errors have one size."""
     scaled = column / (np.abs(column).max(initial=0) or 1)
     if not len(scaled) or not np.ptp(scaled):
         return np.zeros_like(scaled)
@@ -403,10 +393,10 @@ def _standard(column: Numbers) -> Numbers:
 
 
 class _Level(NamedTuple):
-    """What is correlated, ``n`` texts or systems.
+    """The ``n`` texts or systems to correlate.
 
-    ``points`` returns their numbers for one column, ``correlate`` the three coefficients of two
-    columns for the data and then for each resample, of shape (3, 1 + resamples).
+    ``points`` returns their numbers for a column. ``correlate`` returns the three coefficients of
+    two columns, for the data and then for each resample, in shape (3, 1 + resamples).
     """
 
     over: str
@@ -431,8 +421,8 @@ def _levels(inputs: Codes, systems: Codes, resamples: int, seed: int) -> Iterato
 
 
 def _weights(inputs: int, resamples: int, seed: int) -> Numbers:
-    """Return how often a resample has each input; the first one is the data as they are."""
-    if inputs == 1:  # which drawn again is the same again: nothing to learn from
+    """Return how often each resample has each input; the first row is the data itself."""
+    if inputs == 1:  # every resample would equal the data
         resamples = 0
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(inputs, np.full(inputs, 1 / inputs), resamples)
@@ -440,7 +430,7 @@ def _weights(inputs: int, resamples: int, seed: int) -> Numbers:
 
 
 def _estimate(values: Numbers) -> Estimate:
-    """Return the first value, with the interval of those resamples that have one."""
+    """Return the first value, with the interval of the defined values of resamples."""
     resampled = values[1:][~np.isnan(values[1:])]
     bounded = len(resampled) and not math.isnan(values[0])
     return Estimate(
@@ -461,11 +451,12 @@ def _differences(
 def williams(one: float, other: float, shared: float, n: int) -> tuple[float, float]:
     """Return t and two-sided p of no difference between two correlations with the same thing.
 
-    ``one`` and ``other`` are Pearson correlations of two metrics with a judgement, ``shared`` is
-    that between the metrics, and ``n`` the number of texts or systems, which count as independent
-    (Williams, 1959, as in Steiger, 1980, equation 7). NaN where the metrics say the same, or n < 4.
+    ``one`` and ``other`` are the Pearson correlations of two metrics with a judgement, ``shared``
+    is the correlation between the metrics, and ``n`` the number of texts or systems, which are
+    taken as independent (Williams, 1959, as in Steiger, 1980, equation 7). Both are NaN if the
+    metrics agree completely, or n < 4.
     """
-    if n <= FEWEST or not abs(shared) < 1 - _ROUNDING:
+    if n <= FEWEST or not abs(shared) < 1 - ROUNDING:
         return math.nan, math.nan
     rest = max(0.0, 1 - one**2 - other**2 - shared**2 + 2 * one * other * shared)
     spread = 2 * rest * (n - 1) / (n - 3) + (one + other) ** 2 / 4 * (1 - shared) ** 3
@@ -479,25 +470,25 @@ def williams(one: float, other: float, shared: float, n: int) -> tuple[float, fl
 
 
 def _over_texts(inputs: Codes, weights: Numbers, one: Numbers, other: Numbers) -> Numbers:
-    blocks = []
-    for block in _blocks(weights, len(one)):
-        drawn = block[:, inputs]
+    found = []
+    for block in blocks(len(weights), len(one)):
+        drawn = weights[block][:, inputs]
         ranks = _ranks(one, drawn), _ranks(other, drawn)
-        blocks.append([_pearson(one, other, drawn), _pearson(*ranks, drawn)])
+        found.append([_pearson(one, other, drawn), _pearson(*ranks, drawn)])
 
     def concordance(a: Numbers, b: Numbers) -> Numbers:
         pairs = _concordance(a, b, inputs)
         total: Numbers = ((weights @ pairs) * weights).sum(axis=1)
         return total
 
-    return np.vstack([np.concatenate(blocks, axis=1), _correlation(concordance, one, other)])
+    return np.vstack([np.concatenate(found, axis=1), _correlation(concordance, one, other)])
 
 
 def _concordance(one: Numbers, other: Numbers, inputs: Codes) -> Numbers:
-    """Return the pairs of texts that both columns order alike less those that they do not.
+    """Return the concordant minus the discordant pairs of texts, by the inputs of both texts.
 
-    They are counted by the inputs of the two texts, of shape (inputs, inputs): a resample has each
-    count as often as it has the one input times the other.
+    The shape is (inputs, inputs). In a resample, each count is multiplied by how often the resample
+    has either input.
     """
     count = int(inputs.max()) + 1
     rows = []
@@ -519,19 +510,19 @@ def _over_systems(
         total: Numbers = (_signs(a) * _signs(b)).sum(axis=(1, 2))
         return total
 
-    blocks = []
-    for block in _blocks(weights, count**2):
-        pair = means(one, block), means(other, block)
+    found = []
+    for block in blocks(len(weights), count**2):
+        pair = means(one, weights[block]), means(other, weights[block])
         ranks = stats.rankdata(pair[0], axis=1), stats.rankdata(pair[1], axis=1)
         alike = np.ones_like(pair[0])
-        blocks.append(
+        found.append(
             [_pearson(*pair, alike), _pearson(*ranks, alike), _correlation(concordance, *pair)]
         )
-    return np.concatenate(blocks, axis=1)
+    return np.concatenate(found, axis=1)
 
 
 def _means(inputs: Codes, systems: Codes, column: Numbers, weights: Numbers) -> Numbers:
-    """Return the systems' means, of shape (resamples, systems); NaN is one without an output."""
+    """Return the systems' means, in shape (resamples, systems); NaN for one without outputs."""
     shape = weights.shape[1], int(systems.max()) + 1
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, (inputs, systems), column)
@@ -539,7 +530,7 @@ def _means(inputs: Codes, systems: Codes, column: Numbers, weights: Numbers) -> 
     outputs = weights @ counts
     means = np.full(outputs.shape, math.nan)
     np.divide(weights @ sums, outputs, out=means, where=outputs > 0)
-    rounded: Numbers = np.round(means / _ROUNDING) * _ROUNDING
+    rounded: Numbers = np.round(means / ROUNDING) * ROUNDING
     return rounded
 
 
@@ -548,14 +539,8 @@ def _signs(means: Numbers) -> Numbers:
     return signs
 
 
-def _blocks(weights: Numbers, width: int) -> Iterator[Numbers]:
-    most = max(1, _CELLS_AT_ONCE // width)
-    for start in range(0, len(weights), most):
-        yield weights[start : start + most]
-
-
 def _ranks(column: Numbers, drawn: Numbers) -> Numbers:
-    """Return the rank of each text in each resample, less one half; equal texts share the mean."""
+    """Return the rank of each text in each resample, minus a half; ties share the mean rank."""
     codes = _codes(column)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
@@ -581,10 +566,10 @@ def _pearson(one: Numbers, other: Numbers, weights: Numbers) -> Numbers:
 def _correlation(
     product: Callable[[Numbers, Numbers], Numbers], one: Numbers, other: Numbers
 ) -> Numbers:
-    """Return the product of both over the root of their squares, NaN where one does not vary."""
+    """Return the product of both over the root of their squares; NaN if one is constant."""
     both, ones, others = product(one, other), product(one, one), product(other, other)
-    varied = (ones > _ROUNDING**2) & (others > _ROUNDING**2)
+    varied = (ones > ROUNDING**2) & (others > ROUNDING**2)
     found = np.full(both.shape, math.nan)
     found[varied] = both[varied] / np.sqrt(ones[varied] * others[varied])
-    clipped: Numbers = np.clip(found, -1, 1)  # rounding goes past 1
+    clipped: Numbers = np.clip(found, -1, 1)  # rounding errors may exceed 1
     return clipped

@@ -1,4 +1,4 @@
-"""`spor-baseline`: a system without a model, as a model of lm-eval, so that it is scored alike."""
+"""`spor-baseline`: a baseline as an lm-eval model, so that it is scored like one."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,18 +8,18 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.core.codec import any_sample_of
-from spor_tasks.core.sample import OrderSample, Sample, SplitPair
+from spor_tasks.core.codec import sample_of
+from spor_tasks.core.sample import Orders, Sample, SplitPair
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Training
 from spor_tasks.harness import task_files
+from spor_tasks.harness.plan import sets_of
 
 
 class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
-    """Answers our tasks' requests as a baseline does.
+    """Answers the requests of our tasks as a baseline does.
 
-    ``model`` is ``baseline:NAME``. A baseline that looks at a training set is given that of
+    ``model`` is ``baseline:NAME``. A baseline that uses a training set gets that of
     ``baseline_arm``.
 
     Raises:
@@ -32,7 +32,7 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         self._arm = baseline_arm
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002 - lm-eval's
-        """Return what the baseline writes to each request."""
+        """Return the baseline's output for each request."""
         return [self._write(request) for request in requests]
 
     def _write(self, request: Instance) -> str:
@@ -57,11 +57,11 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
 
 
 def _as_shown(request: Instance) -> Sample:
-    """Return the sample of a request, its units in the order in which the prompt shows them."""
-    sample = any_sample_of(request.doc)
-    if not isinstance(sample, OrderSample):
+    """Return the sample of a request, with its units in the order of the prompt."""
+    sample = sample_of(request.doc)
+    if not isinstance(sample.challenge, Orders):
         return sample
-    order = sample.input_orders[request.idx]
+    order = sample.challenge.inputs[request.idx]
     return replace(sample, units=tuple(sample.units[number] for number in order))
 
 
@@ -69,8 +69,8 @@ def _as_shown(request: Instance) -> Sample:
 def _task(name: str) -> tuple[Mapping[str, Any], SplitPair]:
     (file,) = task_files.expand([name])
     metadata = file.content["metadata"]
-    aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
-    return metadata, registry.load(aspect, corpus, protocol, metadata.get("part"))
+    sets, asked = sets_of(metadata)
+    return metadata, sets.load(asked)
 
 
 @cache

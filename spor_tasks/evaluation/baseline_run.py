@@ -1,4 +1,4 @@
-"""`spor baseline`: what a system without a model writes, scored as any model is."""
+"""`spor baseline`: run a baseline and score it like a model."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,13 @@ from typing import Any
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
-from spor_tasks.core.sample import ARMS
+from spor_tasks.core.sample import Hidden
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Baseline
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.harness import task_files
+from spor_tasks.harness.adapt import metrics_for
+from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, find
@@ -30,20 +32,21 @@ def run(
 ) -> tuple[TaskResult, ...]:
     """Evaluate a baseline on the tasks of these names, which may be groups or patterns.
 
-    One that looks at a training set is evaluated with each arm of a task. ``outputs`` is written
-    what it wrote, in the rows that `spor score` reads; that takes a single task, and its first arm.
-    ``folder`` is written result files as lm-eval writes them, which `spor report` reads.
+    A baseline that uses a training set is evaluated with each arm of a task. The outputs for a
+    single task, with its first arm, are written to the file ``outputs`` as rows that `spor score`
+    reads. Result files as lm-eval writes them, which `spor report` reads, are written to
+    ``folder``.
 
     Raises:
         ConfigError: there is no such baseline or task, the baseline does not suit any of the tasks,
-            or the file cannot be written.
-        CorpusError: the data of a task is not at hand.
+            or a file cannot be written.
+        CorpusError: the data of a task is missing.
     """
     baseline = baselines.find(name)
     for asked in names:
         if not task_files.expand([asked]):
             raise ConfigError(
-                f"there is no task {asked!r} of ours", remedy="`spor tasks list` names them."
+                f"there is no task {asked!r}", remedy="`spor tasks list` names the tasks."
             )
     suited = [file for file in task_files.expand(names) if suits(baseline, file)]
     if not suited:
@@ -51,7 +54,11 @@ def run(
             f"{name} does not suit {', '.join(names)}", remedy=_REMEDIES[baseline.looks_at]
         )
     if outputs is not None and len(suited) > 1:
-        raise ConfigError("takes the outputs of one task", where="--out")
+        raise ConfigError(
+            f"takes the outputs of one task, not of {len(suited)}",
+            where="--out",
+            remedy="Name one task, or leave --out out.",
+        )
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         with writing(place):
@@ -63,8 +70,12 @@ def run(
                 metadata = {"held_out_reference": True} if baseline.looks_at == "reference" else {}
                 evaluator.evaluate(settings, [file.name], place, metadata=metadata, limit=limit)
         written = sorted(set(place.rglob("results_*.json")) - before, key=lambda path: path.name)
-        if not written:  # lm-eval says so in its log alone
-            raise ConfigError("results cannot be written", where=place, remedy="Is the disk full?")
+        if not written:  # lm-eval only logs this
+            raise ConfigError(
+                "results cannot be written",
+                where=place,
+                remedy="Check that the disk has room and that you may write there.",
+            )
         found = tuple(result for path in written for result in reading.read(path))
         if outputs is not None:
             _write(outputs, found[0])
@@ -73,16 +84,16 @@ def run(
 
 _REMEDIES = {
     "input": "Name a task that is decoded greedily.",
-    "demonstrations": "Name a task that shows demonstrations, …_icl_<arm>.",
+    "demonstrations": "Name a task that shows demonstrations: …_icl_<arm>.",
     "training": "Name a task that is decoded greedily and shows no demonstrations.",
     "reference": "Name a task whose samples have references and that shows no demonstrations.",
 }
 
 
 def suits(baseline: Baseline, file: TaskFile) -> bool:
-    """Tell whether a task has what a baseline looks at. Beams are nothing to a baseline."""
+    """Return whether a task has what the baseline uses. Tasks with beams suit no baseline."""
     metadata = file.content["metadata"]
-    if "_beam5" in file.content["include"]:
+    if file.decoding == "beam5":
         return False
     match baseline.looks_at:
         case "demonstrations":
@@ -90,17 +101,24 @@ def suits(baseline: Baseline, file: TaskFile) -> bool:
         case "training":
             return "icl_arm" not in metadata
         case "reference":
-            return "icl_arm" not in metadata and metadata["aspect"] != "rule_learnability"
+            return "icl_arm" not in metadata and not _hides(file)
     return True
 
 
+def _hides(file: TaskFile) -> bool:
+    """Return whether the samples hide something, and so have no references."""
+    sets, name = sets_of(file.content["metadata"])
+    return any(each.challenge is Hidden for each in metrics_for(sets.find(name).scores))
+
+
 def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of the model that answers as the baseline, one for each arm it sees."""
+    """Yield the arguments of the baseline as a model, for each arm that it uses."""
     model = {"model": f"{baselines.PREFIX}{name}"}
     if baseline.looks_at != "training":
         yield model
         return
-    for arm in ARMS[file.content["metadata"]["aspect"]]:
+    sets, asked = sets_of(file.content["metadata"])
+    for arm in sets.find(asked).arms:
         yield {**model, "baseline_arm": arm}
 
 

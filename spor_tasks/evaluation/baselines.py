@@ -1,7 +1,7 @@
-"""Systems without a model: what copying, retrieval and people are worth by every metric.
+"""Baselines without a model: what copying, retrieval and human texts score by every metric.
 
-A score that one of them reaches, or a gap between arms that one of them has, is no evidence of a
-model's ability.
+If a baseline reaches a score, or has a gap between arms, the same score or gap of a model is not
+evidence of its ability.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +16,7 @@ from spor_tasks.prompts.demonstrations import copied_text
 from spor_tasks.text.normalize import display
 
 PREFIX = "baseline:"
-"""What a baseline's name begins with where models' names stand."""
+"""The prefix of a baseline's name in place of a model's name."""
 
 _KNOWN_UNITS = 16384
 
@@ -24,8 +24,9 @@ _Item = TypeVar("_Item")
 
 
 def copy_input(sample: Sample) -> str:
-    """Return the words of the units, in the order in which they are shown, and nothing else."""
-    named = [] if sample.name is None else [display(sample.name)]
+    """Return the words of the units, in the order shown, and nothing else."""
+    name = sample.about("name")
+    named = [] if name is None else [display(name)]
     return " ".join([*named, *(f"{' '.join(map(display, unit))}." for unit in sample.units)])
 
 
@@ -59,22 +60,22 @@ def _words_of(unit: DataUnit) -> frozenset[str]:
 
 
 class Training:
-    """The texts of a training set, to be found by their units."""
+    """The texts of a training set, found by their units."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._all = [sample for sample in samples if sample.references]
         least = min((len(set(sample.units)) for sample in self._all), default=0)
         self._index = _Index(self._all)
-        # Single units; where a training set has none, what comes nearest to them.
+        # Samples of a single unit; if there are none, those of the fewest units.
         self._single = _Index(s for s in self._all if len(set(s.units)) == least)
         self._told: dict[DataUnit, str] = {}
 
     def nearest_text(self, sample: Sample) -> str:
-        """Return the first text of the training sample whose units are most like the sample's."""
+        """Return the first text of the training sample with the most similar units."""
         return self._index.nearest(sample).references[0]
 
     def units_joined(self, sample: Sample) -> str:
-        """Return for each unit the text of the single-unit training sample most like it, joined."""
+        """Return the joined texts of the most similar single-unit samples, one for each unit."""
         for unit in sample.units:
             if unit not in self._told:
                 alone = Sample("", sample.corpus, (unit,), ())
@@ -83,7 +84,7 @@ class Training:
 
 
 class _Index:
-    """Samples by their units and by their words, to find the nearest without comparing with all."""
+    """Samples by units and by words, to find the nearest without comparing with all of them."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._samples = list(samples)
@@ -98,7 +99,7 @@ class _Index:
 
 
 class _Overlaps(Generic[_Item]):
-    """Sets, to be found by what they share with another one."""
+    """Sets, found by what they share with another set."""
 
     def __init__(self, sets: Sequence[set[_Item]]) -> None:
         self._sizes = list(map(len, sets))
@@ -108,7 +109,7 @@ class _Overlaps(Generic[_Item]):
                 self._having[item].append(number)
 
     def most_like(self, items: set[_Item]) -> list[int]:
-        """Return the numbers of the sets with the highest Jaccard index, none where it is zero."""
+        """Return the indices of the sets with the highest Jaccard index; none if it is zero."""
         shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
         size = len(items)
         index = {
@@ -119,11 +120,10 @@ class _Overlaps(Generic[_Item]):
 
 
 class Baseline(NamedTuple):
-    """A system and what it looks at besides the sample.
+    """A system, and what it uses besides the sample.
 
-    ``write`` is given the sample, its units in the order in which they are shown, with what else
-    the baseline looks at: the demonstrations before it, a training set, or a text that people wrote
-    and that is left out of the references.
+    ``write`` takes the sample, with its units in the order shown, and what else the baseline uses:
+    the demonstrations before it, a training set, or a human text that is not among the references.
     """
 
     looks_at: Literal["input", "demonstrations", "training", "reference"]
@@ -146,13 +146,13 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def find(name: str) -> Baseline:
-    """Return the baseline of that name.
+    """Return the baseline with this name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such baseline.
     """
     if name not in BASELINES:
         raise ConfigError(
-            f"there is no baseline {name!r}", remedy=f"Name one of {', '.join(BASELINES)}."
+            f"there is no baseline {name!r}", remedy=f"Use one of {', '.join(BASELINES)}."
         )
     return BASELINES[name]

@@ -1,4 +1,4 @@
-"""`spor eval`: lm-eval's own command line, with our tasks and `spor-hf` known to it."""
+"""`spor eval`: lm-eval's own command line, with our tasks and `spor-hf` registered."""
 
 import argparse
 import difflib
@@ -18,8 +18,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, read_text
 from spor_tasks.core.terminal import Parser
 from spor_tasks.evaluation.evaluator import register_models
-from spor_tasks.harness import checkpoints, stubs, task_files
-from spor_tasks.harness import task as harness
+from spor_tasks.harness import checkpoints, plan, stubs, task_files
 
 _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 
@@ -27,13 +26,13 @@ _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval.
 def run(arguments: Sequence[str]) -> None:
     """Evaluate as ``lm_eval run`` does with these arguments.
 
-    What is wrong with our tasks, their data or the checkpoint's folders is found before the model
-    is loaded, which may take minutes.
+    Our tasks, their data and the folders of the checkpoint are checked before the model is loaded,
+    which may take minutes.
 
     Raises:
-        ConfigError: a task is unknown, the checkpoint is none or does not fit the task, the model
-            cannot do what the task asks for, or its server fails.
-        CorpusError: the data of a task is not at hand.
+        ConfigError: a task is unknown, the checkpoint is not a checkpoint or does not fit the task,
+            the model cannot do what the task needs, or its server fails.
+        CorpusError: the data of a task is missing.
     """
     setup_logging()
     options = parse(arguments)
@@ -57,7 +56,7 @@ def run(arguments: Sequence[str]) -> None:
         raise ConfigError(
             f"the server failed: {error}",
             where="--model_args base_url",
-            remedy="No result was written. See what the server says, and run it again.",
+            remedy="No results were written. Check the server's log, and run the command again.",
         ) from error
 
 
@@ -65,18 +64,18 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments as lm-eval's own parser reads them.
 
     Raises:
-        ConfigError: one is JSON that is nested too deeply.
+        ConfigError: an argument is JSON that is nested too deeply.
     """
     parser = Parser(prog="spor eval")
     Run.create(parser.add_subparsers(dest="command"))
     try:
         return parser.parse_args(["run", *arguments])
     except RecursionError as error:
-        raise ConfigError("a value is nested too deeply", where="command line") from error
+        raise ConfigError("an argument is nested too deeply", where="command line") from error
 
 
 def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[str, Any]) -> None:
-    """Find what is wrong with the settings, the tasks or a checkpoint before it is loaded.
+    """Check the settings, the tasks and a checkpoint before it is loaded.
 
     Raises:
         ConfigError, CorpusError: as :func:`run` does.
@@ -89,17 +88,17 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
     _check_trust(model_args)
     given = model_args | _mapping(settings, "metadata")
     for task in task_files.expand(names):
-        harness.resolve(task.content["metadata"] | given)
+        plan.resolve(task.content["metadata"] | given)
     if settings.get("apply_chat_template") and checkpoints.has_chat_template(given) is False:
         raise ConfigError(
             "the tokenizer has no chat template",
             where="--apply_chat_template",
-            remedy="Leave it out: what was not tuned on chats reads plain prompts.",
+            remedy="Leave the option out: a model that was not tuned on chats takes plain prompts.",
         )
 
 
 def read_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given, on the command line before the file that ``--config`` names.
+    """Return the settings: those of the command line, then those of the file after ``--config``.
 
     Raises:
         ConfigError: the file cannot be read, is not valid YAML or has an unknown key.
@@ -109,9 +108,16 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
         path = Path(options.config)
         try:
             if is_file(path):
-                plain_yaml.parse(read_text(path), str(path))  # before lm-eval, which reads on
+                plain_yaml.parse(
+                    read_text(path), str(path)
+                )  # first, since lm-eval does not refuse aliases
             file = EvaluatorConfig.load_yaml_config(path)
-        except (OSError, RuntimeError, TypeError, ValueError) as error:  # one is for link loops
+        except (
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # RuntimeError: a loop of links
             raise ConfigError(str(error), where="--config") from error
         if unknown := file.keys() - {field.name for field in fields(EvaluatorConfig)}:
             raise ConfigError(f"unknown key {min(map(str, unknown))!r}", where=path)
@@ -119,18 +125,18 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def task_names(settings: Mapping[str, Any]) -> list[str]:
-    """Return the names that were given, of tasks, groups and patterns.
+    """Return the names of tasks and groups, and the patterns, that were given.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: none were given, or one is not a name.
     """
     given = settings.get("tasks") or []
     parts = given if isinstance(given, list) else [given]
     if not all(isinstance(part, str) for part in parts):
-        raise ConfigError("must be names", where="--tasks", remedy=_LIST)
+        raise ConfigError("must be a list of names", where="--tasks", remedy=_LIST)
     names = [name for part in parts for name in part.split(",")]
     if not names:
-        raise ConfigError("no task is named", where="--tasks", remedy=_LIST)
+        raise ConfigError("no tasks were given", where="--tasks", remedy=_LIST)
     return names
 
 
@@ -138,12 +144,14 @@ def _mapping(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = settings.get(key) or {}
     found = simple_parse_args_string(value) if isinstance(value, str) else value
     if not isinstance(found, dict):
-        raise ConfigError("must be keys and values", where=f"--{key}")
+        raise ConfigError(
+            "must be a mapping", where=f"--{key}", remedy="Write KEY=VALUE,KEY=VALUE, or JSON."
+        )
     return dict(found)
 
 
 def _check_names(names: Sequence[str], *, others: bool) -> None:
-    """Refuse at once a name that looks like ours and is not; lm-eval takes seconds to look."""
+    """Refuse a misspelt name of our tasks at once; lm-eval would take seconds to find it."""
     ours = [file.name for file in task_files.files()]
     for name in names:
         close = difflib.get_close_matches(name, ours, cutoff=0.75)
@@ -159,27 +167,27 @@ def _check_names(names: Sequence[str], *, others: bool) -> None:
 def _check_limit(settings: Mapping[str, Any]) -> None:
     if settings.get("limit") == 0:
         raise ConfigError(
-            "a limit of 0 is none: lm-eval would evaluate everything",
+            "lm-eval takes a limit of 0 as no limit, and would evaluate everything",
             where="--limit",
-            remedy="Give 1 or more, a share such as 0.1, or no limit.",
+            remedy="Use 1 or more, a share such as 0.1, or leave the option out.",
         )
 
 
 def _check_shots(settings: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Refuse to leave out the demonstrations of tasks that are about them."""
+    """Refuse zero demonstrations for tasks that need them."""
     shown = [
         task.name for task in task_files.expand(names) if "icl_arm" in task.content["metadata"]
     ]
     if shown and settings.get("num_fewshot") == 0:
         raise ConfigError(
-            f"{shown[0]} is about demonstrations, so none is no choice",
+            f"{shown[0]} shows demonstrations, so their number cannot be 0",
             where="--num_fewshot",
             remedy="Give the most that a prompt may show, such as 3, 5 or 8.",
         )
 
 
 def _check_trust(given: Mapping[str, Any]) -> None:
-    """Refuse what would have transformers ask on the terminal, or take "no" for a yes."""
+    """Refuse a value with which transformers would ask on the terminal, or take "no" for a yes."""
     trust = given.get("trust_remote_code", False)
     if not isinstance(trust, bool):
         raise ConfigError(
@@ -189,18 +197,16 @@ def _check_trust(given: Mapping[str, Any]) -> None:
 
 
 def _check_beams(settings: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Refuse beams of any other model than ours before it is loaded; the task itself would too."""
+    """Refuse beam search with a model other than ours before it is loaded, as the task would."""
     asked = _mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
     searching = [
-        task.name
-        for task in task_files.expand(names)
-        if asked or "_beam5" in task.content["include"]
+        task.name for task in task_files.expand(names) if asked or task.decoding == "beam5"
     ]
     model = settings.get("model", EvaluatorConfig().model)
     if searching and model != "spor-hf":
         raise ConfigError(
-            f"{model} cannot search with beams as {searching[0]} asks for",
+            f"{model} does not support the beam search of {searching[0]}",
             where="--model",
-            remedy="Of `hf` the beams are not those of transformers, and a server may decode "
-            "greedily without a word. Use `--model spor-hf`, or decode greedily.",
+            remedy="The beams of `hf` differ from those of transformers, and a server may silently "
+            "decode greedily. Use `--model spor-hf`, or a task without beams.",
         )

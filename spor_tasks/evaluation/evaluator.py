@@ -1,4 +1,4 @@
-"""Evaluating checkpoints in this process, one after another, without starting anew for each."""
+"""Evaluate checkpoints one after another in this process, loading their base only once."""
 
 import ctypes
 import gc
@@ -28,24 +28,24 @@ Arguments = dict[str, Any]
 
 
 def register_models() -> None:
-    """Have lm-eval know our models; again is harmless, and torch is not imported for it."""
+    """Register our models with lm-eval, without importing torch; safe to repeat."""
     for name, target in _MODELS.items():
         if name not in model_registry:
             model_registry.register(name, target=target)
 
 
 class Evaluator:
-    """Evaluates checkpoints, each as lm-eval would if it were started for that one alone.
+    """Evaluates checkpoints, each as lm-eval would in a process of its own.
 
-    The base that was loaded last stays, and its adapters are swapped. ``model`` is lm-eval's name
-    of a kind of model; ``settings`` are those that it is loaded with: ``batch_size``,
-    ``max_batch_size``, ``device``.
+    The last base stays loaded, and its adapters are swapped. ``model`` is lm-eval's name of a model
+    type; ``settings`` are the ones it is loaded with: ``batch_size``, ``max_batch_size``,
+    ``device``.
     """
 
     def __init__(self, model: str, **settings: str | int | None) -> None:
         register_models()
         self._kind = model
-        # As lm-eval's command line: its models' own default fails where there is no GPU.
+        # The default of lm-eval's command line; that of its models fails without a GPU.
         self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}
         self._loaded: tuple[Arguments, LM] | None = None
 
@@ -60,13 +60,13 @@ class Evaluator:
         log_samples: bool = True,
         **options: Any,  # noqa: ANN401 - passed on
     ) -> dict[str, Any] | None:
-        """Evaluate a checkpoint on tasks of ours; return what lm-eval found, and write it to out.
+        """Evaluate a checkpoint on our tasks; return lm-eval's results and write them to ``out``.
 
-        ``options`` are those of lm-eval's ``simple_evaluate``, ``hub`` those of its tracker. Among
-        several processes all but the first return None.
+        ``options`` are those of lm-eval's ``simple_evaluate``, ``hub`` those of its tracker. If
+        several processes share the work, all but the first return None.
 
         Raises:
-            SporError: the checkpoint or the data of a task is not at hand, or they do not fit.
+            SporError: the checkpoint or the data of a task is missing, or they do not fit.
         """
         given = dict(arguments)
         tracker = EvaluationTracker(output_path=str(out) if out else None, **(hub or {}))
@@ -82,7 +82,7 @@ class Evaluator:
         )
         if found is None:
             return None
-        # Of a model that is loaded already lm-eval takes the class for the name.
+        # If a model is already loaded, lm-eval writes its class instead of its name.
         found["config"]["model"] = tracker.general_config_tracker.model_source = self._kind
         samples = found.pop("samples", None) or {}
         tracker.save_results_aggregated(results=found, samples=samples)
@@ -91,24 +91,24 @@ class Evaluator:
         return found
 
     def release(self) -> None:
-        """Let go of the model that is loaded, and of its memory."""
+        """Drop the loaded model and free its memory."""
         self._loaded = None
         gc.collect()
-        # Else glibc keeps it for this process, in pieces: 8 GB after 28 trainings that take 3.
-        with suppress(AttributeError, OSError, TypeError):  # of other systems
+        # Otherwise glibc keeps fragments of it: 8 GB after 28 trainings that need 3 GB.
+        with suppress(AttributeError, OSError, TypeError):  # not glibc
             ctypes.CDLL(None).malloc_trim(0)
         if (torch := sys.modules.get("torch")) and torch.cuda.is_available():
             torch.cuda.empty_cache()
 
     def _model(self, arguments: Arguments) -> LM:
-        """Return the model with its adapter, loaded only where the last one is of no use."""
+        """Return the model with its adapter; it is loaded only if the last one cannot be reused."""
         base = {name: value for name, value in arguments.items() if name != "peft"}
         if self._loaded is not None:
             loaded_base, model = self._loaded
             if loaded_base == base and _swap_adapter(model, arguments.get("peft")):
                 return model
             del model
-            self.release()  # before the next one: there may be no room for two
+            self.release()  # first, since there may not be room for two
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         model = get_model(self._kind).create_from_arg_obj(arguments, self._settings)
         self._loaded = base, model
@@ -118,7 +118,7 @@ class Evaluator:
 def _swap_adapter(model: LM, adapter: str | None) -> bool:
     hugging_face = sys.modules.get("lm_eval.models.huggingface")
     if hugging_face is None or not isinstance(model, hugging_face.HFLM):
-        return adapter is None  # what takes no adapters is as it was loaded
+        return adapter is None  # a model without adapters is as it was loaded
     from spor_tasks.evaluation import hf  # noqa: PLC0415 - torch, which is loaded by now
 
     return hf.swap_adapter(model, adapter)

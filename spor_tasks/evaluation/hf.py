@@ -21,11 +21,11 @@ from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.harness import checkpoints
-from spor_tasks.text.answers import is_complete
+from spor_tasks.text.filters import is_complete
 
 _log = logging.getLogger(__name__)
 
-_STOPS_AFTER_ANSWER = "stops_after_answer"  # among a request's settings, on its way through lm-eval
+_FILTERS = "spor_filters"  # among a request's settings, on its way through lm-eval
 
 
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
@@ -173,8 +173,8 @@ class SporHF(HFLM):  # type: ignore[misc]
         ends: list[Callable[[str], bool]] = []
         if stops:
             ends.append(lambda text: any(stop in text for stop in stops))
-        if generation_kwargs.pop(_STOPS_AFTER_ANSWER, False):
-            ends.append(is_complete)
+        if names := generation_kwargs.pop(_FILTERS, ()):
+            ends.append(lambda text: is_complete(names, text))
         prompt_length = context.shape[1] if self.backend == "causal" else 0
         criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         with torch.autocast(
@@ -195,15 +195,16 @@ class SporHF(HFLM):  # type: ignore[misc]
 
 
 def _stopping(request: Instance) -> Instance:
-    """Return a request that ends after its answer, where its task takes the answer alone.
+    """Return a request that ends where its task's filters, ``filters``, cut off all that follows.
 
     Beams go on: to stop one would change which of them wins.
     """
     prompt, settings = request.args
-    if not getattr(request, _STOPS_AFTER_ANSWER, False) or settings.get("num_beams", 1) > 1:
+    names = getattr(request, "filters", ())
+    if not names or settings.get("num_beams", 1) > 1:
         return request
     stopping = copy.copy(request)
-    stopping.arguments = prompt, {**settings, _STOPS_AFTER_ANSWER: True}
+    stopping.arguments = prompt, {**settings, _FILTERS: names}
     return stopping
 
 

@@ -21,7 +21,7 @@ from spor_tasks.harness import task_files
 _OPTION = "--models"
 _log = logging.getLogger(__name__)
 
-# What lm-eval does for one model at a time, or in a way that mixes models up.
+# Options that lm-eval supports for one model only, or that would mix models up.
 _REFUSED = (
     *("model_args", "include_path", "use_cache", "cache_requests", "samples", "check_integrity"),
     *("wandb_args", "wandb_config_args", "trackio_args", "trust_remote_code", "show_config"),
@@ -29,26 +29,27 @@ _REFUSED = (
 
 
 class Entry(NamedTuple):
-    """A checkpoint to evaluate, and where it was named."""
+    """A checkpoint to evaluate, and the place that names it."""
 
     arguments: dict[str, Any]
     where: str
 
 
 def asked(arguments: Sequence[str]) -> bool:
-    """Say whether the arguments of `spor eval` name several models."""
+    """Return whether the arguments of `spor eval` have ``--models``."""
     return any(argument.partition("=")[0] == _OPTION for argument in arguments)
 
 
 def run(arguments: Sequence[str]) -> None:
     """Evaluate each of the models as ``lm_eval run`` does with the other arguments.
 
-    What is wrong with any of them is said before the first is loaded. One that fails after all
-    does not keep the others from being evaluated.
+    All models are checked before the first is loaded. If one fails later, the others are still
+    evaluated.
 
     Raises:
-        ConfigError, CorpusError: as :func:`~spor_tasks.evaluation.evaluate.run`, of each bad model.
-        ResultError: some models failed; the others have their results.
+        ConfigError, CorpusError: as :func:`~spor_tasks.evaluation.evaluate.run`, for every bad
+            model.
+        ResultError: some models failed; the others have results.
     """
     setup_logging()
     parser = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
@@ -58,25 +59,27 @@ def run(arguments: Sequence[str]) -> None:
     settings = evaluate.read_settings(options)
     names = evaluate.task_names(settings)
     if refused := [name for name in _REFUSED if settings.get(name)]:
-        raise ConfigError(f"does not go with --{refused[0]}", where=_OPTION)
-    entries = tuple(read(own.models))
+        raise ConfigError(f"cannot be used with --{refused[0]}", where=_OPTION)
+    entries = tuple(read_models(own.models))
     _check(entries, settings, names)
     if others := [name for name in names if not task_files.expand([name])]:
         raise ConfigError(
-            "only SPOR's tasks are for several models at once", where=f"--tasks {others[0]}"
+            f"--models evaluates only the tasks of this package, not {others[0]!r}",
+            where="--tasks",
+            remedy="`spor tasks list` names these tasks.",
         )
     ours = tuple(task.name for task in task_files.expand(names))
     _run(entries, ours, _config(options))
 
 
-def read(given: Sequence[str]) -> Iterator[Entry]:
-    """Yield the checkpoints that are named: ``pretrained=…,peft=…``, or files of such.
+def read_models(given: Sequence[str]) -> Iterator[Entry]:
+    """Yield the checkpoints given as ``pretrained=…,peft=…`` or in files.
 
-    A file has one a line, or is a YAML list of such texts or of mappings; lines that are empty or
-    begin with `#` do not count.
+    A file has one checkpoint per line, or is a YAML list of such texts or of mappings. Empty lines
+    and lines that begin with `#` are ignored.
 
     Raises:
-        ConfigError: a file is missing or holds something else, such as a YAML alias.
+        ConfigError: a file is missing or has something else, such as a YAML alias.
     """
     for text in given:
         file = Path(text)
@@ -92,7 +95,9 @@ def _items(file: Path) -> list[Any]:
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     if not lines:
-        raise ConfigError("names no model", where=file)
+        raise ConfigError(
+            "has no models", where=file, remedy="Write one pretrained=BASE,peft=ADAPTER per line."
+        )
     if file.suffix not in {".yaml", ".yml"}:
         return lines
     items = plain_yaml.parse(text, str(file))
@@ -110,17 +115,17 @@ def _entry(item: object, where: str) -> Entry:
             arguments = None
     if not isinstance(arguments, dict) or not arguments.get("pretrained"):
         raise ConfigError(
-            f"{item!r} is no model", where=where, remedy="Write pretrained=BASE,peft=ADAPTER."
+            f"{item!r} is not a model", where=where, remedy="Write pretrained=BASE,peft=ADAPTER."
         )
     return Entry(arguments, where)
 
 
 def _check(entries: Sequence[Entry], settings: dict[str, Any], names: Sequence[str]) -> None:
-    """Name every entry that is bad, not the first one alone."""
+    """Raise one error that names every bad entry."""
     faults = []
     for number, entry in enumerate(entries):
         if any(entry.arguments == other.arguments for other in entries[:number]):
-            faults.append(f"{entry.where}: stands there twice")
+            faults.append(f"{entry.where}: repeats an earlier entry")
             continue
         try:
             evaluate.check(settings, names, entry.arguments)
@@ -149,7 +154,7 @@ def _run(entries: Sequence[Entry], names: Sequence[str], config: EvaluatorConfig
         _log.info("%d of %d: %s", number, len(entries), visible(entry.arguments))
         try:
             found = _evaluate(evaluator, entry, names, config)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others are not to blame
+        except Exception as error:  # noqa: BLE001 - the other models must still be evaluated
             _log.error("%s failed", visible(entry.where), exc_info=error)
             evaluator.release()
             failed.append(f"{entry.where}: {error}")

@@ -1,21 +1,22 @@
 """Scores a file of outputs, whatever system wrote them, without the harness.
 
-Each row is a sample in the published field names (:mod:`spor_tasks.corpora.jsonl`) with its
-``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Of an output the same is
-scored as by the tasks (:mod:`spor_tasks.text.answers`). Rows are read one at a time, and only
-numbers are kept of them.
+Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`) with its
+``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Scored is what filters
+(:mod:`spor_tasks.text.filters`) leave of an output. A file is read in batches of rows, of which
+only numbers are kept.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from spor_tasks.core.codec import to_row
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporError
+from spor_tasks.core.codec import from_row, to_row
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
     ROW_VARIABLE,
     encode_row,
@@ -25,46 +26,23 @@ from spor_tasks.core.files import (
     write_rows,
     writing,
 )
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
-from spor_tasks.corpora.jsonl import RowReader
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple
 from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Metric, Score, Tally
-from spor_tasks.metrics.chrf import Chrf
-from spor_tasks.metrics.copy_rule import CopyEvidence, CopyRule, Verdict
-from spor_tasks.metrics.coverage import Coverage, Located
-from spor_tasks.metrics.facts import Facts, Told, share, untold
-from spor_tasks.metrics.order import Cwio, CwioEvidence, OrderEvidence, OrderInvariance
-from spor_tasks.metrics.parent import Parent, ParentEvidence
+from spor_tasks.metrics.base import Metric, Score, Tally, Texts
+from spor_tasks.metrics.base import metric as registered
+from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.significance import Clusters, Comparison
-from spor_tasks.text.answers import answer
-from spor_tasks.text.tokenize import tokens
+from spor_tasks.text import filters as known_filters
 
 STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
-CORPORA = tuple(_UNITS)
 
-_AT_ONCE = 256  # rows that a classifier judges together
-
-Fields = dict[str, Any]
-"""What is written of one sample."""
-
-
-class _Plan(NamedTuple):
-    """What a metric of the command line stands for.
-
-    Its ``metrics`` are all measured on a row's sample, which must be of type ``sample`` and may
-    have to have texts, and on the fields ``outputs``. ``describe`` makes what is written of
-    sample, output and the metrics' evidence. Without metrics it is a classifier that judges.
-    """
-
-    metrics: tuple[Metric[Any, Any, Any], ...]
-    sample: type[Sample]
-    needs_texts: bool
-    outputs: tuple[str, ...]
-    describe: Callable[..., Fields]
+_AT_ONCE = 256  # rows that are measured together
+_Metrics: TypeAlias = Sequence[Metric[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,53 +65,48 @@ class Result:
 
 def score(
     file: Path,
-    metric: str,
+    name: str,
     corpus: str,
     *,
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
     facts: Facts | None = None,
+    filters: Sequence[str] = known_filters.DEFAULT,
 ) -> Result:
     """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
 
-    ``per_sample`` is written each row as it was, with what the metric found. ``against`` holds
-    another system's outputs for the same samples in the same order. The metric ``facts`` is the
-    one that is given, with its classifier.
+    ``name`` is that of a registered metric; those with scores that correct one of its scores are
+    measured too. The metric ``facts`` is the one that is given, with its classifier.
+    ``per_sample`` is written each row as it was, with what the metrics found. ``against`` holds
+    another system's outputs for the same samples in the same order. ``filters`` are applied to each
+    output, in this order; without any it is scored whole.
 
     Raises:
-        ConfigError: the metric or corpus is unknown, ``facts`` lacks a classifier, or
+        ConfigError: the metric, corpus or a filter is unknown, ``facts`` lacks a classifier, or
             ``per_sample`` cannot be written.
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    if metric not in _PLANS or corpus not in CORPORA:
-        raise ConfigError(
-            f"there is no metric {metric!r} of corpus {corpus!r}",
-            remedy=f"Metrics are {', '.join(METRICS)}, corpora {', '.join(CORPORA)}.",
-        )
-    plan = _PLANS[metric]
-    if (metric == "facts") != (facts is not None):
-        raise ConfigError(
-            "the metric facts, and no other, needs a classifier",
-            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
-        )
-    metrics = plan.metrics if facts is None else (facts,)
-    own, other = _Summary(metrics), _Summary(metrics)
-    judged = own.counted(_judge(_read(file), plan, corpus, facts))
+    metrics = _metrics(name, facts)
+    registry().get("corpus", corpus)
+    for each in filters:
+        known_filters.find(each)
+    cut = partial(known_filters.apply, filters)
+    own, other = _Summary(metrics, filters), _Summary(metrics, filters)
+    judged = own.counted(_judge(_read(file), metrics, corpus, cut))
     if against:
-        judged = _paired(judged, other.counted(_judge(_read(against), plan, corpus, facts)))
+        judged = _paired(judged, other.counted(_judge(_read(against), metrics, corpus, cut)))
     if per_sample:
         with writing(per_sample):
-            rows = ({**each.row, **plan.describe(*each.found)} for each in judged)
-            write_rows(per_sample, rows)
+            write_rows(per_sample, (_described(each, metrics) for each in judged))
     else:
         for _ in judged:
             pass
     if not own.samples:
         raise CorpusError("holds no row", where=file)
     return Result(
-        metric,
+        name,
         corpus,
         own.samples,
         len(set(own.units)),
@@ -143,26 +116,50 @@ def score(
     )
 
 
-class _Judged(NamedTuple):
+def _metrics(name: str, facts: Facts | None) -> _Metrics:
+    """Return the metric, and those that correct it."""
+    if (name == "facts") != (facts is not None):
+        raise ConfigError(
+            "the metric facts, and no other, needs a classifier",
+            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
+        )
+    chosen = facts or registered(name)
+    corrected = {info.name for info in chosen.scores}
+    others = (registered(other) for other in registry().names("metric") if other != name)
+    return chosen, *(
+        other for other in others if any(info.corrects in corrected for info in other.scores)
+    )
+
+
+class _Row(NamedTuple):
     where: str
-    row: Mapping[str, Any]
+    fields: Mapping[str, Any]
     sample: Sample
-    output: str | tuple[str, ...]
+    texts: Texts
+
+
+class _Judged(NamedTuple):
+    row: _Row
     evidence: tuple[Any, ...]
 
-    @property
-    def found(self) -> tuple[Any, ...]:
-        return (self.sample, self.output, *self.evidence)
+
+def _described(judged: _Judged, metrics: _Metrics) -> dict[str, Any]:
+    described = dict(judged.row.fields)
+    for each, evidence in zip(metrics, judged.evidence, strict=True):
+        described |= each.describe(judged.row.sample, judged.row.texts, evidence)
+    return described
 
 
 class _Summary:
     """What is kept of the rows of one file."""
 
-    def __init__(self, metrics: Iterable[Metric[Any, Any, Any]]) -> None:
-        self.tallies = [(metric, Tally(metric.names)) for metric in metrics]
+    def __init__(self, metrics: _Metrics, filters: Sequence[str]) -> None:
+        self.tallies = [(metric, Tally(metric.scores)) for metric in metrics]
         self.units: list[int] = []  # hashes: samples with equal units are one cluster
         self.sha = hashlib.sha256()
         self.samples = 0
+        named = ",".join(filters) or "none"
+        self._filter = "" if tuple(filters) == known_filters.DEFAULT else f"|filter:{named}"
 
     @property
     def clusters(self) -> Clusters:
@@ -174,15 +171,15 @@ class _Summary:
         for each in judged:
             for (metric, tally), evidence in zip(self.tallies, each.evidence, strict=True):
                 tally.add(metric.values(evidence))
-            self.units.append(hash(frozenset(each.sample.units)))
-            self.sha.update(encode_row(to_row(each.sample)))
+            self.units.append(hash(frozenset(each.row.sample.units)))
+            self.sha.update(encode_row(to_row(each.row.sample)))
             self.samples += 1
             yield each
 
     def scores(self, *, intervals: bool) -> Iterator[Score]:
         clusters = self.clusters
         for metric, tally in self.tallies:
-            signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}"
+            signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}{self._filter}"
             for name in tally.names:
                 column = tally.column(name)
                 found = column.score(name, signature)
@@ -213,43 +210,54 @@ def _read(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _judge(
-    rows: Iterable[tuple[str, Mapping[str, Any]]], plan: _Plan, corpus: str, facts: Facts | None
+    rows: Iterable[tuple[str, Mapping[str, Any]]],
+    metrics: _Metrics,
+    corpus: str,
+    cut: Callable[[str], str],
 ) -> Iterator[_Judged]:
-    measured = _measure(rows, plan, corpus)
-    if facts is None:
-        yield from measured
-        return
-    while judged := list(islice(measured, _AT_ONCE)):
-        outputs = [str(each.output) for each in judged]
-        told = facts.judge([each.sample for each in judged], outputs)
-        for each, evidence in zip(judged, told, strict=True):
-            yield each._replace(evidence=(evidence,))
-
-
-def _measure(
-    rows: Iterable[tuple[str, Mapping[str, Any]]], plan: _Plan, corpus: str
-) -> Iterator[_Judged]:
-    for where, row in rows:
+    found = (_row(row, where, metrics, corpus, cut) for where, row in rows)
+    while batch := list(islice(found, _AT_ONCE)):
         try:
-            sample = _sample(row, plan, corpus, where)
-            texts = tuple(answer(text_of(row, field, where)) for field in plan.outputs)
-            output = texts if len(texts) > 1 else texts[0]
-            evidence = tuple(metric.measure(sample, output) for metric in plan.metrics)
-        except SporError as error:
-            raise CorpusError(error.what, where=where, remedy=error.remedy) from error
-        yield _Judged(where, row, sample, output, evidence)
+            evidence = _measure(batch, metrics)
+        except CorpusError:
+            for each in batch:  # the one at fault is to be named
+                try:
+                    _measure([each], metrics)
+                except CorpusError as error:
+                    raise CorpusError(error.what, where=each.where, remedy=error.remedy) from error
+            raise
+        yield from map(_Judged, batch, evidence)
 
 
-def _sample(row: Mapping[str, Any], plan: _Plan, corpus: str, where: str) -> Sample:
-    # A reader for each row, for one remembers every sample to number equal ones.
-    sample = RowReader(corpus, needs_texts=plan.needs_texts)(row, where)
-    if not isinstance(sample.units[0], _UNITS[corpus]):
+def _measure(batch: Sequence[_Row], metrics: _Metrics) -> list[tuple[Any, ...]]:
+    samples, outputs = [row.sample for row in batch], [row.texts for row in batch]
+    return list(zip(*(each.measure(samples, outputs) for each in metrics), strict=True))
+
+
+def _row(
+    fields: Mapping[str, Any],
+    where: str,
+    metrics: _Metrics,
+    corpus: str,
+    cut: Callable[[str], str],
+) -> _Row:
+    sample = _sample(fields, where, metrics, corpus)
+    count = metrics[0].outputs or 1
+    names = ("output",) if count == 1 else (f"output_{number + 1}" for number in range(count))
+    return _Row(where, fields, sample, [cut(text_of(fields, name, where)) for name in names])
+
+
+def _sample(row: Mapping[str, Any], where: str, metrics: _Metrics, corpus: str) -> Sample:
+    # A maker for each row, for one remembers every sample to number equal ones.
+    needs_texts = any(each.needs_texts for each in metrics)
+    sample = from_row(row, SampleMaker(corpus), where=where, needs_texts=needs_texts)
+    if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
         raise CorpusError(
-            f"its units are none of {corpus}",
+            f"its units are not those of {corpus}",
             where=where,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    if not isinstance(sample, plan.sample):
+    if any(not isinstance(sample.challenge, each.challenge or object) for each in metrics):
         raise CorpusError(
             "lacks what the metric looks at",
             where=where,
@@ -292,142 +300,13 @@ def _paired(ones: Iterable[_Judged], others: Iterable[_Judged]) -> Iterator[_Jud
         if one is None or other is None:
             raise ResultError(
                 "has no counterpart in the other file",
-                where=(one or other).where,
+                where=(one or other).row.where,
                 remedy=remedy,
             )
-        if one.sample.id != other.sample.id:
+        if one.row.sample.id != other.row.sample.id:
             raise ResultError(
-                f"is another sample than {other.where}", where=one.where, remedy=remedy
+                f"is another sample than {other.row.where}",
+                where=one.row.where,
+                remedy=remedy,
             )
         yield one
-
-
-# --- What is written of one sample: the names of the published evaluation's results, and more -----
-
-
-def _parent_fields(
-    sample: Sample, output: str, published: ParentEvidence, full_table: ParentEvidence
-) -> Fields:
-    return {
-        "n_table": len(_PUBLISHED.table(sample)),
-        "tok_output": tokens(output),
-        "precision": published.precision,
-        "recall": published.recall,
-        "f": published.f,
-        "precision_full_table": full_table.precision,
-        "recall_full_table": full_table.recall,
-        "f_full_table": full_table.f,
-    }
-
-
-def _chrf_fields(_: Sample, __: str, chrf: float) -> Fields:
-    return {"chrf": chrf}
-
-
-def _coverage_fields(_: Sample, __: str, positions: Located) -> Fields:
-    missing = [unit for unit, position in enumerate(positions) if position is None]
-    covered = Coverage().values(positions)
-    return {**covered, "pos": positions, "missing": missing}
-
-
-def _facts_fields(_: Sample, __: str, told: Told) -> Fields:
-    return {"facts": share(told), "told": told, "untold": untold(told)}
-
-
-def _order_fields(_: Sample, __: tuple[str, ...], evidence: OrderEvidence) -> Fields:
-    return {
-        f"{name}_{number}": value
-        for number, output in enumerate(evidence, start=1)
-        for name, value in (
-            ("fidelity", output.faithful),
-            ("proper", output.proper),
-            ("em", output.exact),
-            ("plan", output.order),
-            ("pos", output.positions),
-            ("missing", output.missing),
-        )
-    }
-
-
-def _cwio_fields(_: Sample, __: str, evidence: CwioEvidence) -> Fields:
-    positions = evidence.positions
-    return {
-        "tau": evidence.tau,
-        "n": evidence.units,
-        "occ": len(positions) - positions.count(None),
-        "pos": positions,
-        "tau_located": evidence.located_tau,
-        "pos_located": evidence.located,
-        "missing": evidence.missing,
-    }
-
-
-def _copy_fields(_: Sample, __: str, evidence: CopyEvidence) -> Fields:
-    return {
-        **_verdict_fields(evidence.published, ""),
-        **_verdict_fields(evidence.whole_word, "_whole_word"),
-    }
-
-
-def _verdict_fields(verdict: Verdict, suffix: str) -> Fields:
-    return {
-        f"a{suffix}": int(verdict.copied),
-        f"b{suffix}": int(verdict.leaked),
-        f"missing{suffix}": verdict.missing,
-        f"leaks{suffix}": [leak._asdict() for leak in verdict.leaks],
-    }
-
-
-_PUBLISHED = Parent()
-_PLANS: Mapping[str, _Plan] = {
-    "parent": _Plan(
-        metrics=(_PUBLISHED, Parent(full_table=True)),
-        sample=Sample,
-        needs_texts=True,
-        outputs=("output",),
-        describe=_parent_fields,
-    ),
-    "chrf": _Plan(
-        metrics=(Chrf(),),
-        sample=Sample,
-        needs_texts=True,
-        outputs=("output",),
-        describe=_chrf_fields,
-    ),
-    "coverage": _Plan(
-        metrics=(Coverage(),),
-        sample=Sample,
-        needs_texts=False,
-        outputs=("output",),
-        describe=_coverage_fields,
-    ),
-    "facts": _Plan(
-        metrics=(),
-        sample=Sample,
-        needs_texts=False,
-        outputs=("output",),
-        describe=_facts_fields,
-    ),
-    "order": _Plan(
-        metrics=(OrderInvariance(),),
-        sample=OrderSample,
-        needs_texts=True,
-        outputs=("output_1", "output_2"),
-        describe=_order_fields,
-    ),
-    "cwio": _Plan(
-        metrics=(Cwio(),),
-        sample=Sample,
-        needs_texts=False,
-        outputs=("output",),
-        describe=_cwio_fields,
-    ),
-    "copy_rule": _Plan(
-        metrics=(CopyRule(),),
-        sample=CopySample,
-        needs_texts=False,
-        outputs=("output",),
-        describe=_copy_fields,
-    ),
-}
-METRICS = tuple(_PLANS)

@@ -5,18 +5,14 @@ import os
 import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import try_to_load_from_cache
-from huggingface_hub.errors import HFValidationError
-
-from spor_tasks.core.digests import digest_weights, weight_files
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.core.files import is_file, is_folder, read_json
-from spor_tasks.core.folders import MANIFEST, read_manifest, recover
+from spor_tasks.core.files import read_json
+from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.visible import visible
+from spor_tasks.core.weights import find_folder, known_digest
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 
 _log = logging.getLogger(__name__)
@@ -85,7 +81,7 @@ def base_sha256(arguments: Arguments) -> str | None:
         ConfigError: a folder is missing, or is no checkpoint.
     """
     folder = _find_base(arguments)
-    return None if folder is None else _digest(folder)
+    return None if folder is None else known_digest(folder)
 
 
 def adapter_name(arguments: Arguments) -> str | None:
@@ -203,34 +199,21 @@ def _find_base(arguments: Arguments) -> Path | None:
 
 
 def _find(name: object, file: str, arguments: Arguments) -> Path | None:
-    """Return the folder of a model, which holds the file: its own, or that in the hub's cache."""
-    if not isinstance(name, str):
-        return None
-    folder = Path(name)
-    recover(folder)
-    if is_folder(folder):
-        folder /= str(arguments.get("subfolder", ""))
-        if not is_file(folder / file):
-            raise ConfigError(
-                f"holds no {file}",
-                where=folder,
-                remedy="Name a checkpoint with pretrained=, and an adapter of it with peft=.",
-            )
-        return folder
     revision = arguments.get("revision")
-    try:
-        cached = try_to_load_from_cache(name, file, revision=revision and str(revision))
-    except HFValidationError as error:
-        raise ConfigError("there is no such folder", where=name) from error
-    return Path(cached).parent if isinstance(cached, str) else None
+    return find_folder(
+        name,
+        file,
+        subfolder=str(arguments.get("subfolder", "")),
+        revision=revision and str(revision),
+    )
 
 
 def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
     if folder is None or not os.path.lexists(folder / MANIFEST):
-        return {"adapter_sha256": folder and _digest(folder)}
+        return {"adapter_sha256": folder and known_digest(folder)}
     manifest = read_manifest(folder)
     check_manifest(manifest, folder / MANIFEST)
-    if manifest["adapter_sha256"] != _digest(folder):
+    if manifest["adapter_sha256"] != known_digest(folder):
         raise ConfigError(
             "the weights are not those that the manifest is about",
             where=folder,
@@ -265,7 +248,7 @@ def _check_base(
     made_for: Mapping[str, Any], name: str, base: Path | None, base_name: object
 ) -> None:
     """Refuse a base of other weights; one that is not on this machine is known by its name."""
-    fits = made_for["sha256"] == _digest(base) if base else made_for["path"] == base_name
+    fits = made_for["sha256"] == known_digest(base) if base else made_for["path"] == base_name
     if not fits:
         raise ConfigError(
             f"was made for another base than {base_name}",
@@ -273,17 +256,3 @@ def _check_base(
             remedy=f"It was trained on {made_for['path']}, weights {made_for['sha256']}:"
             " name that one with pretrained=.",
         )
-
-
-def _digest(folder: Path) -> str:
-    """Return the digest of the weights; a base is read once, not for every task and adapter."""
-    try:
-        states = [(path.name, path.stat()) for path in weight_files(folder)]
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error}", where=folder) from error
-    return _digest_of(folder, tuple((name, s.st_size, s.st_mtime_ns) for name, s in states))
-
-
-@lru_cache(maxsize=16)
-def _digest_of(folder: Path, _: tuple[tuple[str, int, int], ...]) -> str:
-    return digest_weights(folder)

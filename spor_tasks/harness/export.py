@@ -1,52 +1,50 @@
-"""The task files of the released sets as one folder, such as lm-eval takes: YAML that needs us."""
+"""The task files of a group as one folder, such as lm-eval takes: YAML that needs this package."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import yaml
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
 from spor_tasks.core.folders import atomic_folder
 from spor_tasks.harness import task_files
-from spor_tasks.harness.generate import task_name
+
+# What the page says of this package alone.
+_OWN = re.compile(r"<!-- package -->\n.*?<!-- /package -->\n", flags=re.DOTALL)
 
 
-def write(folder: Path, splits: Iterable[SplitName] | None = None) -> None:
-    """Write the task files of splits, by default of all that were released, and their page.
+def write(folder: Path, group: str = "spor") -> None:
+    """Write the files of a group's tasks, of the groups that hold them, and their page.
 
-    They are decoded greedily. Metrics and data come from this package, which must be installed.
+    Metrics and data come from this package, which must be installed.
 
     Raises:
         ConfigError: the folder is not empty, or cannot be written.
     """
-    if splits is None:
-        splits = (split for split in registry.available() if split.protocol == "published")
-    files = dict(_files({task_name(split) for split in splits}))
     with atomic_folder(folder, kind="export", overwrite=False) as place:
-        for name, text in files.items():
-            (place / name).write_text(text, "utf-8")
+        for name, text in _files(group):
+            path = place / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
 
 
-def _files(exported: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield names and contents."""
-    known = {file.name: file.content for file in task_files.files()}
+def _files(group: str) -> Iterator[tuple[str, str]]:
+    """Yield paths below the folder, and contents."""
+    exported = {file.name: file for file in task_files.expand([group])}
+    included = {"_base", *(Path(file.content["include"]).name for file in exported.values())}
+    templates = [task_files.TEMPLATES / name for name in sorted(included)]
+    for path in [*templates, *(file.path for file in exported.values())]:
+        yield path.relative_to(task_files.TEMPLATES).as_posix(), path.read_text("utf-8")
+    for file in task_files.files():
+        if file.kind == "group":
+            members = [name for name in file.content["task"] if _holds(name, exported)]
+            if members:
+                content = file.content | {"task": members}
+                yield file.path.name, yaml.safe_dump(content, sort_keys=False)
+    page = (task_files.TEMPLATES / "README.md").read_text("utf-8")
+    yield "README.md", _OWN.sub("", page)
 
-    def holds(name: str) -> bool:
-        members = known[name]["task"] if "group" in known[name] else []
-        return name in exported or any(map(holds, members))
 
-    for name, content in known.items():
-        if "group" in content and holds(name):
-            members = [member for member in content["task"] if holds(member)]
-            yield f"{name}.yaml", yaml.safe_dump(content | {"task": members}, sort_keys=False)
-    templates = {"_base", *(known[name]["include"] for name in exported)}
-    for name in [*(f"{name}.yaml" for name in sorted(exported)), *sorted(templates)]:
-        yield name, (task_files.FOLDER / name).read_text("utf-8")
-    page = (task_files.FOLDER / "README.md").read_text("utf-8")
-    # without what is between the marks of the package's own
-    yield (
-        "README.md",
-        re.sub(r"<!-- package -->\n.*?<!-- /package -->\n", "", page, flags=re.DOTALL),
-    )
+def _holds(name: str, exported: Container[str]) -> bool:
+    """Tell whether a task, or any in a group, is among those exported."""
+    return any(file.name in exported for file in task_files.expand([name]))

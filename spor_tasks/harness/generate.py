@@ -1,134 +1,137 @@
 """Writes the files of tasks and groups: ``python -m spor_tasks.harness.generate``.
 
-Run it after a split was added or changed, with the corpora at hand; the files are committed.
+Run it after a set was added or changed, with the corpora at hand; the files are committed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
+from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.files import atomic_write
-from spor_tasks.core.sample import ARMS
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 
-_VERSIONS = {"_parent": 2.0, "_order_main": 2.0, "_cwio": 2.0, "_copy_rule": 2.0}
-"""What the tasks of each template are at; README.md tells what changed."""
+_VERSION, _GROUP_VERSION = 2.0, 1.0
+"""What the tasks and groups are at; the README of each benchmark tells what changed."""
 
-_GROUP_VERSION = 1.0
-_TEMPLATES = {
-    ("order_invariance", "main"): "_order_main",
-    ("order_invariance", "cwio"): "_cwio",
-    ("rule_learnability", None): "_copy_rule",
-}
-_PAPERS_CORPORA = ("webnlg", "e2e")
+_BEAMS = "beam5"
 
 
-def task_name(split: SplitName, *, arm: str | None = None, beams: bool = False) -> str:
-    """Return the name of a split's task; that of the default sets says nothing of their kind.
+def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the contents of the files of tasks over these sets of a benchmark.
 
-    With ``arm`` it is the one that shows demonstrations of this arm.
-    """
-    other = None if _is_default(split) else split.protocol
-    shown = arm and f"icl_{arm}"
-    decoding = "beam5" if beams else None
-    parts = ["spor", split.aspect, split.corpus, split.part, other, shown, decoding]
-    return "_".join(filter(None, parts))
-
-
-def contents(splits: Iterable[SplitName]) -> Iterator[tuple[str, str]]:
-    """Yield the names and the contents of the files of each split's tasks.
-
-    There are two for tuned models, and for each arm of a default split one for untuned ones.
+    There are two for tuned models, and for each arm of default sets one for untuned ones.
 
     Raises:
-        CorpusError: the data of a split is not at hand.
+        CorpusError: the data of sets is not at hand.
     """
-    for split in splits:
-        sha256 = digest(registry.load(*split).test.samples)
-        for beams in (False, True):
-            name = task_name(split, beams=beams)
-            yield f"{name}.yaml", _dump(_task(name, split, sha256, beams=beams))
-        for arm in ARMS[split.aspect] if _is_default(split) else ():
-            name = task_name(split, arm=arm)
-            yield f"{name}.yaml", _dump(_task(name, split, sha256, arm=arm))
+    for spec in specs:
+        folder = f"{spec.benchmark}/{spec.name.corpus}/{spec.name.aspect}"
+        for name, text in task_texts(spec, sets.load(spec.name)):
+            yield f"{folder}/{name}", text
 
 
-def group_files() -> Iterator[tuple[str, str]]:
-    """Yield the names and the contents of the files of all groups."""
-    for name, members in groups().items():
-        content = {"group": name, "task": members, "metadata": {"version": _GROUP_VERSION}}
-        yield f"{name}.yaml", _dump(content)
+def task_texts(
+    spec: SetSpec, pair: SplitPair, *, templates: str = "../..", **more: object
+) -> Iterator[tuple[str, str]]:
+    """Yield file names and contents of the tasks over one set.
+
+    ``templates`` is the way from them to what they include, and ``more`` goes into their metadata.
+    """
+    sha256 = digest(pair.test.samples)
+    variants = [{}, {"decoding": _BEAMS}]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.is_default]
+    for variant in variants:
+        task = _task(spec, variant, templates, {**more, "test_sha256": sha256})
+        yield f"{task['task']}.yaml", dump(task)
 
 
-def groups() -> dict[str, list[str]]:
+def group_files(sets: Sets) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the contents of the files of all groups of a benchmark."""
+    for name, members in groups(sets).items():
+        yield f"{sets.name}/{name}.yaml", dump(group_content(name, members))
+
+
+def group_content(name: str, members: Sequence[str]) -> dict[str, Any]:
+    """Return what the file of a group holds."""
+    return {"group": name, "task": list(members), "metadata": {"version": _GROUP_VERSION}}
+
+
+def groups(sets: Sets) -> dict[str, list[str]]:
     """Return the members of each group: tasks over the default sets, decoded greedily.
 
     Those that show demonstrations have groups of their own.
     """
+    specs = sets.sets()
     members: dict[str, dict[str, None]] = defaultdict(dict)
-    members["spor"] = dict.fromkeys(f"spor_{corpus}" for corpus in _PAPERS_CORPORA)
-    for split in registry.available():
-        if not _is_default(split):
+    members[sets.name] = dict.fromkeys(
+        f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.is_fixed
+    )
+    for spec in specs:
+        if not spec.is_default:
             continue
-        task, whole = task_name(split), task_name(split._replace(part=None))
-        members[f"spor_{split.corpus}"][whole] = None
-        members[f"spor_{split.aspect}"][whole] = None
-        if split.part is not None:
-            members[whole][task] = None
-        for arm in ARMS[split.aspect]:
-            task, whole = (task_name(s, arm=arm) for s in (split, split._replace(part=None)))
-            members[f"spor_{split.corpus}_icl"][whole] = None
-            if split.part is not None:
-                members[whole][task] = None
+        of_corpus, of_aspect = (f"{sets.name}_{of}" for of in (spec.name.corpus, spec.name.aspect))
+        parts = f"{of_aspect}_{spec.name.corpus}"  # the task itself where there is one part
+        for group in (of_corpus, of_aspect):
+            members[group][parts] = None
+        if spec.name.part is not None:
+            members[parts][spec.task] = None
+        for arm in spec.arms:
+            members[f"{of_corpus}_icl"][f"{parts}_icl_{arm}"] = None
+            if spec.name.part is not None:
+                members[f"{parts}_icl_{arm}"][spec.task_name(arm)] = None
     return {name: list(found) for name, found in members.items()}
 
 
 def _task(
-    name: str, split: SplitName, sha256: str, *, arm: str | None = None, beams: bool = False
+    spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
-    template = _TEMPLATES.get((split.aspect, split.part), "_parent")
-    over = ["_beam5"] if beams else []
-    if arm:
-        over.append("_icl_pair" if template == "_order_main" else "_icl")
-    part = {} if split.part is None else {"part": split.part}
-    shown = {"icl_arm": arm} if arm else {}
+    pair = "_pair" if spec.outputs > 1 else ""
+    templates = [f"_icl{pair}" if "icl_arm" in variant else pair or "_base"]
+    if "decoding" in variant:
+        templates.append(f"_{variant['decoding']}")
+    included = [f"{folder}/{template}" for template in templates]
+    part = {} if spec.name.part is None else {"part": spec.name.part}
     return {
-        "include": [template, *over] if over else template,
-        "task": name,
+        "include": included[0] if len(included) == 1 else included,
+        "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
         "metadata": {
-            "version": _VERSIONS[template],
-            "aspect": split.aspect,
-            "corpus": split.corpus,
-            "protocol": split.protocol,
+            "version": _VERSION,
+            "benchmark": spec.benchmark,
+            "aspect": spec.name.aspect,
+            "corpus": spec.name.corpus,
+            "protocol": spec.name.protocol,
             **part,
-            **shown,
-            "test_sha256": sha256,
+            **variant,
+            **more,
         },
     }
 
 
-def _is_default(split: SplitName) -> bool:
-    default = next(other for other in registry.available() if other[:2] == split[:2])
-    return split.protocol == default.protocol
-
-
-def _dump(content: Mapping[str, Any]) -> str:
-    return yaml.safe_dump(content, sort_keys=False)
+def dump(content: Mapping[str, Any]) -> str:
+    """Return the text of a task file."""
+    text: str = yaml.safe_dump(content, sort_keys=False)
+    return text
 
 
 def main() -> None:
-    """Write all files, and remove those of tasks that are no more."""
-    files = dict([*contents(registry.available()), *group_files()])
-    for path in task_files.FOLDER.glob("*.yaml"):
-        if path.name not in files:
+    """Write all files, and remove those of tasks that are gone."""
+    files: dict[str, str] = {}
+    for name in registry().names("benchmark"):
+        sets: Sets = registry().get("benchmark", name)
+        files |= dict([*contents(sets, sets.sets()), *group_files(sets)])
+    for path in task_files.FOLDER.rglob("*.yaml"):
+        if path.relative_to(task_files.FOLDER).as_posix() not in files:
             path.unlink()
     for name, text in files.items():
-        with atomic_write(task_files.FOLDER / name) as file:
+        path = task_files.FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as file:
             file.write(text.encode())
 
 

@@ -54,7 +54,7 @@ def register(target: Path) -> Changes:
             for path in wanted:
                 if os.path.lexists(path) and path not in ours:
                     raise ConfigError(
-                        "is no stub of ours, and is not replaced",
+                        "is not a file that `spor tasks register` wrote; refusing to replace it",
                         where=path,
                         remedy="Move it away, and run the command again.",
                     )

@@ -2,6 +2,8 @@
 
 import fnmatch
 from collections.abc import Iterable, Iterator
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent.parent / "tasks"
 """The folder that lm-eval's ``--include_path`` takes."""
 
+TEMPLATES = FOLDER / "spor"
+"""The folder of what task files include."""
+
 
 class TaskFile(NamedTuple):
     """A name that ``--tasks`` takes, and the file behind it."""
@@ -22,10 +27,16 @@ class TaskFile(NamedTuple):
     path: Path
     content: dict[str, Any]
 
+    @property
+    def decoding(self) -> str | None:
+        """How a task decodes, None where it does so greedily."""
+        decoding: str | None = self.content["metadata"].get("decoding")
+        return decoding
+
 
 def files() -> tuple[TaskFile, ...]:
     """Return the file of every task and group, sorted by name; lm-eval is not loaded for it."""
-    return tuple(map(_read, sorted(FOLDER.glob("*.yaml"))))
+    return tuple(sorted(map(_read, FOLDER.rglob("*.yaml")), key=attrgetter("name")))
 
 
 def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
@@ -49,7 +60,7 @@ def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
 
 def generation_kwargs(beams: int = 1) -> dict[str, Any]:
     """Return how the tasks decode: greedily, or as ``_beam5`` does with so many beams."""
-    text = (FOLDER / ("_base" if beams == 1 else "_beam5")).read_text("utf-8")
+    text = (TEMPLATES / ("_base" if beams == 1 else "_beam5")).read_text("utf-8")
     decoding: dict[str, Any] = yaml.load(text, _TemplateLoader)["generation_kwargs"]  # noqa: S506 - a SafeLoader
     return decoding | {"num_beams": beams}
 
@@ -61,6 +72,7 @@ class _TemplateLoader(yaml.SafeLoader):
 _TemplateLoader.add_constructor("!function", lambda *_: None)
 
 
+@cache  # nobody changes them while we run, and names are looked up again and again
 def _read(path: Path) -> TaskFile:
     content = yaml.safe_load(path.read_bytes())
     kind: Literal["task", "group"] = "group" if "group" in content else "task"

@@ -1,28 +1,174 @@
-"""The contract of a metric: evidence of one output first, the scores of many second.
+"""The contract of a metric: evidence of each output first, the scores of many second.
 
 The two steps are what the harness calls `process_results` and aggregation. Between them stand
 values, what one output adds to each score: they are the unit that a bootstrap resamples and that a
 paired test compares, so every consumer works from one computation.
 """
 
-import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from functools import cache
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Value: TypeAlias = float | tuple[int, float] | None
-"""What an output adds to a score: a number on the score's scale, or None for no verdict.
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.totals import MEAN, Numbers, Totals, Value, added, has_verdict
 
-A number that stands with a group is averaged within it first, then over groups: CWIO's are the
-numbers of units.
-"""
+Texts: TypeAlias = Sequence[str]
+"""What a system wrote for a sample: one text, or one for each of its input orders."""
 
 Values: TypeAlias = Mapping[str, Value]
 """Values by the names of their scores; an output adds nothing to a score that is not named."""
+
+EvidenceT = TypeVar("EvidenceT")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreInfo:
+    """What is known of a score before anything is measured.
+
+    ``label`` heads its column; ``own_title`` names it where no other column stands beside it, if
+    the label alone would not do. It lies between ``low`` and ``high``. ``higher_is_better`` is None
+    where neither more nor less is better. ``corrects`` names the published score whose flaw it
+    corrects. ``totals`` is how values add up to it. A score that is ``of_some`` is given only
+    where there are samples of its kind, such as those of five units.
+    """
+
+    name: str
+    label: str
+    low: float = 0
+    high: float = 100
+    higher_is_better: bool | None = True
+    corrects: str | None = None
+    totals: Totals = MEAN
+    of_some: bool = False
+    own_title: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name where it stands alone."""
+        return self.own_title or self.label
+
+
+class Metric(Protocol[EvidenceT]):
+    """A metric with its settings; it keeps nothing from one output to the next.
+
+    What the model did wrong lowers a score; what is wrong with the sample raises a `SporError`.
+    """
+
+    @property
+    def scores(self) -> Sequence[ScoreInfo]:
+        """All scores that it may give."""
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the numbers."""
+
+    @property
+    def outputs(self) -> int | None:
+        """The number of texts that it looks at for a sample; None is any number."""
+
+    @property
+    def needs_texts(self) -> bool:
+        """Whether a sample must have references."""
+
+    @property
+    def challenge(self) -> type | None:
+        """The type of challenge that a sample must have; None is any, or none at all."""
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> Sequence[EvidenceT]:
+        """Return all that the metric finds in the outputs for each sample.
+
+        What it finds for one does not depend on the others.
+        """
+
+    def values(self, evidence: EvidenceT) -> Values:
+        """Return what the outputs for one sample add to each score, as it is logged."""
+
+    def describe(self, sample: Sample, texts: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
+        """Return the evidence as JSON that is written beside a sample."""
+
+
+class SimpleMetric(Generic[EvidenceT]):
+    """What most metrics have in common: they judge one output at a time, of any sample."""
+
+    __slots__ = ()
+
+    outputs: ClassVar[int | None] = 1
+    needs_texts: ClassVar[bool] = False
+    challenge: ClassVar[type | None] = None
+
+    judge: Callable[..., EvidenceT]
+    """Returns what is found in the outputs for a sample; each output is an argument."""
+
+    values: Callable[[EvidenceT], Values]
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[EvidenceT]:
+        """Judge the outputs for each sample."""
+        return [self.judge(sample, *texts) for sample, texts in zip(samples, outputs, strict=True)]
+
+    def describe(self, _: Sample, __: Texts, evidence: EvidenceT) -> dict[str, Any]:
+        """Return the values."""
+        return dict(self.values(evidence))
+
+
+# --- What is registered ---------------------------------------------------------------------------
+
+
+def metric(name: str) -> Metric[Any]:
+    """Return the registered metric with this name.
+
+    Raises:
+        ConfigError: there is none, or it cannot be imported or lacks a part of the contract.
+    """
+    found: Metric[Any] = registry().get("metric", name)
+    return found
+
+
+@cache
+def score_infos() -> Mapping[str, ScoreInfo]:
+    """Return the scores of all registered metrics by name, in the order of the registry.
+
+    Raises:
+        ConfigError: two metrics have a score of one name, or a metric cannot be imported.
+    """
+    owners: dict[str, str] = {}
+    infos: dict[str, ScoreInfo] = {}
+    for owner in registry().names("metric"):
+        for info in metric(owner).scores:
+            if owners.setdefault(info.name, owner) != owner:
+                raise ConfigError(
+                    f"the metrics {owners[info.name]!r} and {owner!r} both have a score "
+                    f"{info.name!r}",
+                    where="registry of metrics",
+                    remedy="Rename the score of one of them.",
+                )
+            infos[info.name] = info
+    return infos
+
+
+def score_info(name: str) -> ScoreInfo:
+    """Return what is known of a score.
+
+    Raises:
+        ConfigError: no registered metric has it.
+    """
+    infos = score_infos()
+    if name not in infos:
+        known = ", ".join(info.name for info in infos.values() if not info.of_some)
+        raise ConfigError(
+            f"no metric has a score {name!r}",
+            remedy=f"Use one of {known}, or install the package that it comes from.",
+        )
+    return infos[name]
+
+
+# --- Scores of many outputs -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,104 +189,91 @@ class Score:
     interval: tuple[float, float] | None = None
 
 
-SampleT_contra = TypeVar("SampleT_contra", contravariant=True)
-OutputT_contra = TypeVar("OutputT_contra", contravariant=True)
-EvidenceT = TypeVar("EvidenceT")
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """The statistics of one score, a row for each output, and how their totals make it."""
 
+    statistics: Numbers
+    totals: Totals = MEAN
 
-class Metric(Protocol[SampleT_contra, OutputT_contra, EvidenceT]):
-    """A metric with its settings; it keeps nothing from one output to the next.
+    @classmethod
+    def of(cls, values: Sequence[Value], totals: Totals = MEAN) -> "Column":
+        """Return the column of these values.
 
-    What the model did wrong lowers a score; what is wrong with the sample raises a `SporError`.
-    """
+        Raises:
+            ResultError: a value is of another kind of score.
+        """
+        try:
+            return cls(totals.statistics(values), totals)
+        except (TypeError, ValueError) as error:
+            raise ResultError(f"has a value of another kind of score: {error}") from error
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The scores that there always are; values may add to others besides."""
-
-    @property
-    def signature(self) -> str:
-        """Whatever can change the numbers."""
-
-    def measure(self, sample: SampleT_contra, output: OutputT_contra) -> EvidenceT:
-        """Return all that the metric finds in one output."""
-
-    def values(self, evidence: EvidenceT) -> Values:
-        """Return what one output adds to each score."""
-
-    def reduce(self, evidence: Iterable[EvidenceT]) -> tuple[Score, ...]:
-        """Return the scores of many outputs, whatever their order."""
-
-
-class Column(NamedTuple):
-    """The values of one score, in the order of the outputs; NaN is no verdict."""
-
-    numbers: NDArray[np.float64]
-    groups: NDArray[np.integer]
+    def scored(self) -> NDArray[np.bool_]:
+        """Which outputs have a verdict."""
+        return has_verdict(self.statistics)
 
     @property
     def value(self) -> float:
-        """The mean over groups of the mean of each; most columns are one group."""
-        scored = ~np.isnan(self.numbers)
-        numbers, groups = self.numbers[scored], self.groups[scored]
-        return _mean([_mean(numbers[groups == group]) for group in np.unique(groups)])
+        """The score, the same to the last bit in whatever order the outputs come."""
+        return float(self.totals.score(added(self.statistics)))
+
+    @property
+    def each(self) -> Numbers:
+        """The score of each output alone, NaN for one without a verdict."""
+        return self.totals.score(self.statistics)
+
+    def take(self, outputs: NDArray[Any]) -> "Column":
+        """Return the column of some of the outputs, by their numbers or a mask."""
+        return Column(self.statistics[outputs], self.totals)
 
     def score(self, name: str, signature: str) -> Score:
         """Return the value with what it takes to trust it."""
-        unscored = int(np.isnan(self.numbers).sum())
-        return Score(name, self.value, len(self.numbers) - unscored, unscored, signature)
-
-
-def _mean(numbers: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the mean, the same to the last bit in whatever order the numbers come."""
-    return math.fsum(numbers) / len(numbers) if len(numbers) else math.nan
+        n = int(self.scored.sum())
+        return Score(name, self.value, n, len(self.statistics) - n, signature)
 
 
 class Tally:
-    """Collects the values of many outputs as bare numbers, sixteen bytes each."""
+    """Collects the values of many outputs by score."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = tuple(names)
-        self._columns: dict[str, tuple[array[float], array[int], array[int]]] = {}
+    def __init__(self, infos: Iterable[ScoreInfo]) -> None:
+        self._infos = {info.name: info for info in infos}
+        self._values: dict[str, list[Value]] = {name: [] for name in self._infos}
+        self._outputs = {name: array("L") for name, info in self._infos.items() if info.of_some}
         self._count = 0
-        for name in self._names:
-            self._begin(name)
-
-    def _begin(self, name: str) -> None:
-        self._columns[name] = array("d"), array("I"), array("I")
 
     def add(self, values: Values) -> None:
-        """Add the values of one output."""
+        """Add the values of one output, one for each score that is not of some samples only."""
         for name, value in values.items():
-            if name not in self._columns:
-                self._begin(name)
-            numbers, groups, outputs = self._columns[name]
-            group, number = value if isinstance(value, tuple) else (0, value)
-            numbers.append(math.nan if number is None else number)
-            groups.append(group)
-            outputs.append(self._count)
+            self._values[name].append(value)
+            if name in self._outputs:
+                self._outputs[name].append(self._count)
         self._count += 1
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The scores given at first, then the others that there are values for."""
-        return *self._names, *sorted(self._columns.keys() - set(self._names))
+        """The scores that there always are, and the others that there are values for."""
+        return tuple(
+            name for name, info in self._infos.items() if self._values[name] or not info.of_some
+        )
 
     def column(self, name: str) -> Column:
-        """Return the values of one score."""
-        numbers, groups, _ = self._columns[name]
-        return Column(np.array(numbers), np.array(groups))
+        """Return the column of one score, of the outputs that have a value for it."""
+        return Column.of(self._values[name], self._infos[name].totals)
 
-    def outputs(self, name: str) -> NDArray[np.integer]:
+    def outputs(self, name: str) -> NDArray[np.int64]:
         """Return the numbers of the outputs that a column is of, from 0; most are of all."""
-        return np.array(self._columns[name][2])
+        of_some = self._outputs.get(name)
+        return np.arange(self._count) if of_some is None else np.array(of_some, np.int64)
+
+    def scores(self, signature: str) -> tuple[Score, ...]:
+        """Return all scores."""
+        return tuple(self.column(name).score(name, signature) for name in self.names)
 
 
-def reduce_values(
-    names: Iterable[str], values: Iterable[Values], signature: str
-) -> tuple[Score, ...]:
-    """Return the scores of the given names, then of others that there are values for."""
-    tally = Tally(names)
-    for each in values:
-        tally.add(each)
-    return tuple(tally.column(name).score(name, signature) for name in tally.names)
+def scores_of(metric: Metric[EvidenceT], evidence: Iterable[EvidenceT]) -> tuple[Score, ...]:
+    """Return the scores of many outputs, whatever their order."""
+    tally = Tally(metric.scores)
+    for each in evidence:
+        tally.add(metric.values(each))
+    return tally.scores(metric.signature)

@@ -1,37 +1,34 @@
 """chrF: character n-grams that an output shares with its references (Popović, WMT 2015)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from sacrebleu.metrics.chrf import CHRF
+import sacrebleu
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
 
 
 @dataclass(frozen=True, slots=True)
-class Chrf:
+class Chrf(SimpleMetric[float]):
     """Sentence chrF as sacrebleu computes it, with the best of several references.
 
     The score is the mean over outputs, from 0 to 100; it is not sacrebleu's corpus chrF.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The one score."""
-        return ("chrf",)
+    scores = (ScoreInfo("chrf", "chrF"),)
+    needs_texts = True
 
     @property
     def signature(self) -> str:
         """Whatever can change the number: sacrebleu's own signature, and the version."""
-        scorer = CHRF()
+        scorer = sacrebleu.CHRF()
         scorer.num_refs = -1  # sacrebleu's word for a number of references that varies
         return f"chrf|{scorer.get_signature()}|v:{__version__}"
 
-    def measure(self, sample: Sample, output: str) -> float:
+    def judge(self, sample: Sample, output: str) -> float:
         """Return the chrF of one output, from 0 to 100; that of an empty one is 0.
 
         Raises:
@@ -45,11 +42,10 @@ class Chrf:
         """Return what one output adds to the score."""
         return {"chrf": evidence}
 
-    def reduce(self, evidence: Iterable[float]) -> tuple[Score, ...]:
-        """Return the mean."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
-
 
 @cache
-def _scorer() -> CHRF:
-    return CHRF()
+def _scorer() -> sacrebleu.CHRF:
+    return sacrebleu.CHRF()
+
+
+CHRF = Chrf()

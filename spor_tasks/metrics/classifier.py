@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.harness import checkpoints
-from spor_tasks.metrics.facts import Facts, Pair, label_of
+from spor_tasks.core.weights import find_folder, known_digest
+from spor_tasks.metrics.facts import ClassifierInput, Facts, label_of
 
 try:
     import torch
@@ -68,11 +68,12 @@ class _Classifier:
         # RoBERTa's positions begin at 2.
         positions = (getattr(config, "max_position_embeddings", None) or _MOST_TOKENS + 2) - 2
         self._most_tokens = min(self._tokenizer.model_max_length, positions)
-        weights = (checkpoints.base_sha256({"pretrained": name}) or "unknown")[:16]
+        folder = find_folder(name, "config.json")
+        weights = known_digest(folder)[:16] if folder else "unknown"
         shown = Path(name).name if Path(name).is_dir() else name
         self.signature = f"model:{shown}|weights:{weights}|label:{labels[self._label]}"
 
-    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
         """Return the probability that each output tells its unit."""
         encoded = self._encode(pairs) if pairs else []
         found = [0.0] * len(pairs)
@@ -88,7 +89,7 @@ class _Classifier:
                 found[number] = probability
         return found
 
-    def _encode(self, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
+    def _encode(self, pairs: Sequence[ClassifierInput]) -> list[dict[str, list[int]]]:
         """Return the tokens of the pairs, the outputs of those that are too long without ends."""
         firsts, seconds = zip(*pairs, strict=True)
         try:

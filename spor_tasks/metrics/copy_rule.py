@@ -1,17 +1,17 @@
 """Rule learnability (section 3.4, Appendix D): are hidden phrases copied, does the hidden leak?"""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from string import punctuation
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spor_tasks import __version__
-from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES
+from spor_tasks.aspects.rule_learnability import possible_values
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, CopySample
-from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, hidden_of
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 
 _ORDINALS = {
     f"entity {number}": f"{ordinal} entity"
@@ -68,35 +68,44 @@ _CASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class CopyRule:
+class CopyRule(SimpleMetric[CopyEvidence]):
     """Share of outputs in each case (a, b); the score ``copy_rule`` is that of (1, 0).
 
     The published test is for raw substrings, so that "yellow" leaks "low" and "Entity 12" copies
     "Entity 1"; ``copy_rule_whole_word`` is (1, 0) with whole words and numbers.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The four cases, and the corrected score."""
-        return *_CASES, "copy_rule_whole_word"
+    scores = (
+        ScoreInfo("copy_rule_00", "(0, 0)", higher_is_better=False, own_title="Copy rule (0, 0)"),
+        ScoreInfo("copy_rule_01", "(0, 1)", higher_is_better=False, own_title="Copy rule (0, 1)"),
+        ScoreInfo("copy_rule", "(1, 0)", own_title="Copy rule (1, 0)"),
+        ScoreInfo("copy_rule_11", "(1, 1)", higher_is_better=False, own_title="Copy rule (1, 1)"),
+        ScoreInfo(
+            "copy_rule_whole_word",
+            "(1, 0), whole words",
+            corrects="copy_rule",
+            own_title="Copy rule (1, 0), whole words",
+        ),
+    )
+    challenge = Hidden
 
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
         return f"copy_rule|v:{__version__}"
 
-    def measure(self, sample: CopySample, output: str) -> CopyEvidence:
+    def judge(self, sample: Sample, output: str) -> CopyEvidence:
         """Look for what the sample hides, and for the phrases that stand for it, in one output.
 
         Raises:
-            CorpusError: the sample hides an attribute whose possible values are not known.
+            CorpusError: the sample hides nothing, or an attribute without known values.
         """
-        text = normalized(output)
+        text, phrases = normalized(output), hidden_of(sample).phrases
         hides_values = isinstance(sample.units[0], AttributeValue)
         words = frozenset() if hides_values else _bare_words(text)
         told = [
             secret
-            for hidden, _ in sample.hidden
+            for hidden, _ in phrases
             for secret in (_possible_values(hidden, sample) if hides_values else (hidden,))
             if secret.lower() in text
         ]
@@ -106,7 +115,7 @@ class CopyRule:
                 Verdict(
                     missing=tuple(
                         phrase
-                        for _, phrase in sample.hidden
+                        for _, phrase in phrases
                         if not _is_copied(phrase, text, words, find, hides_values=hides_values)
                     ),
                     leaks=tuple(
@@ -128,20 +137,31 @@ class CopyRule:
             "copy_rule_whole_word": 100.0 * (whole.copied and not whole.leaked),
         }
 
-    def reduce(self, evidence: Iterable[CopyEvidence]) -> tuple[Score, ...]:
-        """Return all scores, from 0 to 100."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, _: Sample, __: Texts, evidence: CopyEvidence) -> dict[str, Any]:
+        """Return the paper's a and b, what is missing and what leaks, by both ways of matching."""
+        return {
+            f"{key}{suffix}": value
+            for verdict, suffix in zip(evidence, ("", "_whole_word"), strict=True)
+            for key, value in (
+                ("a", int(verdict.copied)),
+                ("b", int(verdict.leaked)),
+                ("missing", verdict.missing),
+                ("leaks", [leak._asdict() for leak in verdict.leaks]),
+            )
+        }
 
 
-def _possible_values(attribute: str, sample: CopySample) -> tuple[str, ...]:
-    try:
-        return POSSIBLE_VALUES[attribute]
-    except KeyError as error:
+COPY_RULE = CopyRule()
+
+
+def _possible_values(attribute: str, sample: Sample) -> tuple[str, ...]:
+    if (values := possible_values(hidden_of(sample), attribute)) is None:
         raise CorpusError(
             f"hides {attribute!r}, whose possible values are not known",
             where=f"sample {sample.id}",
-            remedy=f"Hide {' or '.join(POSSIBLE_VALUES)}.",
-        ) from error
+            remedy="Give them in the row's field `possible_values`.",
+        )
+    return values
 
 
 def normalized(output: str) -> str:

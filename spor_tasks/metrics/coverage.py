@@ -1,18 +1,18 @@
 """Coverage: the share of a sample's units that the alignment finds in an output."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.text import align
 
 Located = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(SimpleMetric[Located]):
     """How many of the units an output mentions, each by those of its words that the output has.
 
     Units of E2E are located leniently too, unlike for fidelity: of people's judgements of what is
@@ -20,17 +20,14 @@ class Coverage:
     what is wrong in an output or added to it.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The one score."""
-        return ("coverage",)
+    scores = (ScoreInfo("coverage", "Coverage"),)
 
     @property
     def signature(self) -> str:
         """Whatever can change the number."""
         return f"coverage|align:lenient|v:{__version__}"
 
-    def measure(self, sample: Sample, output: str) -> Located:
+    def judge(self, sample: Sample, output: str) -> Located:
         """Return the token index at which the output mentions each unit, None where it does not."""
         return align.locate(sample.units, output, strict=False)
 
@@ -39,6 +36,10 @@ class Coverage:
         located = len(evidence) - evidence.count(None)
         return {"coverage": 100 * located / len(evidence)}
 
-    def reduce(self, evidence: Iterable[Located]) -> tuple[Score, ...]:
-        """Return the mean."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, _: Sample, __: Texts, evidence: Located) -> dict[str, Any]:
+        """Return the share, the units' positions and which units have none."""
+        missing = [unit for unit, position in enumerate(evidence) if position is None]
+        return {**self.values(evidence), "pos": evidence, "missing": missing}
+
+
+COVERAGE = Coverage()

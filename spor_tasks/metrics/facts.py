@@ -1,16 +1,16 @@
 """Facts: the share of a sample's units that a classifier says an output tells."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Triple
-from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.text.normalize import display
 
-Pair: TypeAlias = tuple[str, str | None]
+ClassifierInput: TypeAlias = tuple[str, str | None]
 """What a classifier reads of an output and a unit: one segment or two.
 
 The output ends the first segment, so that a classifier cuts what is too long there.
@@ -36,22 +36,32 @@ class Classifier(Protocol):
     def signature(self) -> str:
         """Whatever can change what it says."""
 
-    def __call__(self, pairs: Sequence[Pair]) -> Sequence[float]:
+    def __call__(self, pairs: Sequence[ClassifierInput], /) -> Sequence[float]:
         """Return a probability for each pair; that of one pair does not depend on the others."""
 
 
-def _nli(unit: Triple, output: str) -> Pair:
+class _NoClassifier:
+    signature = "model:none"
+
+    def __call__(self, _: Sequence[ClassifierInput]) -> Sequence[float]:
+        raise ConfigError(
+            "the metric facts needs a classifier",
+            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
+        )
+
+
+def _nli(unit: Triple, output: str) -> ClassifierInput:
     return output, ", ".join(filter(None, unit))
 
 
-def _electra(unit: Triple, output: str) -> Pair:
+def _electra(unit: Triple, output: str) -> ClassifierInput:
     subject, predicate, obj = unit
     text = output.strip("?!. ")
     written = f"predicate: {predicate}, subject: {subject}, object: {obj}, sentence: {text}"
     return written.lower(), None
 
 
-FORMATS: Mapping[str, Callable[[Triple, str], Pair]] = {"nli": _nli, "electra": _electra}
+FORMATS: Mapping[str, Callable[[Triple, str], ClassifierInput]] = {"nli": _nli, "electra": _electra}
 """How classifiers read a unit and an output.
 
 ``nli``: the output, then ``subject, predicate, object`` as a second segment. So do the FactSpotter
@@ -64,7 +74,7 @@ checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(SimpleMetric[Told]):
     """How many of the units an output tells, each judged alone by a classifier.
 
     An output without a word tells nothing, and the classifier is not asked. It needs no reference,
@@ -73,6 +83,8 @@ class Facts:
     Raises:
         ConfigError: the format is unknown.
     """
+
+    scores = (ScoreInfo("facts", "Facts"),)
 
     classifier: Classifier
     format: str = "nli"
@@ -85,23 +97,23 @@ class Facts:
             )
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The one score."""
-        return ("facts",)
-
-    @property
     def signature(self) -> str:
         """Whatever can change the number."""
         return f"facts|{self.classifier.signature}|format:{self.format}|v:{__version__}"
 
-    def judge(self, samples: Sequence[Sample], outputs: Sequence[str]) -> list[Told]:
-        """Judge many outputs at once, each of the sample in its place; equal to one by one."""
+    def judge(self, sample: Sample, output: str) -> Told:
+        """Return how likely one output tells each unit; many are judged faster together."""
+        return self.measure([sample], [(output,)])[0]
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Told]:
+        """Judge the outputs together."""
         write = FORMATS[self.format]
+        pairs = [(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)]
         likely = iter(
             self.classifier(
                 [
-                    write(_triple(unit, sample.name), output)
-                    for sample, output in zip(samples, outputs, strict=True)
+                    write(_triple(unit, sample.about("name")), output)
+                    for sample, output in pairs
                     for unit in sample.units
                     if _has_words(output)
                 ]
@@ -111,20 +123,20 @@ class Facts:
             tuple(
                 round(next(likely), _DECIMALS) if _has_words(output) else 0.0 for _ in sample.units
             )
-            for sample, output in zip(samples, outputs, strict=True)
+            for sample, output in pairs
         ]
-
-    def measure(self, sample: Sample, output: str) -> Told:
-        """Judge one output; many are judged faster together."""
-        return self.judge([sample], [output])[0]
 
     def values(self, evidence: Told) -> dict[str, float]:
         """Return what one output adds to the score: the share of units told, 0 to 100."""
         return {"facts": share(evidence)}
 
-    def reduce(self, evidence: Iterable[Told]) -> tuple[Score, ...]:
-        """Return the mean."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, _: Sample, __: Texts, evidence: Told) -> dict[str, Any]:
+        """Return the share of the units told, how likely each is, and which are not told."""
+        return {**self.values(evidence), "told": evidence, "untold": untold(evidence)}
+
+
+FACTS = Facts(_NoClassifier())
+"""The metric before :func:`spor_tasks.metrics.classifier.load` gives it a classifier."""
 
 
 def share(evidence: Told) -> float:

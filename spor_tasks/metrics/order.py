@@ -5,21 +5,18 @@ not located after all others in the order of the sample's data. E2E values are l
 WebNLG entities are not.
 """
 
-import math
-import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, OrderSample, Sample
-from spor_tasks.metrics.base import Score, Values, reduce_values
+from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, orders_of
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts, Values
+from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
 
-Order = tuple[int, ...]
 Positions = tuple[int | None, ...]
 
 
@@ -79,64 +76,83 @@ class OrderEvidence(NamedTuple):
     second: OutputOrder
 
 
-_PROPERTIES = {
-    "fidelity": lambda output: output.faithful,
-    "ordering": lambda output: output.proper,
-    "ordering_em": lambda output: output.exact,
-    "faithful_ordering": lambda output: output.proper and output.faithful,
-}
+_PROPERTIES: tuple[tuple[str, str, Callable[[OutputOrder], bool]], ...] = (
+    ("fidelity", "Fidelity", lambda output: output.faithful),
+    ("ordering", "Ordering", lambda output: output.proper),
+    ("ordering_em", "Ordering EM", lambda output: output.exact),
+    ("faithful_ordering", "Faithful ordering", lambda output: output.proper and output.faithful),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class OrderInvariance:
+class OrderInvariance(SimpleMetric[OrderEvidence]):
     """Share of samples where both outputs have a property (PBH), and where only one has (POH).
 
     Published are ``fidelity``, ``ordering`` and, unreported, ``ordering_em``. Published ordering
     does not ask for fidelity, so that saying nothing is mostly proper: ``faithful_ordering`` asks.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All scores."""
-        return tuple(f"{name}_{share}" for name in _PROPERTIES for share in ("pbh", "poh"))
+    scores = tuple(
+        ScoreInfo(
+            f"{name}_{share}",
+            f"{label} {share.upper()}",
+            higher_is_better=share == "pbh",
+            corrects=f"ordering_{share}" if name == "faithful_ordering" else None,
+        )
+        for name, label, _ in _PROPERTIES
+        for share in ("pbh", "poh")
+    )
+    outputs = 2
+    needs_texts = True
+    challenge = Orders
 
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
         return f"order|align:published|v:{__version__}"
 
-    def measure(self, sample: OrderSample, outputs: tuple[str, str]) -> OrderEvidence:
+    def judge(self, sample: Sample, first: str, second: str) -> OrderEvidence:
         """Locate the sample's units in both outputs.
 
         Raises:
-            CorpusError: the sample has fewer than two units, so nothing is ordered.
+            CorpusError: the sample has no orders, or fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        first, second = outputs
         return OrderEvidence(_output_order(sample, first), _output_order(sample, second))
 
     def values(self, evidence: OrderEvidence) -> dict[str, float]:
         """Return what one sample adds to each score: 100 where it counts, else 0."""
         verdicts: dict[str, float] = {}
-        for name, has in _PROPERTIES.items():
+        for name, _, has in _PROPERTIES:
             first, second = map(has, evidence)
             verdicts[f"{name}_pbh"] = 100.0 * (first and second)
             verdicts[f"{name}_poh"] = 100.0 * (first != second)
         return verdicts
 
-    def reduce(self, evidence: Iterable[OrderEvidence]) -> tuple[Score, ...]:
-        """Return all scores, from 0 to 100."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, _: Sample, __: Texts, evidence: OrderEvidence) -> dict[str, Any]:
+        """Return what each of the two outputs does with the units."""
+        return {
+            f"{name}_{number}": value
+            for number, output in enumerate(evidence, start=1)
+            for name, value in (
+                ("fidelity", output.faithful),
+                ("proper", output.proper),
+                ("em", output.exact),
+                ("plan", output.order),
+                ("pos", output.positions),
+                ("missing", output.missing),
+            )
+        }
 
 
-def _output_order(sample: OrderSample, output: str) -> OutputOrder:
+def _output_order(sample: Sample, output: str) -> OutputOrder:
     positions = align.locate(sample.units, output, strict=is_strict(sample))
-    order = align.order(positions)
+    order, told = align.order(positions), orders_of(sample).references
     return OutputOrder(
         positions,
         order,
-        proper=is_proper(order, sample.reference_orders),
-        exact=order in sample.reference_orders,
+        proper=is_proper(order, told),
+        exact=order in told,
     )
 
 
@@ -161,8 +177,12 @@ class CwioEvidence:
         return _missing(self.located)
 
 
+_SIZES = range(2, 33)
+"""The numbers of units that CWIO is also given for: more than any sample of a known corpus has."""
+
+
 @dataclass(frozen=True, slots=True)
-class Cwio:
+class Cwio(SimpleMetric[CwioEvidence]):
     """Correlation with the input order: τ averaged within each number of units, then over these.
 
     As published, units are sought leniently, E2E's as (name, value) pairs with yes and no taken
@@ -170,17 +190,29 @@ class Cwio:
     only outputs that have an order; it means little without ``cwio_located_share`` beside it.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The scores that there always are; beside them is one for each number of units."""
-        return "cwio", "cwio_located", "cwio_located_share"
+    scores = (
+        ScoreInfo("cwio", "CWIO", -1, 1, None, totals=GROUP_MEANS),
+        ScoreInfo("cwio_located", "CWIO, located", -1, 1, None, "cwio", GROUP_MEANS),
+        ScoreInfo(
+            "cwio_located_share",
+            "located",
+            higher_is_better=None,
+            own_title="CWIO, share located",
+        ),
+        *(
+            ScoreInfo(
+                f"cwio_{size}", f"CWIO, {size} units", -1, 1, None, totals=GROUP_MEANS, of_some=True
+            )
+            for size in _SIZES
+        ),
+    )
 
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
         return f"cwio|align:published|v:{__version__}"
 
-    def measure(self, sample: Sample, output: str) -> CwioEvidence:
+    def judge(self, sample: Sample, output: str) -> CwioEvidence:
         """Correlate the order of the units in one output with the order of the sample's data.
 
         Raises:
@@ -188,7 +220,7 @@ class Cwio:
         """
         _require_an_order(sample)
         given = tuple(range(len(sample.units)))
-        located = positions = align.locate_pairs(_pairs(sample), output, strict=False)
+        located = positions = align.locate_ends(_pairs(sample), output, strict=False)
         if is_strict(sample):  # else both ways are the same
             located = align.locate(sample.units, output, strict=True)
         return CwioEvidence(
@@ -200,21 +232,34 @@ class Cwio:
         )
 
     def values(self, evidence: CwioEvidence) -> Values:
-        """Return τ with its number of units for the two means over these, and for each on its own.
+        """Return τ with its number of units, for the means over these and for that of this one.
 
         ``cwio_located`` has no verdict on an output that leaves out a unit.
         """
         units, located_tau = evidence.units, evidence.located_tau
         return {
             "cwio": (units, evidence.tau),
-            f"cwio_{units}": evidence.tau,
+            **({f"cwio_{units}": (units, evidence.tau)} if units in _SIZES else {}),
             "cwio_located": None if located_tau is None else (units, located_tau),
             "cwio_located_share": 100.0 * (located_tau is not None),
         }
 
-    def reduce(self, evidence: Iterable[CwioEvidence]) -> tuple[Score, ...]:
-        """Return both means and the located share, then the published mean per number of units."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, _: Sample, __: Texts, evidence: CwioEvidence) -> dict[str, Any]:
+        """Return τ, the number of units and how many occur, as published and as located."""
+        positions = evidence.positions
+        return {
+            "tau": evidence.tau,
+            "n": evidence.units,
+            "occ": len(positions) - positions.count(None),
+            "pos": positions,
+            "tau_located": evidence.located_tau,
+            "pos_located": evidence.located,
+            "missing": evidence.missing,
+        }
+
+
+ORDER_INVARIANCE = OrderInvariance()
+CWIO = Cwio()
 
 
 def _require_an_order(sample: Sample) -> None:
@@ -228,41 +273,11 @@ def _missing(positions: Positions) -> tuple[int, ...]:
     return tuple(unit for unit, position in enumerate(positions) if position is None)
 
 
-def _pairs(sample: Sample) -> list[align.Pair]:
+def _pairs(sample: Sample) -> list[align.Ends]:
     """Return the units' ends as the published CWIO sees them."""
     return [
-        (sample.name, unit.value)
+        (sample.about("name"), unit.value)
         if isinstance(unit, AttributeValue)
         else (unit.subject, unit.object)
         for unit in sample.units
     ]
-
-
-def macro_mean(taus: Iterable[tuple[int, float]]) -> float:
-    """Return the mean over numbers of units of the mean τ of each, NaN where there is nothing.
-
-    Each τ stands with its number of units; their order does not matter, to the last bit.
-    """
-    values = ({"cwio": (units, tau)} for units, tau in taus)
-    (score,) = reduce_values(["cwio"], values, signature="")
-    return score.value
-
-
-def macro_stderr(taus: Iterable[tuple[int, float]]) -> float:
-    """Return the standard error of :func:`macro_mean`, NaN where a number of units has one τ only.
-
-    The numbers of units are fixed and the outputs independent, so it is √(Σ s²/n) over how many
-    numbers there are, with s the sample standard deviation and n the count within each.
-    """
-    variances = [
-        statistics.variance(same) / len(same) if len(same) > 1 else math.nan
-        for same in _by_size(taus).values()
-    ]
-    return math.sqrt(math.fsum(variances)) / len(variances) if variances else math.nan
-
-
-def _by_size(taus: Iterable[tuple[int, float]]) -> Mapping[int, list[float]]:
-    sizes: dict[int, list[float]] = defaultdict(list)
-    for units, tau in taus:
-        sizes[units].append(tau)
-    return sizes

@@ -8,17 +8,17 @@ those of SPOR's published evaluation [code].
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.base import Score, reduce_values
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
 
@@ -50,8 +50,20 @@ class ParentEvidence:
     f: float
 
 
+_PUBLISHED = (
+    ScoreInfo("parent", "PARENT"),
+    ScoreInfo("parent_precision", "PARENT precision"),
+    ScoreInfo("parent_recall", "PARENT recall"),
+)
+_FULL_TABLE = (
+    ScoreInfo("parent_full_table", "PARENT, full table", corrects="parent"),
+    ScoreInfo("parent_full_table_precision", "PARENT precision, full table"),
+    ScoreInfo("parent_full_table_recall", "PARENT recall, full table"),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(SimpleMetric[ParentEvidence]):
     """PARENT with its settings.
 
     ``weight`` is the paper's λ, the table's share in recall: recall is the references' to the power
@@ -62,6 +74,8 @@ class Parent:
     Raises:
         ConfigError: ``weight`` is not from 0 to 1, or ``max_order`` not positive.
     """
+
+    needs_texts = True
 
     weight: float = 0.5
     max_order: int = 4
@@ -74,21 +88,20 @@ class Parent:
             raise ConfigError(f"n-grams cannot go up to {self.max_order}", where="PARENT")
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def scores(self) -> tuple[ScoreInfo, ...]:
         """``parent``, comparable with the paper, or ``parent_full_table``; then its two sides."""
-        name = "parent_full_table" if self.full_table else "parent"
-        return name, f"{name}_precision", f"{name}_recall"
+        return _FULL_TABLE if self.full_table else _PUBLISHED
 
     @property
     def signature(self) -> str:
         """Everything that can change the number."""
         table = "full" if self.full_table else "published"
         return (
-            f"{self.names[0]}|lambda:{self.weight:g}|order:{self.max_order}|tok:nltk3.9-punkt-en"
+            f"{self.scores[0].name}|lambda:{self.weight:g}|order:{self.max_order}|tok:nltk3.9-punkt-en"
             f"|table:{table}|v:{__version__}"
         )
 
-    def measure(self, sample: Sample, output: str) -> ParentEvidence:
+    def judge(self, sample: Sample, output: str) -> ParentEvidence:
         """Return the evidence of one output; an empty one is scored like any other.
 
         Raises:
@@ -121,11 +134,22 @@ class Parent:
     def values(self, evidence: ParentEvidence) -> dict[str, float]:
         """Return F, precision and recall times 100; the published score is the mean F."""
         numbers = (evidence.f, evidence.precision, evidence.recall)
-        return {name: 100 * number for name, number in zip(self.names, numbers, strict=True)}
+        return {info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)}
 
-    def reduce(self, evidence: Iterable[ParentEvidence]) -> tuple[Score, ...]:
-        """Return the means, from 0 to 100."""
-        return reduce_values(self.names, map(self.values, evidence), self.signature)
+    def describe(self, sample: Sample, texts: Texts, evidence: ParentEvidence) -> dict[str, Any]:
+        """Return the evidence by the names of the published evaluation's results."""
+        if self.full_table:
+            return {f"{key}_full_table": value for key, value in asdict(evidence).items()}
+        (output,) = texts
+        return {
+            "n_table": len(self.table(sample)),
+            "tok_output": tokens(output),
+            **asdict(evidence),
+        }
+
+
+PARENT = Parent()
+PARENT_FULL_TABLE = Parent(full_table=True)
 
 
 class _Expected(NamedTuple):

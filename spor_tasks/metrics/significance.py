@@ -6,23 +6,26 @@ drawn from all the runs that there could be, and count as such.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from statistics import fmean, variance
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.totals import Numbers, added
 
-Numbers = NDArray[np.float64]
 Clusters = NDArray[np.int64]
 """The cluster of each sample, numbered from 0."""
 
 RESAMPLES = 10_000
 """The number of resamples for one interval or one comparison."""
 
-_ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal is equal
+ROUNDING = 1e-9
+"""Sums in another order differ in the last digits, and equal is equal."""
+
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _RESOLUTION = 20  # how many times finer the smallest p is than the level that it is held against
 
@@ -53,46 +56,32 @@ def resampled_scores(
 
     Whole clusters are drawn with replacement, as many as there are (Davison and Hinkley, 1997,
     section 3.8). All columns are drawn alike, so that their differences are scores of resamples
-    too. NaN is a resample without a verdict.
+    too. NaN is a resample without a verdict, or of a score that cannot be resampled.
 
     Raises:
         ValueError: there are no samples.
     """
     count = _count(clusters)
-    weights, owners, total = _group_weights(columns, clusters, count)
+    drawn = [number for number, column in enumerate(columns) if column.totals.resampled]
+    sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
+    ends = np.cumsum([of_column.shape[1] for of_column in sums])
+    stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
     rng = np.random.default_rng(seed)
-    blocks = []
-    for rows in _blocks(resamples, count):
+    scores = np.full((resamples, len(columns)), np.nan)
+    for block in blocks(resamples, count):
+        rows = block.stop - block.start
         draws = rng.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
         counts = np.bincount(draws.ravel(), minlength=rows * count).reshape(rows, count)
-        sums = counts.astype(np.float64) @ weights
-        numbers, sizes = sums[:, :total], sums[:, total:]
-        means = np.divide(numbers, sizes, out=np.zeros_like(numbers), where=sizes > 0)
-        held = (sizes > 0).astype(np.float64)
-        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            blocks.append((means @ owners) / (held @ owners))
-    return np.concatenate(blocks)
+        totals = np.split(counts.astype(np.float64) @ stacked, ends[:-1], axis=1)
+        for number, of_column in zip(drawn, totals, strict=False):
+            scores[block, number] = columns[number].totals.score(of_column)
+    return scores
 
 
-def _group_weights(
-    columns: Sequence[Column], clusters: Clusters, count: int
-) -> tuple[Numbers, Numbers, int]:
-    """Return sums and sizes of each group of each column, and which column each group belongs to.
-
-    The first array has the shape (clusters, twice the groups), the second (groups, columns).
-    """
-    sums, sizes, owners = [], [], []
-    for number, column in enumerate(columns):
-        scored = ~np.isnan(column.numbers)
-        for group in np.unique(column.groups[scored]):
-            present = scored & (column.groups == group)
-            sums.append(np.bincount(clusters[present], column.numbers[present], count))
-            sizes.append(np.bincount(clusters[present], minlength=count).astype(np.float64))
-            owners.append(number)
-    belongs = np.zeros((len(owners), len(columns)))
-    belongs[np.arange(len(owners)), owners] = 1
-    stacked = np.stack([*sums, *sizes], axis=1) if owners else np.zeros((count, 0))
-    return stacked, belongs, len(owners)
+def _by_cluster(statistics: Numbers, clusters: Clusters, count: int) -> Numbers:
+    """Return the totals of each cluster, of shape (clusters, k)."""
+    columns = np.nan_to_num(statistics).T
+    return np.stack([np.bincount(clusters, column, count) for column in columns], axis=1)
 
 
 def percentile_interval(scores: Numbers, confidence: float = 0.95) -> tuple[float, float]:
@@ -105,9 +94,12 @@ def percentile_interval(scores: Numbers, confidence: float = 0.95) -> tuple[floa
 def interval(
     column: Column, clusters: Clusters, *, seed: int, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return the bootstrap interval of a column's score, None where nothing has a verdict."""
+    """Return the bootstrap interval of a column's score.
+
+    None where nothing has a verdict, or the score cannot be resampled.
+    """
     (kept,), clusters = common([column], clusters)
-    if not len(clusters):
+    if not len(clusters) or not column.totals.resampled:
         return None
     (scores,) = resampled_scores([kept], clusters, seed=seed).T
     return percentile_interval(scores, confidence)
@@ -128,9 +120,12 @@ class Comparison(NamedTuple):
 
 
 def compare(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Comparison | None:
-    """Compare the same score of two systems on the same samples, None where there are none."""
+    """Compare the same score of two systems on the same samples.
+
+    None where there are none, or the score cannot be resampled.
+    """
     (one, other), clusters = common([one, other], clusters)
-    if not len(clusters):
+    if not len(clusters) or not one.totals.resampled:
         return None
     (p,) = randomization_p_values([one, other], [(0, 1)], clusters, seed=seed)
     return Comparison(
@@ -144,8 +139,8 @@ def compare(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Com
 
 def common(columns: Sequence[Column], clusters: Clusters) -> tuple[tuple[Column, ...], Clusters]:
     """Return the columns of the samples that all of them have a verdict on, and their clusters."""
-    scored = ~np.isnan([column.numbers for column in columns]).any(axis=0)
-    kept = tuple(Column(column.numbers[scored], column.groups[scored]) for column in columns)
+    scored = np.all([column.scored for column in columns], axis=0)
+    kept = tuple(column.take(scored) for column in columns)
     return kept, np.unique(clusters[scored], return_inverse=True)[1]
 
 
@@ -165,7 +160,7 @@ def paired_bootstrap(
 
 def _p_value(resampled: Numbers, observed: float) -> float:
     """Return the share at least as extreme; the observed one counts, so that p is never zero."""
-    extreme = int((resampled >= observed - _ROUNDING).sum())
+    extreme = int((resampled >= observed - ROUNDING).sum())
     return (extreme + 1) / (len(resampled) + 1)
 
 
@@ -186,55 +181,97 @@ def randomization_p_values(
     """
     if not pairs:
         return np.zeros(0)
-    systems, numbered, testable = _systems(columns, pairs, clusters)
-    ones, others = np.array(numbered).T
-    totals = systems.sum(axis=0)
-    observed = np.abs(totals[ones] - totals[others]) - _ROUNDING
-    systems -= systems.mean(axis=1, keepdims=True)  # what all have in common cancels out
+    count = _count(clusters)
+    shares = [_shares(column) for column in columns]
+    scored = [column.scored for column in columns]
+    testable = [
+        bool((scored[i] & scored[j]).any()) and columns[i].totals.resampled for i, j in pairs
+    ]
+    sums = [n for n, (i, _) in enumerate(pairs) if testable[n] and shares[i] is not None]
+    others = [n for n, (i, _) in enumerate(pairs) if testable[n] and shares[i] is None]
+    tests: list[tuple[list[int], _Extremes]] = [
+        ([n], _extreme_totals(columns[pairs[n][0]], columns[pairs[n][1]], clusters)) for n in others
+    ]
+    if sums:
+        tests.append((sums, _extreme_sums(columns, shares, [pairs[n] for n in sums], clusters)))
     rng = np.random.default_rng(seed)
     extreme = np.zeros(len(pairs))
-    for rows in _blocks(resamples, len(systems)):
-        scores = np.ascontiguousarray((_signs(rng, rows, len(systems)) @ systems).T)
-        low, high = scores.min(axis=1), scores.max(axis=1)
-        # Most pairs of a long board are further apart than any two scores of the block.
-        reach = np.maximum(high[ones] - low[others], high[others] - low[ones])
-        for one in np.unique(ones[reach >= observed]):
-            places = np.flatnonzero((ones == one) & (reach >= observed))
-            differences = np.abs(scores[others[places]] - scores[one])
-            extreme[places] += (differences >= observed[places, None]).sum(axis=1)
-    return np.where(testable, (extreme + 1) / (resamples + 1), np.nan)
+    for block in blocks(resamples, count):
+        signs = _signs(rng, block.stop - block.start, count)
+        for numbers, extremes in tests:
+            extreme[numbers] += extremes(signs)
+    return np.where(np.array(testable), (extreme + 1) / (resamples + 1), np.nan)
 
 
-def _systems(
-    columns: Sequence[Column], pairs: Sequence[tuple[int, int]], clusters: Clusters
-) -> tuple[Numbers, list[tuple[int, int]], NDArray[np.bool_]]:
-    """Return what each cluster adds to each system's score, and the pairs as numbers of systems.
+_Extremes: TypeAlias = Callable[[Numbers], Numbers]
+"""Counts the exchanges, given as rows of signs of clusters, that differ as much as observed."""
 
-    A pair with samples that lack a verdict is tested on the others, on which its groups have other
-    sizes: its two columns there are systems of their own. The last array tells which pairs have
-    samples at all.
+
+def _shares(column: Column) -> Numbers | None:
+    """Return what each sample adds to the score, None if it is not a weighted sum of totals."""
+    statistics = np.nan_to_num(column.statistics)
+    weights = column.totals.weights(statistics.sum(axis=0))
+    return None if weights is None else statistics @ weights
+
+
+def _extreme_sums(
+    columns: Sequence[Column],
+    shares: Sequence[Numbers | None],
+    pairs: Sequence[tuple[int, int]],
+    clusters: Clusters,
+) -> _Extremes:
+    """Return what counts for each pair of weighted sums, by what each cluster adds to a system.
+
+    A pair with samples that lack a verdict is tested on the others, on which the weights are
+    different: its two columns there are systems of their own.
     """
     count = _count(clusters)
-    systems = [
-        np.bincount(clusters, np.nan_to_num(column.numbers * _weights(column)), count)
-        for column in columns
-    ]
-    whole = [not np.isnan(column.numbers).any() for column in columns]
+    found = [np.zeros(count) if x is None else np.bincount(clusters, x, count) for x in shares]
+    whole = [bool(column.scored.all()) for column in columns]
     numbered: list[tuple[int, int]] = []
-    testable = np.ones(len(pairs), bool)
-    for place, (one, other) in enumerate(pairs):
+    for one, other in pairs:
         if whole[one] and whole[other]:
             numbered.append((one, other))
             continue
-        kept, of_kept = common([columns[one], columns[other]], np.arange(len(clusters)))
-        scored = ~np.isnan(columns[one].numbers) & ~np.isnan(columns[other].numbers)
-        testable[place] = len(of_kept) > 0
-        systems += [
-            np.bincount(clusters[scored], column.numbers * _weights(column), count)
-            for column in kept
-        ]
-        numbered.append((len(systems) - 2, len(systems) - 1))
-    return np.stack(systems, axis=1), numbered, testable
+        numbered.append((len(found), len(found) + 1))
+        both = columns[one].scored & columns[other].scored
+        of_both = (_shares(columns[column].take(both)) for column in (one, other))
+        found += [np.bincount(clusters[both], x, count) for x in of_both]
+    systems, (ones, others) = np.stack(found, axis=1), np.array(numbered).T
+    totals = systems.sum(axis=0)
+    observed = np.abs(totals[ones] - totals[others]) - ROUNDING
+    systems -= systems.mean(axis=1, keepdims=True)  # what all have in common cancels out
+
+    def extremes(signs: Numbers) -> Numbers:
+        scores = np.ascontiguousarray((signs @ systems).T)
+        low, high = scores.min(axis=1), scores.max(axis=1)
+        # Most pairs of a long board are further apart than any two scores of the block.
+        reach = np.maximum(high[ones] - low[others], high[others] - low[ones])
+        extreme = np.zeros(len(pairs))
+        for one in np.unique(ones[reach >= observed]):
+            places = np.flatnonzero((ones == one) & (reach >= observed))
+            differences = np.abs(scores[others[places]] - scores[one])
+            extreme[places] = (differences >= observed[places, None]).sum(axis=1)
+        return extreme
+
+    return extremes
+
+
+def _extreme_totals(one: Column, other: Column, clusters: Clusters) -> _Extremes:
+    """Return what counts for a pair of any other scores, by the totals that exchanges lead to."""
+    both, count = one.scored & other.scored, _count(clusters)
+    first, second = (
+        _by_cluster(column.statistics[both], clusters[both], count) for column in (one, other)
+    )
+    middle, half = (first + second).sum(axis=0) / 2, (first - second) / 2
+
+    def differences(signs: Numbers) -> Numbers:
+        moved = signs @ half
+        apart: Numbers = np.abs(one.totals.score(middle + moved) - one.totals.score(middle - moved))
+        return apart
+
+    observed = differences(np.ones((1, count))) - ROUNDING
+    return lambda signs: (differences(signs) >= observed).sum(keepdims=True)
 
 
 def _signs(rng: np.random.Generator, rows: int, count: int) -> Numbers:
@@ -279,11 +316,27 @@ class Estimate(NamedTuple):
     @property
     def p(self) -> float:
         """The two-sided p that the true value is 0."""
-        if abs(self.value) <= _ROUNDING:
+        if abs(self.value) <= ROUNDING:
             return 1.0
         if not self.error:  # all clusters agree, which by chance they do once in so many times
             return float(2.0**-self.freedom)
         return float(2 * stats.t.sf(abs(self.value) / self.error, self.freedom))
+
+
+def over_seeds(*systems: Sequence[float]) -> Estimate | None:
+    """Estimate a mean over runs, or the difference of two, from the scores of the runs alone.
+
+    The interval is Student's of one mean, and Welch's of a difference; None where a system has a
+    single run. Of two runs it is many times as wide as they are apart.
+    """
+    if any(len(scores) < 2 for scores in systems):  # noqa: PLR2004 - one has no spread
+        return None
+    first, *others = map(fmean, systems)
+    parts = [(variance(scores) / len(scores), len(scores) - 1) for scores in systems]
+    total = sum(part for part, _ in parts)
+    squares = sum(part**2 / freedom for part, freedom in parts)
+    freedom = total**2 / squares if squares else 1
+    return Estimate(first - sum(others), math.sqrt(total), freedom)
 
 
 def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estimate | None:
@@ -319,7 +372,7 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
     over_clusters = scale * float((pulls**2).sum())
     more = sum(v for v, _ in over_seeds) - sum(v for v, _ in shared)
     variance = over_clusters + max(0.0, more)
-    if variance <= _ROUNDING**2:  # every cluster and every run says the same
+    if variance <= ROUNDING**2:  # every cluster and every run says the same
         return Estimate(value, 0.0, count - 1)
     if more <= 0:  # runs differ no more than their parts on the samples make them
         return Estimate(value, math.sqrt(variance), count - 1)
@@ -332,29 +385,15 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
 def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
     """Return a column's score, and how far each cluster pulls it up or down, of shape (clusters,).
 
-    The pulls sum to zero. The score is a mean of group means, so this is its first-order expansion
-    in the shares of the clusters.
+    This is the score's first-order expansion in the shares of the clusters; the pulls sum to zero.
     """
-    scored = ~np.isnan(column.numbers)
-    numbers, groups = column.numbers[scored], column.groups[scored]
-    if not len(numbers):
+    totals = added(column.statistics)
+    score = float(column.totals.score(totals))
+    if math.isnan(score) or not column.totals.resampled:
         return math.nan, np.zeros(count)
-    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    means = np.bincount(codes, numbers) / sizes
-    pulls = (numbers - means[codes]) / (len(sizes) * sizes[codes])
-    return float(means.mean()), np.bincount(clusters[scored], pulls, count).astype(np.float64)
-
-
-def _weights(column: Column) -> Numbers:
-    """Return the weight of each sample in the score: groups count alike, and samples within one.
-
-    A sample without a verdict has none; its weight is of no meaning.
-    """
-    scored = ~np.isnan(column.numbers)
-    weights = np.zeros(len(scored))
-    _, codes, sizes = np.unique(column.groups[scored], return_inverse=True, return_counts=True)
-    weights[scored] = 1 / (len(sizes) * sizes[codes])
-    return weights
+    of_samples = np.nan_to_num(column.statistics) @ column.totals.gradient(totals)
+    pulls = np.bincount(clusters, of_samples, count)
+    return score, pulls - pulls.mean()
 
 
 def _count(clusters: Clusters) -> int:
@@ -363,8 +402,8 @@ def _count(clusters: Clusters) -> int:
     return int(clusters.max()) + 1
 
 
-def _blocks(resamples: int, count: int) -> Iterator[int]:
-    """Yield how many resamples to draw at once, so that memory does not grow with their number."""
-    most = max(1, _CELLS_AT_ONCE // count)
+def blocks(resamples: int, width: int) -> Iterator[slice]:
+    """Yield the resamples to take at once, each of some width, so that memory stays bounded."""
+    most = max(1, _CELLS_AT_ONCE // width)
     for start in range(0, resamples, most):
-        yield min(most, resamples - start)
+        yield slice(start, min(start + most, resamples))

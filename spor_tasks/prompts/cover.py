@@ -1,6 +1,7 @@
-"""Which samples to show so that each unit of another one is shown, in how many samples and units.
+"""Which samples to show so that together they show every unit of another sample.
 
-Units are bits: a *mask* stands for a set of them. What a unit is does not matter here.
+The search is an exact dynamic program over sets of units that are not yet covered. A set of units
+is a *mask*: an integer with one bit per unit. What a unit is does not matter here.
 """
 
 import random
@@ -10,28 +11,33 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 MOST_UNITS = 24
-"""The units of all samples that are shown together, at most; it bounds the search."""
+"""The most units, over all samples shown, of a cover; this bounds the search.
+
+It leaves nothing out: with 8 demonstrations, the covers chosen for the published sets of
+systematicity, and of productivity on WebNLG with N = 3 and 5, have at most 22 units; a bound of 32
+finds the same. A bound of 16 would leave out 5 of their 2,834 test samples.
+"""
 
 
 class Block(NamedTuple):
-    """Samples that show exactly the units ``mask`` and have ``size`` units in all."""
+    """Samples that are alike here: they show the units ``mask`` and have ``size`` units in all."""
 
     mask: int
     size: int
 
 
 class Shape(NamedTuple):
-    """How many samples are shown, and how many units they have in all; smaller is better."""
+    """The number of samples shown, and of their units in all; smaller is better."""
 
     samples: int
     units: int
 
 
 class Cover(NamedTuple):
-    """A sample of each of the ``blocks``, which together show every unit that is asked for.
+    """One sample of each of the ``blocks``; together they show every unit wanted.
 
-    To these come ``fillers``, so many samples that show none of these units and have the rest of
-    the shape's units. ``value`` is what the cover is worth to whoever asked for it.
+    ``fillers`` are further samples that show none of these units; they are part of ``shape``.
+    ``value`` is the value of the blocks in the caller's own measure.
     """
 
     shape: Shape
@@ -52,10 +58,10 @@ def covers(
     once: bool = True,
     value: Callable[[Block], int] = lambda _: 0,
 ) -> Covers:
-    """Return a cover of the units ``full`` for each shape that there is one of.
+    """Return the most valuable cover of the units ``full`` for each possible shape.
 
-    A cover takes ``most`` samples at most. With ``once`` none of the units is shown by two of them.
-    Its value is the sum of that of its blocks.
+    A cover has at most ``most`` samples. With ``once``, no two of them show the same unit. The
+    value of a cover is the sum of the values of its blocks.
     """
     by_unit: dict[int, list[tuple[Block, int]]] = defaultdict(list)
     for block in sorted(blocks):
@@ -64,11 +70,11 @@ def covers(
 
     @cache
     def cover(left: int) -> Mapping[tuple[int, int], tuple[int, tuple[Block, ...]]]:
-        """Return value and blocks of the best cover of these units by samples and units shown."""
+        """Return the value and blocks of the best cover of the mask ``left``, by its shape."""
         if not left:
             return {(0, 0): (0, ())}
         found: dict[tuple[int, int], tuple[int, tuple[Block, ...]]] = {}
-        # What shows the lowest unit that is left is settled here.
+        # Some block must show the lowest unit left: try each, and cover what it leaves.
         for block, worth in by_unit[left & -left]:
             mask, size = block
             if once and mask & ~left:
@@ -88,9 +94,9 @@ def covers(
 
 
 def filled(found: Covers, sizes: Sequence[int], most: int) -> Covers:
-    """Return covers of more shapes, made of those that there are by adding fillers of some sizes.
+    """Return covers of further shapes: those found, with fillers of the given sizes added.
 
-    They have ``most`` samples at most, fillers included.
+    They have at most ``most`` samples, fillers included.
     """
     more: dict[Shape, Cover] = {}
     for (samples, units), cover in found.items():
@@ -103,7 +109,7 @@ def filled(found: Covers, sizes: Sequence[int], most: int) -> Covers:
 
 
 def draw_sizes(sizes: Sequence[int], fillers: Shape, rng: random.Random) -> list[int]:
-    """Return sizes of fillers that together have the number of units that the shape says."""
+    """Draw the sizes of fillers so that they add up to the units of the shape."""
     drawn: list[int] = []
     left = fillers.units
     for number in reversed(range(fillers.samples)):
@@ -114,7 +120,7 @@ def draw_sizes(sizes: Sequence[int], fillers: Shape, rng: random.Random) -> list
 
 
 def _keep(found: dict[Shape, Cover], cover: Cover) -> None:
-    """Keep the cover if it is worth more than that of its shape; of equals the first stays."""
+    """Keep the cover if it is worth more than the known one of its shape; of equals, the first."""
     known = found.get(cover.shape)
     if known is None or cover.value > known.value:
         found[cover.shape] = cover
@@ -122,7 +128,7 @@ def _keep(found: dict[Shape, Cover], cover: Cover) -> None:
 
 @cache
 def _sums(sizes: tuple[int, ...], number: int) -> frozenset[int]:
-    """Return the sums of so many of the sizes, each as often as one likes."""
+    """Return the sums of ``number`` sizes, each of which may be used any number of times."""
     if not number:
         return frozenset([0])
     return frozenset(

@@ -18,8 +18,9 @@ from itertools import islice, product
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
+from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import AttributeValue, CopySample, DataUnit, Sample, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Sample, SplitPair, Triple
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.cover import Block, Cover, Covers, covers, draw_sizes, filled
 from spor_tasks.prompts.styles import prompt
@@ -107,7 +108,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             where="--num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
-    demonstrate = _ASPECTS[pair.aspect](pair, most)
+    demonstrate = _RULES[DEMONSTRATIONS[pair.aspect]](pair, most)
     found = ((sample, demonstrate(sample)) for sample in pair.test.samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in found if arms)
     if not prompted:
@@ -166,7 +167,7 @@ def _words(sample: Sample) -> int:
 
 def _worth(sample: Sample, demonstrations: Demonstrations) -> float:
     """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * Parent().measure(sample, copied_text(demonstrations)).f
+    return 100 * Parent().judge(sample, copied_text(demonstrations)).f
 
 
 _Key: TypeAlias = Hashable
@@ -409,11 +410,11 @@ def _fewest(
     return None
 
 
-_ASPECTS: Mapping[str, Callable[[SplitPair, int], _Demonstrate]] = {
-    "systematicity": _systematicity,
-    "productivity": _productivity,
-    "order_invariance": _order_invariance,
-    "rule_learnability": _rule_learnability,
+_RULES: Mapping[Rule, Callable[[SplitPair, int], _Demonstrate]] = {
+    "units together": _systematicity,
+    "length": _productivity,
+    "order": _order_invariance,
+    "none": _rule_learnability,
 }
 
 
@@ -426,7 +427,7 @@ def _keys(sample: Sample) -> tuple[_Key, ...]:
 
 def _unhidden(sample: Sample) -> tuple[_Key, ...]:
     """Return the triples with their entities put back, the attributes alone of hidden values."""
-    hidden = dict(sample.hidden) if isinstance(sample, CopySample) else {}
+    hidden = dict(sample.challenge.phrases) if isinstance(sample.challenge, Hidden) else {}
     entities = {phrase: entity for entity, phrase in hidden.items()}
 
     def key(unit: DataUnit) -> _Key:

@@ -1,38 +1,19 @@
 """The paper's prompt (Appendix A), and one in plain words for models that follow instructions.
 
-No other place in the project puts a prompt together.
+What a prompt shows of a sample, its corpus says (:mod:`spor_tasks.corpora`).
 """
 
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import AttributeValue, DataUnit, OrderSample, Sample, Triple
-from spor_tasks.text.normalize import display
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Orders, Sample
+from spor_tasks.corpora import own
+from spor_tasks.corpora.base import Style
 
-PromptStyle: TypeAlias = Literal["causal", "seq2seq", "instruction"]
-PROMPT_STYLES: tuple[PromptStyle, ...] = get_args(PromptStyle)
-
-_TRIPLE_PREFIX = "translate from Triple to Text: "
-_MR_PREFIX = "translate from MR to Text: "
-# The text follows the colon directly, without a space [code].
-_CAUSAL_CUE = " Output:"
-
-_INSTRUCTION = "Write a short English text that says all of these facts and nothing else."
-_TEXT_CUE = "Text:"
-
-
-def linearize(sample: Sample) -> str:
-    """Return the sample's units as one line, in the order in which the sample holds them.
-
-    A meaning representation begins with the name, where the sample has one.
-    """
-    parts = [_linearize_unit(unit) for unit in sample.units]
-    if isinstance(sample.units[0], Triple):
-        return _TRIPLE_PREFIX + " ".join(parts)
-    named = [] if sample.name is None else [f"name[{display(sample.name)}]"]
-    return _MR_PREFIX + " ".join([*named, *parts])
+PromptStyle: TypeAlias = Style
+PROMPT_STYLES: tuple[PromptStyle, ...] = get_args(Style)
 
 
 def prompt(sample: Sample, style: PromptStyle) -> str:
@@ -44,15 +25,10 @@ def prompt(sample: Sample, style: PromptStyle) -> str:
     Raises:
         ConfigError: there is no such style.
     """
-    if style == "causal":
-        return linearize(sample) + _CAUSAL_CUE
-    if style == "seq2seq":
-        return linearize(sample)
-    if style == "instruction":
-        return _instruct(sample)
-    raise ConfigError(
-        f"unknown prompt style {style!r}", remedy=f"Use one of {', '.join(PROMPT_STYLES)}."
-    )
+    if sample.corpus not in registry().names("corpus"):
+        return own.linearize(sample, style)
+    text: str = registry().get("corpus", sample.corpus).linearize(sample, style)
+    return text
 
 
 def prompted(sample: Sample, style: PromptStyle) -> dict[str, Any]:
@@ -62,31 +38,10 @@ def prompted(sample: Sample, style: PromptStyle) -> dict[str, Any]:
     the first, and ``prompt_2`` the second.
     """
     doc = doc_of(sample)
-    if not isinstance(sample, OrderSample):
+    if not isinstance(sample.challenge, Orders):
         return {"id": doc["id"], "prompt": prompt(sample, style), **doc}
     first, second = (
         prompt(replace(sample, units=tuple(sample.units[i] for i in order)), style)
-        for order in sample.input_orders
+        for order in sample.challenge.inputs
     )
     return {"id": doc["id"], "prompt": first, **doc, "prompt_2": second}
-
-
-def _linearize_unit(unit: DataUnit) -> str:
-    match unit:
-        case Triple(subject, predicate, obj):
-            return (
-                f"<head> {display(subject)} <relation> {display(predicate)} <tail> {display(obj)}"
-            )
-        case AttributeValue(attribute, value):
-            return f"{display(attribute)}[{display(value)}]"
-
-
-def _instruct(sample: Sample) -> str:
-    """Return what to do, the facts one a line, and where the text begins."""
-    named = [] if sample.name is None else [f"- name: {display(sample.name)}"]
-    return "\n".join([_INSTRUCTION, *named, *map(_instruct_unit, sample.units), _TEXT_CUE])
-
-
-def _instruct_unit(unit: DataUnit) -> str:
-    separator = " | " if isinstance(unit, Triple) else ": "
-    return "- " + separator.join(display(part).strip() for part in unit)

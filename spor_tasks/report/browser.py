@@ -16,29 +16,20 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import ARMS, CopySample, OrderSample, Sample
-from spor_tasks.metrics.base import Value
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.totals import Value
 from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
+from spor_tasks.results.benchmarks import place_of
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import Problem, TaskResult
 
 SIZE = 1000
 """Samples in a chunk."""
 
-_HEADLINES: Mapping[tuple[str, str | None], str] = {
-    ("order_invariance", "main"): "faithful_ordering_pbh",
-    ("order_invariance", "cwio"): "cwio",
-    ("rule_learnability", None): "copy_rule",
-}
-
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 _KINDS = {"unit": "u", "doubtful unit": "d", "phrase": "p", "leak": "l", "inner leak": "i"}
-
-
-def headline(result: TaskResult) -> str:
-    """Return the metric that speaks for a sample of a task."""
-    return _HEADLINES.get((result.aspect, result.part), "parent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +45,7 @@ class TestSet:
 class Outcomes:
     """What one run made of its test set, sample by sample.
 
-    ``samples`` are numbers of samples of ``test``, ``scores`` the values of :func:`headline`, NaN
+    ``samples`` are numbers of samples of ``test``, ``scores`` the values of the headline, NaN
     for no verdict, and ``faults`` the kinds of error.
     """
 
@@ -67,7 +58,7 @@ class Outcomes:
     @property
     def metric(self) -> str:
         """What the scores are of."""
-        return headline(self.run)
+        return self.run.spec.headline
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +73,8 @@ class Browser:
 def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
     """Read, mark and pack the samples of runs; those of a damaged file up to the damage.
 
-    Runs come in the order of the paper's aspects, then by corpus, sets, model, arm and seed. With
-    several ``jobs`` files are read in as many processes, with the same result.
+    Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
+    With several ``jobs`` files are read in as many processes, with the same result.
     """
     by_test: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=_place):
@@ -98,9 +89,9 @@ def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
 
 def _place(file: SampleFile) -> tuple[Any, ...]:
     run = file.run
-    arms = ARMS[run.aspect]
+    arms = run.spec.arms
     return (
-        list(ARMS).index(run.aspect),
+        place_of(run.spec.benchmark, run.aspect),
         run.corpus,
         run.protocol,
         run.comparison,
@@ -139,14 +130,14 @@ class _Run:
 
 
 def _read(file: SampleFile) -> _Run:
-    run, metric = _Run(), headline(file.run)
+    run, metric = _Run(), file.run.spec.headline
     try:
         for record in file.records():
             sample = record.sample
-            marked = mark_all(sample, record.outputs)
+            marked = mark_all(sample, record.outputs, record.scored)
             row = _json(_sample_row(sample, record.inputs))
             size = len(sample.units)
-            run.asked.append(_Asked(sample.id, size, sample.category, record.inputs, row))
+            run.asked.append(_Asked(sample.id, size, sample.about("category"), record.inputs, row))
             run.told.append(
                 f"{_json(list(map(_output_row, marked)))},{_scores_json(record.scores)}"
             )
@@ -213,7 +204,7 @@ class _Packing:
                 "corpus": task.corpus,
                 "part": task.part,
                 "sets": task.protocol,
-                "metric": headline(task),
+                "metric": task.spec.headline,
                 "sizes": test.sizes.tolist(),
                 "chunk": self._pack(test.rows),
             }
@@ -269,17 +260,10 @@ def _packed(text: str) -> str:
 _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def _sample_row(sample: Sample, inputs: Sequence[str]) -> list[Any]:
-    more: dict[str, Any] = {"inputs": inputs}
-    if sample.name is not None:
-        more["name"] = sample.name
-    if sample.category is not None:
-        more["category"] = sample.category
-    if isinstance(sample, OrderSample):
-        more["orders"] = sample.input_orders
-    if isinstance(sample, CopySample):
-        more["hidden"] = sample.hidden
-    return [sample.id, sample.units, sample.references, more]
+def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
+    doc = doc_of(sample)
+    del doc["target"]  # the first of the references
+    return {**doc, "inputs": inputs}
 
 
 def _output_row(output: Marked) -> list[Any]:
@@ -301,12 +285,9 @@ def _scores_json(scores: Mapping[str, Value]) -> str:
 
 
 def _number(value: Value) -> float:
-    match value:
-        case None:
-            return math.nan
-        case (_, number):
-            return number
-    return value
+    if value is None:
+        return math.nan
+    return value[-1] if isinstance(value, tuple) else value
 
 
 def _rounded(score: float) -> float | None:

@@ -11,23 +11,23 @@ import numpy as np
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Column, Tally, Value
+from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.totals import Value
 from spor_tasks.results import reading
-from spor_tasks.results.comparisons import metrics_of
 from spor_tasks.results.evidence import SEED
 from spor_tasks.results.logged import Record, find
 from spor_tasks.results.reading import Problem, TaskResult
 
 
 class Scores(NamedTuple):
-    """One score of a sample, before and after; None is no verdict."""
+    """One score of a sample, before and after; None if the metric gives none."""
 
     before: float | None
     after: float | None
 
     @property
     def change(self) -> float:
-        """What was gained; a verdict that came or went counts as none."""
+        """The gain; zero if there is no score before or after."""
         if self.before is None or self.after is None:
             return 0.0
         return self.after - self.before
@@ -35,10 +35,10 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A sample whose outputs or scores are not what they were.
+    """A sample whose outputs or scores changed.
 
-    ``scores`` are by metric, those that stayed among them; ``prompted_alike`` tells whether the
-    model was given the same text.
+    ``scores`` are by metric, including unchanged ones; ``prompted_alike`` tells whether both models
+    got the same prompt.
     """
 
     sample: str
@@ -50,10 +50,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What became of one score: both means over the common samples, and how many moved.
+    """The change of one score: both means over the common samples, and how many changed.
 
-    ``p`` is that of :func:`~spor_tasks.metrics.significance.randomization_p_values`, None where no
-    sample has a verdict in both runs.
+    ``p`` is that of :func:`~spor_tasks.metrics.significance.randomization_p_values`, None if no
+    sample has a score in both runs.
     """
 
     before: float | None
@@ -67,8 +67,8 @@ class Summary:
 class TaskDiff:
     """What changed in one task between two runs.
 
-    ``samples`` counts those in both; ``lost`` and ``gained`` are the ids of those in one alone.
-    ``changes`` come with the largest change of the first metric first.
+    ``samples`` counts those in both runs; ``lost`` and ``gained`` are the ids of those in one run
+    only. ``changes`` are sorted by the change of the first metric, largest first.
     """
 
     task: str
@@ -89,15 +89,15 @@ class Diff:
 
     @property
     def whole(self) -> bool:
-        """Whether every task that both have was compared."""
+        """Whether every task that both runs have was compared."""
         return not any(problem.lost for problem in self.problems)
 
 
 def diff(before: Path, after: Path) -> Diff:
-    """Compare the samples of two result files, or of folders that hold one run of a task each.
+    """Compare the samples of two result files, or of two folders with one run of a task each.
 
     Raises:
-        ResultError: a path is missing, holds nothing of SPOR, or no task can be compared.
+        ResultError: a path is missing or has no results of our tasks, or no task can be compared.
     """
     found = [reading.collect([path]) for path in (before, after)]
     problems = [problem for each in found for problem in each.problems]
@@ -113,7 +113,7 @@ def diff(before: Path, after: Path) -> Diff:
             "no task can be compared",
             each=tuple(map(str, problems)),
             where=f"{before}, {after}",
-            remedy="Both must have samples (`--log_samples`) of a task that they share.",
+            remedy="Both runs need samples (`--log_samples`) of the same task.",
         )
     return Diff(tuple(tasks), tuple(problems))
 
@@ -129,21 +129,21 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
     """Compare one task.
 
     Raises:
-        ResultError: there are several runs on one side, no samples, or damaged ones, or the test
-            sets are not the same.
+        ResultError: one side has several runs, no samples or damaged samples, or the test sets
+            differ.
     """
     for runs in (one, other):
         if len(runs) > 1:
             files = ", ".join(str(run.file) for run in runs)
-            raise ResultError(f"there are several runs of {task}: {files}: give one file")
+            raise ResultError(f"there are several runs of {task} ({files}); give one file")
     (first,), (second,) = one, other
     if first.signature["test_sha256"] != second.signature["test_sha256"]:
-        raise ResultError(f"{task} has another test set in {second.file}", where=first.file)
+        raise ResultError(f"{task} has a different test set in {second.file}", where=first.file)
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
     metrics = [
         metric
-        for metric in metrics_of(first.aspect, first.part)
+        for metric in first.spec.reported
         if metric in first.scores or metric in second.scores
     ]
     changes = [
@@ -203,7 +203,7 @@ def _summaries(
     clusters = significance.clusters_of(frozenset(record.sample.units) for record in before)
     for metric in metrics:
         one, other = _column(before, metric), _column(after, metric)
-        changes = other.numbers - one.numbers
+        changes = other.each - one.each
         p = math.nan
         if len(changes):
             (p,) = significance.randomization_p_values([one, other], [(0, 1)], clusters, seed=SEED)
@@ -220,10 +220,7 @@ def _summaries(
 
 
 def _column(records: Iterable[Record], metric: str) -> Column:
-    tally = Tally([metric])
-    for record in records:
-        tally.add({metric: record.scores.get(metric)})
-    return tally.column(metric)
+    return Column.of([record.scores.get(metric) for record in records], score_info(metric).totals)
 
 
 def _known(number: float) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from spor_tasks.core.visible import visible
 from spor_tasks.report.diff import Change, Diff, Scores, TaskDiff
 from spor_tasks.report.render import SCHEMA, problem_lines
-from spor_tasks.results.grid import LABELS
+from spor_tasks.results.grid import label
 
 
 def terminal(found: Diff, most: int) -> str:
@@ -27,7 +27,7 @@ def _task(task: TaskDiff, most: int) -> Iterator[str]:
         known = each.before is not None and each.after is not None
         moved = Scores(each.before, each.after).change if known else None
         yield (
-            f"  {LABELS[metric]:<24}{_number(each.before):>10}{_number(each.after):>10}"
+            f"  {label(metric):<24}{_number(each.before):>10}{_number(each.after):>10}"
             f"{_signed(moved):>10}{each.up:>8,}{each.down:>8,}{_number(each.p, 4):>10}"
         )
     yield f"  {outputs:,} outputs differ, {prompts:,} of the changed samples had another prompt"
@@ -42,7 +42,7 @@ def _task(task: TaskDiff, most: int) -> Iterator[str]:
 
 def _change(change: Change) -> Iterator[str]:
     moved = [
-        f"{LABELS[metric]} {_number(each.before) or '?'} → {_number(each.after) or '?'}"
+        f"{label(metric)} {_number(each.before) or '?'} → {_number(each.after) or '?'}"
         for metric, each in change.scores.items()
         if each.before != each.after
     ]

@@ -1,4 +1,4 @@
-"""One sample of a run, and what another run made of the same sample."""
+"""One sample of a run, with its outputs, and those of another run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _SAMPLES = ".jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a run made of a sample: its record, and its outputs with their marks."""
+    """A run's record of a sample, and its outputs with marks."""
 
     record: Record
     outputs: tuple[Marked, ...]
@@ -24,7 +24,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A sample, its place in the run's file, and what one run or two made of it."""
+    """A sample, its index in the run's file, and the outputs of one or two runs."""
 
     index: int
     told: tuple[Told, ...]
@@ -33,10 +33,10 @@ class Exhibit:
 def exhibit(
     path: Path, which: str, *, against: Path | None = None, task: str | None = None
 ) -> Exhibit:
-    """Return a sample of a run, named by its id or its index from 0.
+    """Return the sample of a run with this id or index.
 
-    ``path`` is a result file, a sample file, or a folder of these; ``task`` names one of several.
-    ``against`` is another run, which must have the same sample of the same task.
+    ``path`` is a result file, a sample file, or a folder of them; ``task`` names the task if there
+    are several. ``against`` is another run, which must have the same sample of the same task.
 
     Raises:
         ConfigError: there is no such sample, or several tasks have one.
@@ -50,7 +50,8 @@ def exhibit(
         ]
         records.append(_record(same, record.sample.id, against)[1])
     return Exhibit(
-        index, tuple(Told(each, mark_all(each.sample, each.outputs)) for each in records)
+        index,
+        tuple(Told(each, mark_all(each.sample, each.outputs, each.scored)) for each in records),
     )
 
 
@@ -82,7 +83,7 @@ def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, R
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ConfigError(f"{which!r} is no sample's id, and no index", where=path)
+        raise ConfigError(f"{which!r} is neither the id nor the index of a sample", where=path)
     places = ", ".join(f"{record.run.task} in {record.run.file}" for _, record in found)
     raise ConfigError(
         f"several runs have a sample {which}: {places}",

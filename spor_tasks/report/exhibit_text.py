@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from spor_tasks.core.sample import CopySample, OrderSample, Sample
+from spor_tasks.core.sample import Hidden, Orders, Sample
 from spor_tasks.core.visible import visible
-from spor_tasks.metrics.base import Value
+from spor_tasks.metrics.totals import Value
 from spor_tasks.report.exhibit import Exhibit, Told
 from spor_tasks.report.marking import Kind, Label, Marked, faults_of
 from spor_tasks.results.reading import TaskResult
@@ -48,13 +48,14 @@ class _Paint(NamedTuple):
 
 
 def _sample(sample: Sample, paint: _Paint, width: int) -> Iterator[str]:
-    about = ", ".join(visible(text) for text in (sample.name, sample.category) if text)
+    said = (sample.about(key) for key in ("name", "category"))
+    about = ", ".join(visible(text) for text in said if text)
     if about:
         yield f"{'':<8}{about}"
     for number, unit in enumerate(sample.units):
         yield f"    {f'[{number}]':<4}{visible(' | '.join(unit))}"
-    if isinstance(sample, CopySample):
-        for what, phrase in sample.hidden:
+    if isinstance(sample.challenge, Hidden):
+        for what, phrase in sample.challenge.phrases:
             yield f"        {visible(phrase)} hides {visible(what)}"
     for text in sample.references:
         yield from _wrapped([_Piece(visible(text), "")], paint, width)
@@ -67,8 +68,8 @@ def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
     for line in _wrapped([_Piece("  ".join(scores), "")], _Paint(color=False), width, indent=4):
         yield paint(line, _SOFT)
     for number, output in enumerate(told.outputs):
-        if isinstance(sample, OrderSample):
-            order = " ".join(map(str, sample.input_orders[number]))
+        if isinstance(sample.challenge, Orders):
+            order = " ".join(map(str, sample.challenge.inputs[number]))
             yield paint(f"    input order {order}:", _SOFT)
         yield from _wrapped(_pieces(output), paint, width)
         yield from _said(output, sample)
@@ -86,8 +87,8 @@ def run_name(run: TaskResult) -> str:
 def _said(output: Marked, sample: Sample) -> Iterator[str]:
     if output.units:
         yield f"        not located: {' '.join(f'[{number}]' for number in output.units)}"
-    if output.phrases and isinstance(sample, CopySample):
-        phrases = (visible(sample.hidden[number][1]) for number in output.phrases)
+    if output.phrases and isinstance(sample.challenge, Hidden):
+        phrases = (visible(sample.challenge.phrases[number][1]) for number in output.phrases)
         yield f"        not copied: {', '.join(phrases)}"
     if output.leaks:
         yield f"        leaked: {', '.join(map(visible, output.leaks))}"

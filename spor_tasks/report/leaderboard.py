@@ -1,4 +1,4 @@
-"""Checkpoints in order, aspect by aspect: who is ahead, and who cannot be told from whom."""
+"""Systems ranked aspect by aspect, and groups that do not differ significantly."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,31 +7,19 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from string import ascii_lowercase
 
-from spor_tasks.core.sample import ARMS
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import read
+from spor_tasks.results.benchmarks import place_of
 from spor_tasks.results.comparisons import Cell, Comparison, told_apart
-from spor_tasks.results.evidence import Evidence, Pair
+from spor_tasks.results.evidence import Evidence, SystemPair
 from spor_tasks.results.reading import Problem
 
 LEVEL = 0.05
-"""Below it two systems differ, after Holm's adjustment for all pairs of their board."""
+"""Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
 
-RANKED = (
-    "parent",
-    "parent_full_table",
-    "chrf",
-    "coverage",
-    "facts",
-    "fidelity_pbh",
-    "ordering_pbh",
-    "faithful_ordering_pbh",
-    "copy_rule",
-    "copy_rule_whole_word",
-)
-"""What systems are ranked by. More is better; of CWIO neither more nor less is."""
-
-# What must be equal for two models to be on one board. How a model is prompted may differ.
+# The facts that must be equal on one board. How a model is prompted may differ.
 _SAME_TEST = (
     "test_sha256",
     "n",
@@ -48,9 +36,9 @@ _SAME_TEST = (
 class Entry:
     """One system on a board: a model ``as is``, or tuned on or shown the aspect's first arm.
 
-    ``rank`` is one more than the number of systems that are better beyond chance, so that equals
-    share it; ``groups`` are letters: two systems that share one cannot be told apart. Both are
-    empty where a system has no samples to test on, and ``reason`` says so.
+    ``rank`` is one plus the number of significantly better systems. ``groups`` are letters; two
+    systems that share a letter do not differ significantly. Both are empty if a system has no
+    samples to test with, and ``reason`` says so.
     """
 
     model: str
@@ -63,15 +51,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """All systems that one metric judges on one test, the best first.
+    """All systems with a score of one metric on one test, best first.
 
-    ``apart`` says what the test differs in from that of another board of this task and metric.
+    ``apart`` says how the test differs from that of another board of this task and metric.
     """
 
-    aspect: str
-    corpus: str
-    protocol: str
-    part: str | None
+    spec: SetSpec
     variant: str
     task: str
     metric: str
@@ -82,10 +67,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The boards of every aspect, and what is wrong with the files they are from.
-
-    ``rows`` are what the boards are made of.
-    """
+    """The boards of every aspect, the rows that they are made of, and problems with the files."""
 
     boards: tuple[Board, ...]
     rows: tuple[Comparison, ...]
@@ -93,25 +75,25 @@ class Leaderboard:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was left out, and all systems of a task stand on one board."""
+        """Whether no result was left out, and all systems of a task are on one board."""
         return not any(problem.lost for problem in self.problems)
 
 
 def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
-    """Rank all systems that result files, and all that lie in the given folders, tell of.
+    """Rank all systems in result files, and in all result files in the given folders.
 
-    Systems are ranked by what the paper judges an aspect by: the scores after the first arm, which
-    lacks what the test asks for, or those of the model as it is. Results are on one board only if
-    the signatures say that the test was the same.
+    Systems are ranked by scores of which more is better: those after the first arm, which lacks
+    what the test needs, or those of the model as it is. Results are on one board only if their
+    signatures say that the test was the same.
 
     Raises:
-        ResultError: a path is missing, or nothing of SPOR was found.
-        ConfigError: results cannot be merged over what ``merge_by`` names.
+        ResultError: a path is missing, or there are no results of our tasks.
+        ConfigError: results cannot be merged by what ``merge_by`` names.
     """
     rows, evidence, _, problems = read(paths, merge_by)
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
-        if row.metric in RANKED:
+        if score_info(row.metric).higher_is_better:
             by_task[row.task, row.metric].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
@@ -119,15 +101,19 @@ def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
         tests = _by_test(same)
         boards.extend(_board(tested, tests, evidence) for tested in tests)
         conflicts.extend(_conflicts(tests))
-    order = {metric: number for number, metric in enumerate(RANKED)}
-    aspects = tuple(ARMS)
-    boards.sort(key=lambda b: (aspects.index(b.aspect), b.task, order[b.metric], b.apart or ""))
+    boards.sort(key=_place)
     filled = tuple(board for board in boards if board.entries)
     return Leaderboard(filled, rows, (*problems, *dict.fromkeys(conflicts)))
 
 
+def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
+    spec = board.spec
+    place = place_of(spec.benchmark, spec.name.aspect)
+    return place, board.task, spec.reported.index(board.metric), board.apart or ""
+
+
 def _test_of(row: Comparison) -> Mapping[str, str]:
-    """Return what the row's test is known by; a task's version is comparable up to its point."""
+    """Return the facts that identify the row's test; of a version, the number before the point."""
     version = row.signature["version"].partition(".")[0]
     judge = ("facts",) if row.metric == "facts" else ()
     return {"version": version} | {key: row.signature[key] for key in (*_SAME_TEST, *judge)}
@@ -150,7 +136,7 @@ def _conflicts(tests: Sequence[Sequence[Comparison]]) -> Iterator[Problem]:
     for one, other in pairwise(tests):
         first, second = _test_of(one[0]), _test_of(other[0])
         details = "; ".join(f"{key}: {first[key]} against {second[key]}" for key in keys)
-        what = f"is another test than that of {one[0].model}, so not on its board: {details}"
+        what = f"has a different test than {one[0].model}, so it is on another board: {details}"
         yield Problem("incomparable", f"{other[0].task} of {other[0].model}", what)
 
 
@@ -160,14 +146,11 @@ def _board(
     example = rows[0]
     test = _test_of(example)
     apart = told_apart(test, _differing(tests))
-    # A model as it is stands in the rows of all its adapters, and once on a board.
+    # A model as it is occurs in the rows of all its adapters, but once on a board.
     entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
     return Board(
-        aspect=example.aspect,
-        corpus=example.corpus,
-        protocol=example.protocol,
-        part=example.part,
+        spec=example.spec,
         variant=example.variant,
         task=example.task,
         metric=example.metric,
@@ -178,17 +161,17 @@ def _board(
 
 
 def _entries(row: Comparison) -> Iterator[Entry]:
-    if row.arms[0].values:
-        yield Entry(row.name, ARMS[row.aspect][0], row.arms[0])
+    if row.arms and row.arms[0].values:
+        yield Entry(row.name, row.spec.arms[0], row.arms[0])
     if row.as_is.values:
         yield Entry(row.name_as_is, None, row.as_is)
 
 
 def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterator[Entry]:
-    """Yield the entries, which come best first, with rank and groups."""
+    """Yield the entries, given best first, with rank and groups."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
-    compared = [Pair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
+    compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
     found = evidence.p_values(compared, level=LEVEL)
     tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
@@ -206,12 +189,12 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
             place = 1 + sum(better.get((j, i), False) for j in known if j < i)
             yield Entry(entry.model, entry.arm, entry.cell, place, groups[i])
         else:
-            reason = "not ranked: no samples to test on"
+            reason = "not ranked: there are no samples to test with"
             yield Entry(entry.model, entry.arm, entry.cell, reason=reason)
 
 
 def _letters(alike: Mapping[int, set[int]]) -> dict[int, str]:
-    """Return the letters of each system: one for each largest set of systems all alike.
+    """Return the letters of each system: one for each maximal set of systems that do not differ.
 
     This is the letter display of Piepho (2004) with all maximal cliques of the graph of pairs that
     do not differ (Gramm et al., 2007), best first.

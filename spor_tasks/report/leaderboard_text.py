@@ -1,4 +1,4 @@
-"""A leaderboard as text: for the terminal, as Markdown, CSV and JSON. No computing here."""
+"""A leaderboard as text: for the terminal, as Markdown, CSV and JSON. Nothing is computed."""
 
 import json
 from typing import Any
@@ -8,23 +8,23 @@ from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
 from spor_tasks.report.model_card import model_index
 from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_lines
 from spor_tasks.results.grid import (
-    LABELS,
     Grid,
     Line,
     Number,
     full_title,
     interval_text,
+    label,
     source_text,
 )
 
 LEGEND = (
-    "Systems are ranked by what they score after the arm that lacks what a test asks for, or as "
-    "they are. [low, high] is a 95 % interval: of one run a bootstrap over clusters of samples, of "
-    "several runs one over training seeds and samples, unless a note says otherwise. The rank is "
-    "one more than the number of systems that are better beyond chance. Systems that share a "
-    f"letter cannot be told apart (p ≥ {LEVEL}, two-sided, after Holm's adjustment for all pairs "
-    "of the board: where a system has several runs by a t test that knows that other seeds would "
-    "score otherwise, else by approximate randomization over the same samples)."
+    "Systems are ranked by their score after the arm that lacks what the test needs, or as is. "
+    "[low, high] is a 95 % interval: for one run a bootstrap over clusters of samples, for several "
+    "runs an interval over training seeds and samples, unless a note says otherwise. The rank is "
+    "one plus the number of significantly better systems. Systems that share a letter do not "
+    f"differ significantly (p ≥ {LEVEL}, two-sided, with Holm's adjustment for all pairs of the "
+    "board). The test is a t test that accounts for the variation between seeds if a system has "
+    "several runs, and approximate randomization over the same samples otherwise."
 )
 
 _HEADER = ("rank", "group", "model", "arm", "score", "seeds")
@@ -51,7 +51,7 @@ def _grid(board: Board) -> Grid:
         return rank, entry.groups, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    told = [full_title(board), board.apart, LABELS[board.metric]]
+    told = [full_title(board), board.apart, label(board.metric)]
     title = ", ".join(text for text in told if text)
     return Grid(title, f"n = {board.n:,}", _HEADER, lines, (), tuple(notes))
 
@@ -65,7 +65,7 @@ def terminal(board: Leaderboard) -> str:
 def markdown(board: Leaderboard) -> str:
     """Return the boards as Markdown."""
     problems = [f"- {markdown_text(str(problem))}" for problem in board.problems]
-    named = ["\n".join(["## What is wrong, or missing", "", *problems])] if problems else []
+    named = ["\n".join(["## Problems", "", *problems])] if problems else []
     blocks = [markdown_grid(_grid(each)) for each in board.boards]
     return "\n\n".join(["# SPOR leaderboard", LEGEND, *blocks, *named]) + "\n"
 
@@ -94,7 +94,7 @@ _FIELDS = (
 
 
 def tidy_csv(board: Leaderboard) -> str:
-    """Return the boards with a system a row."""
+    """Return the boards with one system per row."""
     rows = ({**_place(each), **_entry(entry)} for each in board.boards for entry in each.entries)
     return csv_table(_FIELDS, rows)
 
@@ -111,15 +111,12 @@ def as_json(board: Leaderboard) -> str:
         "model_index": model_index(board.rows),
         "problems": [problem._asdict() for problem in board.problems],
     }
-    return json.dumps(content, indent=2) + "\n"  # ASCII alone: nothing moves or hides
+    return json.dumps(content, indent=2) + "\n"  # ASCII only: harmless on a terminal
 
 
 def _place(board: Board) -> dict[str, Any]:
     return {
-        "aspect": board.aspect,
-        "corpus": board.corpus,
-        "protocol": board.protocol,
-        "part": board.part,
+        **board.spec.name._asdict(),
         "variant": board.variant,
         "task": board.task,
         "apart": board.apart,

@@ -1,6 +1,6 @@
-"""What an output did with its sample: where it tells each unit, what it leaves out, what it leaks.
+"""Marks on an output: where it expresses each unit, what it leaves out, and what it leaks.
 
-Pure functions of a sample and a model's outputs. The page and the terminal show the same marks.
+These are pure functions of a sample and its outputs; page and terminal show the same marks.
 """
 
 import re
@@ -13,17 +13,17 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.sample import AttributeValue, CopySample, DataUnit, OrderSample, Sample
+from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, hidden_of
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
 from spor_tasks.text import align
-from spor_tasks.text.answers import Span, answer_span
+from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
 
 
 class Fault(StrEnum):
-    """A kind of error, the gravest first. An output may have several; one that is fine has none."""
+    """A kind of error, most serious first. An output may have several, or none."""
 
     EMPTY = "empty"
     LEAK = "leak"
@@ -38,40 +38,47 @@ class Fault(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What is wrong, in a sentence."""
+        """A sentence that says what is wrong."""
         return _MEANINGS[self]
 
 
 _MEANINGS = {
-    Fault.EMPTY: "The output has no word.",
-    Fault.LEAK: "Something hidden appears, as the published copy rule sees it.",
-    Fault.PHRASE: "A phrase that stands for something hidden is not copied, as published.",
+    Fault.EMPTY: "The output has no words.",
+    Fault.LEAK: "Something hidden appears, by the published copy rule.",
+    Fault.PHRASE: "A phrase for something hidden is not copied, by the published copy rule.",
     Fault.UNIT: "A data unit is not located in the output.",
-    Fault.DOUBT: "A unit is located, but by words that only resemble its own, or not by all.",
-    Fault.ORDER: "All units are located, in an order with τ ≤ 0 to that of every reference.",
-    Fault.UNEQUAL: "Of the outputs for two input orders one tells all units, the other does not.",
-    Fault.REPETITION: "Six words or more are said again at once.",
-    Fault.UNFINISHED: "The output does not end a sentence, as one cut at the limit of tokens.",
-    Fault.LINES: "There is more than the line that is scored.",
+    Fault.DOUBT: "A unit is located, but only by similar words, or by some of its words.",
+    Fault.ORDER: "All units are located, but their order has τ ≤ 0 with that of every reference.",
+    Fault.UNEQUAL: "For two input orders, one output expresses all units and the other does not.",
+    Fault.REPETITION: "Six or more words are repeated immediately.",
+    Fault.UNFINISHED: "The output does not end a sentence, as if it was cut at the token limit.",
+    Fault.LINES: "There is more text than was scored.",
 }
 
 Kind = Literal["unit", "doubtful unit", "phrase", "leak", "inner leak"]
-"""What a mark stands for.
+"""The meaning of a mark.
 
-Both doubtful units and inner leaks count as published: the former are located by words that only
-resemble their own, or not by all of them; the latter are part of a word or number.
+Doubtful units and inner leaks count in the published metrics. A doubtful unit is located only by
+similar words, or by some of its words; an inner leak is part of a longer word or number.
 """
 
 
 class Label(NamedTuple):
-    """What a mark says: the number of a unit, of a hidden phrase, or of a leak of the output."""
+    """The meaning of a mark, and the number of the unit, hidden phrase or leak."""
 
     kind: Kind
     number: int
 
 
+class Span(NamedTuple):
+    """A part of a text, as indices of its characters."""
+
+    start: int
+    end: int
+
+
 class Mark(NamedTuple):
-    """A stretch of an output, as indices of its characters, and all that it is marked as."""
+    """A stretch of an output, as character indices, and all its labels."""
 
     start: int
     end: int
@@ -82,9 +89,9 @@ class Mark(NamedTuple):
 class Marked:
     """An output with its marks, which are ascending and do not overlap.
 
-    ``scored`` is the part of the output that counts, its answer. ``units`` and ``phrases`` are the
-    numbers of the units not located and of the phrases not copied, ``leaks`` the hidden values
-    that appear. ``faults`` are sorted.
+    ``scored`` is the part of the output that counts. ``units`` and ``phrases`` are the numbers of
+    the units not located and of the phrases not copied, ``leaks`` the hidden values that appear.
+    ``faults`` are sorted.
     """
 
     output: str
@@ -96,20 +103,21 @@ class Marked:
     faults: tuple[Fault, ...]
 
 
-def mark(sample: Sample, output: str) -> Marked:
-    """Return an output with what it tells of its sample.
+def mark(sample: Sample, output: str, text: str) -> Marked:
+    """Return an output, of which this text was scored, with what it tells of its sample.
 
-    Units are located as fidelity does it, whatever the aspect; phrases and leaks are those of the
-    copy rule.
+    A text that is not a part of the output is marked alone. Units are located as fidelity does it,
+    whatever the aspect; phrases and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
     """
-    scored = answer_span(output)
-    text = output[scored.start : scored.end]
+    if text not in output:
+        output = text
+    scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
     traces = align.trace(sample.units, text, strict=is_strict(sample))
-    copies = _copies(sample, text) if isinstance(sample, CopySample) else _NO_COPIES
+    copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _NO_COPIES
     located = [
         (*span, Label(_kind(sample.units[number], [words[i] for i in placement]), number))
         for number, placements in enumerate(traces)
@@ -117,7 +125,8 @@ def mark(sample: Sample, output: str) -> Marked:
         for span in _stretches(sorted(set(placement)), spans)
     ]
     missing = tuple(number for number, placements in enumerate(traces) if not placements)
-    is_odd = isinstance(sample, OrderSample) and not missing and _is_odd(sample, traces)
+    orders = sample.challenge
+    is_odd = isinstance(orders, Orders) and not missing and _is_odd(orders, traces)
     found = (
         (Fault.EMPTY, not spans),
         (Fault.LEAK, copies.leaks),
@@ -143,9 +152,9 @@ def mark(sample: Sample, output: str) -> Marked:
     )
 
 
-def mark_all(sample: Sample, outputs: Sequence[str]) -> tuple[Marked, ...]:
+def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> tuple[Marked, ...]:
     """Return all outputs of a sample marked: one, or one for each of its two input orders."""
-    return tuple(mark(sample, output) for output in outputs)
+    return tuple(mark(sample, *each) for each in zip(outputs, scored, strict=True))
 
 
 def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
@@ -156,6 +165,16 @@ def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     if len({not output.units for output in outputs}) > 1:
         found.add(Fault.UNEQUAL)
     return tuple(fault for fault in Fault if fault in found)
+
+
+def _place(text: str, output: str) -> Span:
+    """Return where in an output a part of it was scored: after reasoning, as lines if it can be."""
+    after = len(output) - len(strip_reasoning(output))
+    for part in (rf"(?m)^{re.escape(text)}$", re.escape(text)):
+        for start in (after, 0):
+            if found := re.search(part, output[start:]):
+                return Span(start + found.start(), start + found.end())
+    return Span(0, len(output))
 
 
 # --- Stretches of text -----------------------------------------------------------------------
@@ -224,11 +243,12 @@ class _Copies(NamedTuple):
 _NO_COPIES = _Copies((), (), ())
 
 
-def _copies(sample: CopySample, text: str) -> _Copies:
-    published = CopyRule().measure(sample, text).published
+def _copies(sample: Sample, text: str) -> _Copies:
+    hidden = hidden_of(sample).phrases
+    published = CopyRule().judge(sample, text).published
     leaks = tuple(leak.value for leak in published.leaks)
     missing = tuple(
-        number for number, (_, phrase) in enumerate(sample.hidden) if phrase in published.missing
+        number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing
     )
     seen = _Seen(copy_rule.normalized(text), copy_rule.origins(text))
     return _Copies(
@@ -237,7 +257,7 @@ def _copies(sample: CopySample, text: str) -> _Copies:
         stretches=(
             *(
                 (*span, Label("phrase", number))
-                for number, (_, phrase) in enumerate(sample.hidden)
+                for number, (_, phrase) in enumerate(hidden)
                 if number not in missing and (span := _copy(phrase, sample, seen))
             ),
             *(
@@ -259,7 +279,7 @@ class _Seen(NamedTuple):
         return self.origins[start], self.origins[start + length - 1] + 1
 
 
-def _copy(phrase: str, sample: CopySample, seen: _Seen) -> tuple[int, int] | None:
+def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
     """Return where a phrase is copied; None for a symbol that punctuation takes apart."""
     hides_values = isinstance(sample.units[0], AttributeValue)
     for wording in copy_rule.copies_of(phrase, hides_values=hides_values):
@@ -309,6 +329,6 @@ def _is_ended(references: Sequence[str]) -> bool:
     return not references or any(map(_ends, references))
 
 
-def _is_odd(sample: OrderSample, traces: Sequence[Sequence[align.Placement]]) -> bool:
+def _is_odd(orders: Orders, traces: Sequence[Sequence[align.Placement]]) -> bool:
     positions = [max(placement[0] for placement in placements) for placements in traces]
-    return not is_proper(align.order(positions), sample.reference_orders)
+    return not is_proper(align.order(positions), orders.references)

@@ -1,4 +1,4 @@
-"""The `model-index` of the Hub's model cards: what every checkpoint scored, in their words."""
+"""The `model-index` metadata of Hub model cards: the scores of every checkpoint."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -6,22 +6,18 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from spor_tasks.core.sample import ARMS
 from spor_tasks.core.visible import visible
+from spor_tasks.metrics.base import score_info
+from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.comparisons import Cell, Comparison
-from spor_tasks.results.grid import LABELS, full_title
+from spor_tasks.results.grid import full_title
 
 _TASK = {"type": "table-to-text", "name": "Data-to-text generation"}
-_SOURCE = "https://github.com/xzy-xzy/SPOR"
 _DIGITS = 4
-_NAMES = {  # that a column's header need not say
-    "cwio_located_share": "CWIO, share located",
-    **{name: f"Copy rule {LABELS[name]}" for name in LABELS if name.startswith("copy_rule")},
-}
 
 
 class _Checkpoint(NamedTuple):
-    """A model as it is, or what was tuned on an arm with a seed, or shown one."""
+    """A model as it is, or tuned on an arm with a seed, or shown an arm."""
 
     model: str
     arm: str | None
@@ -34,19 +30,19 @@ class _Checkpoint(NamedTuple):
 
 
 def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
-    """Return one item for each checkpoint of the rows, the paper's left out.
+    """Return one item for each checkpoint in the rows, without those of the paper.
 
-    A card holds those of its own checkpoint under `model-index`.
+    A model card has the item of its own checkpoint under `model-index`.
     """
     found: dict[_Checkpoint, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         for checkpoint, value in () if row.published else _values(row):
-            # A model as it is stands in the rows of all its adapters.
+            # A model as it is occurs in the rows of all its adapters.
             apart = row.evaluated if checkpoint.arm is None else row.apart
             result = found[checkpoint].setdefault(f"{row.task} {apart or ''}", _result(row))
             metric = {
                 "type": row.metric,
-                "name": _NAMES.get(row.metric, LABELS[row.metric]),
+                "name": score_info(row.metric).title,
                 "value": round(value, _DIGITS),
             }
             if metric not in result["metrics"]:
@@ -60,7 +56,7 @@ def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
 def _values(row: Comparison) -> Iterator[tuple[_Checkpoint, float]]:
     cells: list[tuple[str | None, Cell]] = [
         (None, row.as_is),
-        *zip(ARMS[row.aspect], row.arms, strict=True),
+        *row.by_arm,
     ]
     for arm, cell in cells:
         for seed, value in zip(cell.seeds, cell.values, strict=True):
@@ -72,8 +68,8 @@ def _result(row: Comparison) -> dict[str, Any]:
     return {
         "task": dict(_TASK),
         "dataset": {
-            "name": visible(f"SPOR {full_title(row)}"),
-            "type": "spor",
+            "name": visible(f"{benchmark(row.spec.benchmark).title} {full_title(row)}"),
+            "type": row.spec.benchmark,
             "config": visible(row.task),
             "split": "test",
             "args": {
@@ -86,13 +82,13 @@ def _result(row: Comparison) -> dict[str, Any]:
         "metrics": [],
         "source": {
             "name": f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}",
-            "url": _SOURCE,
+            "url": benchmark(row.spec.benchmark).source,
         },
     }
 
 
 def model_index_yaml(rows: Iterable[Comparison]) -> str:
-    """Return the items as the YAML that stands at the head of a model card."""
+    """Return the items as YAML for the head of a model card."""
     text: str = yaml.safe_dump(
         {"model-index": model_index(rows)}, sort_keys=False, allow_unicode=True, width=100
     )

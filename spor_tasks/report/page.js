@@ -289,8 +289,9 @@ async function haystack(number, textsOf) {
   return haystacks.get(number);
 }
 
-function sampleTexts([id, units, references, more]) {
-  return [id, more.name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references];
+function sampleTexts(doc) {
+  const { id, name, units, references } = decoded(doc);
+  return [id, name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references];
 }
 
 const outputTexts = ([outputs]) => outputs.map(([text]) => text);
@@ -368,7 +369,13 @@ async function outputsOf(row) {
 async function sampleRecord(row) {
   const number = sampleOf(row);
   const { chunk: first } = testOf(index.runs[rows.run[row]]);
-  return (await chunk(first + Math.floor(number / index.size)))[number % index.size];
+  return decoded((await chunk(first + Math.floor(number / index.size)))[number % index.size]);
+}
+
+/** Return the sample of a document (`core/codec.py`), whose ragged fields are JSON texts. */
+function decoded({ units, input_orders: orders, hidden, ...doc }) {
+  const parsed = (text) => text && JSON.parse(text);
+  return { ...doc, units: parsed(units), orders: parsed(orders), hidden: parsed(hidden) };
 }
 
 function format(score) {
@@ -497,7 +504,7 @@ function marked([text, scored, marks, , , leaks], hidden) {
   const piece = (start, end) => points.slice(start, end).join('');
   const nodes = [];
   const unscored = (other) => {
-    const title = 'Only one line is scored: the first that says something';
+    const title = 'Not scored';
     if (other.trim()) nodes.push(el('span', { class: 'unscored', title }, ...visible(other)));
   };
   const [first, last] = scored;
@@ -558,7 +565,7 @@ function figures(values, main) {
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
 }
 
-function outputCard(row, record, [written, values], orders) {
+function outputCard(row, { hidden, orders }, [written, values]) {
   const run = index.runs[rows.run[row]];
   const inside = el('div', { class: 'inside' });
   written.forEach((output, number) => {
@@ -566,7 +573,7 @@ function outputCard(row, record, [written, values], orders) {
       const order = orders[number].join(' ');
       inside.append(el('p', { class: 'order' }, `Output for input order ${order}`));
     }
-    inside.append(...outputBlock(output, record[3].hidden ?? []));
+    inside.append(...outputBlock(output, hidden ?? []));
   });
   inside.append(el('p', { class: 'faults said' }, ...badges(rows.faults[row])));
   const name = `Output of ${run.model}, ${runName(run)}`;
@@ -593,7 +600,7 @@ function inputTable(names, sides, body) {
 }
 
 /** Return the table of units, which says of each output whether it tells them. */
-function unitTable([, units], sides) {
+function unitTable({ units }, sides) {
   const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : ['attribute', 'value'];
   return inputTable(['unit', ...fields], sides, units.map((unit, number) => el('tr', { 'data-unit': number },
     el('th', { scope: 'row' }, badge(number)),
@@ -629,7 +636,7 @@ function headOf(row, record) {
   const test = testOf(index.runs[rows.run[row]]);
   const position = positionOf(row);
   const aspect = test.aspect[0].toUpperCase() + spaced(test.aspect.slice(1));
-  const about = [record[3].name, record[3].category].filter(Boolean).map((text) => `${text} · `);
+  const about = [record.name, record.category].filter(Boolean).map((text) => `${text} · `);
   const button = (id, label, text, disabled, action) => {
     const made = el('button', { type: 'button', id, 'aria-label': label, disabled }, text);
     made.onclick = action;
@@ -639,7 +646,7 @@ function headOf(row, record) {
   return el('div', { class: 'head' },
     button('back', null, '← List', false, back),
     el('h3', {}, joined([aspect, test.corpus, test.part])),
-    el('span', { class: 'where' }, ...about.flatMap(visible), el('code', {}, record[0])),
+    el('span', { class: 'where' }, ...about.flatMap(visible), el('code', {}, record.id)),
     el('span', { class: 'go' },
       button('previous', 'Previous sample', '↑ k', position <= 0, () => step(-1)),
       button('next', 'Next sample', '↓ j', position >= view.length - 1, () => step(1))));
@@ -655,21 +662,21 @@ async function showSample(row, focus) {
     sampleRecord(row), outputsOf(row), other < 0 ? null : outputsOf(other),
   ]);
   if (mine !== shows) return; // another was chosen meanwhile
-  const [, , references, more] = record;
+  const { references, hidden, inputs } = record;
   const pairs = others ? [[row, outputs], [other, others]] : [[row, outputs]];
   const sides = pairs.flatMap(([each, [written]]) => {
     const shape = { several: written.length > 1, both: pairs.length > 1, beside: each === other };
     return written.map((output, number) => sideOf(each, output, number, shape));
   });
-  const prompts = outputs[2] ?? more.inputs ?? [];
+  const prompts = outputs[2] ?? inputs ?? [];
   const texts = references.map((text) => el('li', { dir: 'auto' }, ...visible(text)));
   const article = $('sample');
   article.replaceChildren(
     headOf(row, record),
     card('Input', unitTable(record, sides)),
-    ...(more.hidden?.length ? [card('Hidden phrases', hiddenTable(more.hidden, sides))] : []),
+    ...(hidden?.length ? [card('Hidden phrases', hiddenTable(hidden, sides))] : []),
     el('div', { class: 'pair' },
-      ...pairs.map(([each, written]) => outputCard(each, record, written, more.orders))),
+      ...pairs.map(([each, written]) => outputCard(each, record, written))),
     ...(texts.length ? [card(texts.length > 1 ? 'References' : 'Reference',
       el('div', { class: 'inside' }, el('ol', { class: 'references' }, ...texts)))] : []),
     ...prompts.map((text, number) => el('details', {},

@@ -21,8 +21,9 @@ from spor_tasks.report.plots import INK, MISSING, PAPER, SOFT, Plot, available
 from spor_tasks.report.render import LEGEND
 from spor_tasks.report.render import PAPER as PUBLISHED
 from spor_tasks.report.svg import inline
-from spor_tasks.results.comparisons import Comparison, Difference, metrics_of
-from spor_tasks.results.grid import LABELS, TITLES, Content, Grid, Line, Number, grids
+from spor_tasks.results.benchmarks import group_title
+from spor_tasks.results.comparisons import Comparison, Difference
+from spor_tasks.results.grid import Content, Grid, Line, Number, grids, is_signed, label
 from spor_tasks.results.reading import Problem
 
 _CARDS = 8  # of differences, before the tables
@@ -81,7 +82,7 @@ def _source(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a policy that forbids all but these two; data are no script, and need no leave."""
+    """Return a policy that allows nothing but this style and this script."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -136,18 +137,17 @@ def _summary(report: Report, browser: Browser) -> str:
 
 def _card(row: Comparison) -> str | None:
     """Return a difference in large type, if it is of the paper's first metric and of its scale."""
-    first_metric = metrics_of(row.aspect, row.part)[0]
-    if row.difference is None or row.metric != first_metric or row.part == "cwio":
+    if row.difference is None or row.metric != row.spec.reported[0] or is_signed(row.metric):
         return None
     found = row.difference
     first, second = (f"{cell.mean:.2f}" for cell in row.arms)
     interval = found.interval
     reach = f"95 % interval {interval.low:+.2f} to {interval.high:+.2f}" if interval else "one run"
     value = _minus(f"{found.value:+.2f}")
-    place = " · ".join(filter(None, [row.corpus, row.part, row.variant]))
+    place = " · ".join(filter(None, [row.spec.name.corpus, row.part, row.variant]))
     return (
         f'<li><p class="big{_sign(found)}">{value}<span>{found.mark}</span></p>'
-        f"<p><b>{TITLES[row.aspect]}</b>, {_text(place)}<br>{LABELS[row.metric]} {first} against "
+        f"<p><b>{group_title(row.spec)}</b>, {_text(place)}<br>{label(row.metric)} {first} against "
         f"{second}<br>{_minus(reach)}</p>"
         f'<p class="model">{_text(row.name)}</p></li>'
     )

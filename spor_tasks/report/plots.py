@@ -15,23 +15,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.core.sample import ARMS
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.visible import visible
 from spor_tasks.report.browser import Outcomes
 from spor_tasks.report.collect import Report
+from spor_tasks.results.benchmarks import group_title
 from spor_tasks.results.comparisons import Cell, Comparison
-from spor_tasks.results.grid import LABELS, TITLES
+from spor_tasks.results.grid import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MISSING = (
-    "There are no plots, since matplotlib is not installed: `pip install 'spor-tasks[report]'`."
+    "No plots were drawn: matplotlib is not installed. Run `pip install 'spor-tasks[report]'`."
 )
 
 INK, SOFT, PAPER = "#111111", "#666666", "#ffffff"
-"""What is no hue: a page may put its own colours in their place."""
+"""The neutral colours; a page may put its own in their place."""
 
 _BLUE, _VERMILION, _GREEN, _SKY, _ORANGE = "#0072b2", "#d55e00", "#009e73", "#56b4e9", "#e69f00"
 _GRAY = "#999999"
@@ -118,8 +119,8 @@ _LOOKS = (_Look(_BLUE, "o", "-"), _Look(_VERMILION, "s", "--"))
 _AS_IS = _Look(_GRAY, "D", ":")
 
 
-def _look(aspect: str, arm: str | None) -> _Look:
-    return _LOOKS[ARMS[aspect].index(arm)] if arm in ARMS[aspect] else _AS_IS
+def _look(spec: SetSpec, arm: str | None) -> _Look:
+    return _LOOKS[spec.arms.index(arm)] if arm in spec.arms else _AS_IS
 
 
 # --- Arm gaps ------------------------------------------------------------------------------------
@@ -137,8 +138,8 @@ def _gaps(rows: Iterable[Comparison]) -> Plot | None:
     figure = _figure(8.6, 0.9 + 0.46 * len(found) + 0.3 * len({row.aspect for row in found}))
     scores, gaps = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     at, ticks, titles = 0.0, [], []
-    for aspect, same in groupby(found, key=lambda row: row.aspect):
-        titles.append((at, TITLES[aspect]))
+    for title, same in groupby(found, key=lambda row: group_title(row.spec)):
+        titles.append((at, title))
         at += 0.75
         for row in same:
             ticks.append((at, f"{_short(row.model)}\n{_what(row)}"))
@@ -148,8 +149,8 @@ def _gaps(rows: Iterable[Comparison]) -> Plot | None:
                 _point(scores, row.as_is, at, _AS_IS)
             _gap(gaps, row, at)
             at += 1
-    for title_at, title in titles:
-        scores.text(0, title_at, title, transform=_across(scores), weight="bold", va="center")
+    for place, title in titles:
+        scores.text(0, place, title, transform=_across(scores), weight="bold", va="center")
     scores.set_yticks([place for place, _ in ticks], [label for _, label in ticks], fontsize=8)
     scores.set_ylim(at - 0.4, -0.5)
     scores.set_xlabel("score")
@@ -175,16 +176,17 @@ def _gaps(rows: Iterable[Comparison]) -> Plot | None:
     return _plot(
         figure,
         "gaps",
-        "The arms, and what lies between them",
-        "Means over seeds with 95 % intervals; left of zero the model loses where it must "
+        "Scores of the arms, and their difference",
+        "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
         f"generalize. Filled differences have p < 0.05.{dropped}",
         wide=True,
     )
 
 
 def _what(row: Comparison) -> str:
-    metric = "" if row.metric == "parent" else LABELS[row.metric]
-    return _words(row.corpus, row.part, row.variant, row.protocol, metric)
+    metric = "" if row.metric == row.spec.headline else label(row.metric)
+    name = row.spec.name
+    return _words(name.corpus, name.part, row.variant, name.protocol, metric)
 
 
 def _point(axes: "Axes", cell: Cell, at: float, look: _Look) -> None:
@@ -228,7 +230,7 @@ class _Series(NamedTuple):
 
 class _Panel(NamedTuple):
     title: str
-    aspect: str
+    spec: SetSpec
     metric: str
     series: Sequence[_Series]
 
@@ -258,7 +260,7 @@ def _panels(
             scores = _mean_over_runs(runs)
             series.append(_series(arm, names, scores, groups))
         title = f"{_short(run.model)}\n{_task(run.comparison)}"
-        made.append(_Panel(title, run.aspect, same[0].metric, series))
+        made.append(_Panel(title, run.spec, same[0].metric, series))
     return made
 
 
@@ -305,7 +307,7 @@ def _by_units(outcomes: Sequence[Outcomes]) -> Plot | None:
     figure, grid = _grid_of(panels, height=2.5)
     for panel, axes in zip(panels[:_MOST_PANELS], grid, strict=False):
         for number, series in enumerate(panel.series):
-            look = _look(panel.aspect, series.arm)
+            look = _look(panel.spec, series.arm)
             sizes = np.array(series.groups) + 0.08 * (number - (len(panel.series) - 1) / 2)
             axes.errorbar(
                 sizes,
@@ -322,7 +324,7 @@ def _by_units(outcomes: Sequence[Outcomes]) -> Plot | None:
         axes.set_xticks(sorted({size for series in panel.series for size in series.groups}))
         _from_zero(axes, panel)
         axes.set_xlabel("units")
-        axes.set_ylabel(LABELS[panel.metric])
+        axes.set_ylabel(label(panel.metric))
         axes.grid(axis="y", color=SOFT, alpha=0.25, linewidth=0.5)
         axes.legend(fontsize=7.5, handlelength=2.4)
     return _plot(
@@ -350,7 +352,7 @@ def _by_category(outcomes: Sequence[Outcomes]) -> Plot | None:
     for panel, axes in zip(panels[:_MOST_PANELS], grid, strict=False):
         names = sorted({str(name) for series in panel.series for name in series.groups})
         for number, series in enumerate(panel.series):
-            look = _look(panel.aspect, series.arm)
+            look = _look(panel.spec, series.arm)
             shift = 0.16 * (number - (len(panel.series) - 1) / 2)
             axes.errorbar(
                 series.means,
@@ -365,7 +367,7 @@ def _by_category(outcomes: Sequence[Outcomes]) -> Plot | None:
             )
         axes.set_yticks(range(len(names)), [_short(name) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_xlabel(LABELS[panel.metric])
+        axes.set_xlabel(label(panel.metric))
         axes.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.5)
         axes.legend(fontsize=7.5)
     return _plot(
@@ -454,12 +456,12 @@ class _Share(NamedTuple):
 
 
 _ORDER_PANELS: Mapping[str, Sequence[_Share]] = {
-    "Fidelity: are all units told?": (
+    "Fidelity: does the text express all units?": (
         _Share("fidelity_pbh", "for both orders", _BLUE, ""),
         _Share("fidelity_poh", "for one", _SKY, "///"),
         _Share(None, "for neither", PAPER, ""),
     ),
-    "Ordering: is the order a person's?": (
+    "Ordering: is the order that of a reference?": (
         _Share("ordering_pbh", "for both orders", _BLUE, ""),
         _Share("ordering_poh", "for one", _SKY, "///"),
         _Share(None, "for neither", PAPER, ""),
@@ -484,8 +486,10 @@ class _Bar(NamedTuple):
     means: Mapping[str, float]
 
 
-def _bars(rows: Iterable[Comparison]) -> list[_Bar]:
-    """Return what each arm of each model scored on a task, by metric."""
+def _bars(rows: Iterable[Comparison], *shares: Sequence[_Share]) -> list[_Bar]:
+    """Return what each arm of each model scored on a task that has these shares, by metric."""
+    needed = {share.metric for each in shares for share in each} - {None}
+    rows = [row for row in rows if needed.issubset(row.spec.reported)]
     tasks: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
         tasks[row.task, row.model, row.apart or ""].append(row)
@@ -493,13 +497,13 @@ def _bars(rows: Iterable[Comparison]) -> list[_Bar]:
     for same in tasks.values():
         row = same[0]
         arms: list[tuple[str, Callable[[Comparison], Cell]]] = [("as is", lambda row: row.as_is)]
-        for number, arm in enumerate(ARMS[row.aspect]):
+        for number, arm in enumerate(row.spec.arms):
             arms.append((arm, lambda row, number=number: row.arms[number]))  # type: ignore[misc]
         for name, cell_of in arms:
             means = {row.metric: cell_of(row).mean for row in same}
             known = {metric: mean for metric, mean in means.items() if mean is not None}
             if known:
-                what = _words(row.corpus, row.variant, row.protocol)
+                what = _words(row.spec.name.corpus, row.variant, row.spec.name.protocol)
                 bars.append(_Bar(f"{_short(row.model)}, {name}\n{what}", known))
     return bars[:_MOST_ROWS]
 
@@ -535,7 +539,7 @@ def _stack(axes: "Axes", bars: Sequence[_Bar], shares: Sequence[_Share]) -> None
 
 
 def _consistency(rows: Iterable[Comparison]) -> Plot | None:
-    bars = _bars(row for row in rows if (row.aspect, row.part) == ("order_invariance", "main"))
+    bars = _bars(rows, *_ORDER_PANELS.values())
     if not bars:
         return None
     figure = _figure(10, 1.2 + 0.46 * len(bars))
@@ -547,14 +551,14 @@ def _consistency(rows: Iterable[Comparison]) -> Plot | None:
     return _plot(
         figure,
         "consistency",
-        "Does the order of the input matter?",
+        "Does the input order matter?",
         "Samples whose two outputs, for two input orders, have a property: both, one, or neither.",
         wide=True,
     )
 
 
 def _cases(rows: Iterable[Comparison]) -> Plot | None:
-    bars = _bars(row for row in rows if row.aspect == "rule_learnability")
+    bars = _bars(rows, _COPY_SHARES)
     if not bars:
         return None
     figure = _figure(6.4, 1.1 + 0.46 * len(bars))
@@ -564,7 +568,7 @@ def _cases(rows: Iterable[Comparison]) -> Plot | None:
     return _plot(
         figure,
         "cases",
-        "Copied or known by heart?",
+        "Copied or memorised?",
         "The cases of the copy rule: are hidden phrases copied, and does what they hide appear?",
     )
 

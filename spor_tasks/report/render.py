@@ -1,4 +1,4 @@
-"""A report as text: for the terminal, as Markdown, LaTeX, CSV and JSON. No computing here."""
+"""A report as text: for the terminal, as Markdown, LaTeX, CSV and JSON. Nothing is computed."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,11 +6,11 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
-from spor_tasks.benchmarks.spor.paper import paper_facts
-from spor_tasks.core.sample import ARMS
+from spor_tasks.core.registry import registry
 from spor_tasks.core.visible import visible
 from spor_tasks.report.collect import Report
 from spor_tasks.report.escape import csv_table, latex_text, markdown_text
+from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.evidence import Interval
 from spor_tasks.results.grid import Content, Grid, Line, grids
@@ -22,17 +22,17 @@ SCHEMA = 1
 RUNS, PAPER = "Runs", "As published"
 
 LEGEND = (
-    "Scores are means over training seeds. [low, high] is a 95 % interval: of one run a bootstrap "
-    "over samples, of several runs one over training seeds and samples, unless a note says "
-    "otherwise. Samples that show the same units form a cluster, and whole clusters are drawn. "
-    "† p < 0.05, ‡ p < 0.01 of no difference between the arms, two-sided, each for one comparison: "
-    "of several runs by a t test that knows that other seeds would score otherwise, of one run by "
-    "approximate randomization, which is about these checkpoints alone. The paper's marks are its "
+    "Scores are means over training seeds. [low, high] is a 95 % interval: for one run a bootstrap "
+    "over samples, for several runs an interval over training seeds and samples, unless a note "
+    "says otherwise. Samples with the same units form a cluster, and whole clusters are resampled. "
+    "† p < 0.05 and ‡ p < 0.01 mark differences between the arms, two-sided, each test on its own: "
+    "for several runs a t test that accounts for the variation between seeds, for one run "
+    "approximate randomization, which holds for these checkpoints only. The paper's marks are its "
     "own. Rows as published are the paper's: means of three seeds, five beams, and the best of ten "
     "epochs."
 )
 
-_SHORT_LEGEND = "[low, high]: 95 % interval. Between the arms: † p < 0.05, ‡ p < 0.01."
+_SHORT_LEGEND = "[low, high]: 95 % interval. Difference between the arms: † p < 0.05, ‡ p < 0.01."
 
 
 def terminal(report: Report) -> str:
@@ -65,18 +65,18 @@ def _plain_cell(content: Content) -> str:
 
 
 def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield the block that names what is wrong, if anything is, what is lost before the rest."""
+    """Yield a block with the problems, if there are any; those that lose results come first."""
     if problems:
         ordered = sorted(problems, key=lambda problem: not problem.lost)
         lines = [f"  {visible(str(problem))}" for problem in ordered]
-        yield "\n".join(["What is wrong, or missing:", *lines])
+        yield "\n".join(["Problems:", *lines])
 
 
 def markdown(report: Report) -> str:
     """Return the report as Markdown."""
     blocks = [markdown_grid(grid) for table in report.tables for grid in grids(table)]
     problems = [f"- {markdown_text(str(problem))}" for problem in report.problems]
-    named = ["\n".join(["## What is wrong, or missing", "", *problems])] if problems else []
+    named = ["\n".join(["## Problems", "", *problems])] if problems else []
     return "\n\n".join(["# SPOR", LEGEND, *blocks, *named]) + "\n"
 
 
@@ -177,7 +177,7 @@ def _latex_cell(content: Content) -> str:
     return f"{value}{latex_text(content.mark)}{interval}{note}"
 
 
-# --- Tidy: a number a row -------------------------------------------------------------------------
+# --- Tidy: one number per row ---------------------------------------------------------------------
 
 _FIELDS = (
     "aspect",
@@ -207,17 +207,14 @@ _FIELDS = (
 
 
 def tidy_csv(report: Report) -> str:
-    """Return every number of the report in a row of its own, with all that tells it from others."""
+    """Return every number of the report in its own row, with everything that identifies it."""
     comparisons = chain.from_iterable(table.rows for table in report.tables)
     return csv_table(_FIELDS, chain.from_iterable(map(_tidy, comparisons)))
 
 
 def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
     common = {
-        "aspect": row.aspect,
-        "corpus": row.corpus,
-        "protocol": row.protocol,
-        "part": row.part,
+        **row.spec.name._asdict(),
         "variant": row.variant,
         "task": row.task,
         "source": "paper" if row.published else "run",
@@ -227,7 +224,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
         "n": row.n,
         "clusters": row.clusters,
     }
-    for arm, cell in (("as is", row.as_is), *zip(ARMS[row.aspect], row.arms, strict=True)):
+    for arm, cell in (("as is", row.as_is), *row.by_arm):
         yield {
             **common,
             "arm": arm,
@@ -260,25 +257,29 @@ def _ends(interval: Interval | None) -> dict[str, object]:
 
 
 def as_json(report: Report) -> str:
-    """Return the report as JSON; null is a cell without a value, and its `reason` says why."""
+    """Return the report as JSON; a cell without a value is null, and its `reason` says why."""
     content = {
         "schema": SCHEMA,
         "legend": LEGEND,
-        "source": paper_facts()["source"],
+        "source": "; ".join(
+            filter(None, (benchmark(n).paper for n in registry().names("benchmark")))
+        ),
         "tables": [
             {"aspect": table.aspect, "rows": [_json_row(row) for row in table.rows]}
             for table in report.tables
         ],
         "problems": [problem._asdict() for problem in report.problems],
     }
-    return json.dumps(content, indent=2) + "\n"  # ASCII alone: nothing moves or hides
+    return json.dumps(content, indent=2) + "\n"  # ASCII only: harmless on a terminal
 
 
 def _json_row(row: Comparison) -> dict[str, Any]:
-    arms = zip(ARMS[row.aspect], row.arms, strict=True)
+    content = asdict(row)
+    del content["spec"]
     return {
-        **asdict(row),
-        "arms": {arm: _json_cell(cell) for arm, cell in arms},
+        **row.spec.name._asdict(),
+        **content,
+        "arms": {arm: _json_cell(cell) for arm, cell in row.by_arm},
         "as_is": _json_cell(row.as_is),
     }
 

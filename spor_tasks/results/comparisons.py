@@ -1,4 +1,4 @@
-"""The comparison that every aspect of SPOR makes, as typed rows: one arm against the other."""
+"""Comparisons as typed rows: what a model scored after each arm, and how the arms differ."""
 
 import statistics
 from collections import defaultdict
@@ -6,32 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import ARMS
-from spor_tasks.results.evidence import Evidence, Interval, Pair, Run, run_of, scale_of
+from spor_tasks.results.benchmarks import place_of
+from spor_tasks.results.evidence import Evidence, Interval, Run, SystemPair, run_of, scale_of
 from spor_tasks.results.reading import Problem, TaskResult
-
-METRICS: Mapping[tuple[str, str | None], tuple[str, ...]] = {
-    ("order_invariance", "main"): (
-        "fidelity_pbh",
-        "fidelity_poh",
-        "ordering_pbh",
-        "ordering_poh",
-        "faithful_ordering_pbh",
-        "faithful_ordering_poh",
-    ),
-    ("order_invariance", "cwio"): ("cwio", "cwio_located", "cwio_located_share"),
-    ("rule_learnability", None): (
-        "copy_rule_00",
-        "copy_rule_01",
-        "copy_rule",
-        "copy_rule_11",
-        "copy_rule_whole_word",
-    ),
-}
-"""What a task is judged by, the paper's metrics before what corrects them."""
-
-_PARENT = ("parent", "parent_full_table", "chrf", "coverage", "facts")
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance; each stands where p is below its number."""
@@ -47,11 +26,6 @@ _ONE_SEED = "of these checkpoints alone: one training seed says nothing of other
 
 # What a row cannot be merged over: it would be another test, or no row of a table.
 _IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
-
-
-def metrics_of(aspect: str, part: str | None) -> tuple[str, ...]:
-    """Return what the tasks of an aspect are judged by, the paper's own metrics first."""
-    return METRICS.get((aspect, part), _PARENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +77,18 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What one model scored on one task by one metric, after either arm and ``as_is``, without.
+    """What one model scored on one task by one metric, after each arm and ``as_is``, without.
 
-    The arms may have been trained on or only shown. ``variant`` is what the task's name says
-    beside aspect, corpus, part and sets, such as ``beam5`` or ``icl k=3``. Rule learnability has
-    one arm, and no difference. ``clusters`` counts the samples that show different units, None
-    where the samples are not at hand. ``published`` rows are the paper's. Where a model has several
-    rows for a task, ``evaluated`` and ``trained`` say what this one differs in, in how its results
-    were reached and in how its adapters were trained; ``merged`` says what its runs differ in
-    because a user asked for that. ``signature`` is that of the results.
+    The arms are those of ``spec``; they may have been trained on or only shown. ``variant`` is how
+    the task asks, such as ``beam5`` or ``icl k=3``. There is a difference where there are two arms.
+    ``clusters`` counts the samples that show different units, None where the samples are not at
+    hand. ``published`` rows are the paper's. Where a model has several rows for a task,
+    ``evaluated`` and ``trained`` say what this one differs in, in how its results were reached and
+    in how its adapters were trained; ``merged`` says what its runs differ in because a user asked
+    for that. ``signature`` is that of the results.
     """
 
-    aspect: str
-    corpus: str
-    protocol: str
-    part: str | None
+    spec: SetSpec
     variant: str
     task: str
     model: str
@@ -132,6 +103,21 @@ class Comparison:
     trained: str | None = None
     merged: str | None = None
     signature: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def aspect(self) -> str:
+        """What the sets are about."""
+        return self.spec.name.aspect
+
+    @property
+    def part(self) -> str | None:
+        """Which sets of several."""
+        return self.spec.name.part
+
+    @property
+    def by_arm(self) -> tuple[tuple[str, Cell], ...]:
+        """The cells with the names of their arms."""
+        return tuple(zip(self.spec.arms, self.arms, strict=True))
 
     @property
     def apart(self) -> str | None:
@@ -151,8 +137,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One of the paper's tables: all comparisons of an aspect, the paper's own last."""
+    """All comparisons of one aspect of a benchmark, its paper's own last."""
 
+    benchmark: str
     aspect: str
     rows: tuple[Comparison, ...]
 
@@ -204,7 +191,7 @@ class _Draft(NamedTuple):
     """A row before its test, for tests of many rows together are hardly slower than one."""
 
     row: Comparison
-    pair: Pair | None
+    pair: SystemPair | None
 
 
 class _Place(NamedTuple):
@@ -229,8 +216,8 @@ class _Builder:
     problems: list[Problem] = field(default_factory=list)
 
     def is_known(self, result: TaskResult) -> bool:
-        """Tell whether the aspect has the arm; a result of another is left out, and noted."""
-        if result.arm in {None, *ARMS[result.aspect]}:
+        """Tell whether the sets have the arm; a result of another is left out, and noted."""
+        if result.arm in {None, *result.spec.arms}:
             return True
         what = f"{result.arm} is not an arm of {result.aspect}: left out"
         self.problems.append(Problem("unknown", f"{result.file}: {result.task}", what))
@@ -238,7 +225,7 @@ class _Builder:
 
     def is_sound(self, result: TaskResult) -> bool:
         """Tell whether every score is on its scale; what is not is left out, and noted."""
-        for metric in metrics_of(result.aspect, result.part):
+        for metric in result.spec.reported:
             low, high = scale_of(metric)
             value = result.scores.get(metric, low)
             if not low - _ROUNDING <= value <= high + _ROUNDING:
@@ -267,7 +254,7 @@ class _Builder:
         keys = differing([row[0] for row in rows])
         for row in rows:
             places = self._places(row)
-            main, *beside = metrics_of(row[0].aspect, row[0].part)
+            main, *beside = row[0].spec.reported
             # Earlier versions have fewer scores. Where there is none at all, one row says so.
             known = [name for name in beside if any(name in result.scores for result in row)]
             for metric in (main, *known):
@@ -292,7 +279,7 @@ class _Builder:
 
     def _places(self, results: Sequence[TaskResult]) -> _Places:
         """Return the results by arm and seed; one result in each place."""
-        places = {arm: _Place([], []) for arm in (None, *ARMS[results[0].aspect])}
+        places = {arm: _Place([], []) for arm in (None, *results[0].spec.arms)}
         same: dict[tuple[str | None, int | None, _Key], list[TaskResult]] = defaultdict(list)
         for result in results:
             facts = {key: value for key, value in result.facts.items() if key in self.merged}
@@ -313,23 +300,20 @@ class _Builder:
         return places
 
     def _draft(self, places: _Places, metric: str, example: TaskResult) -> _Draft:
-        arms = ARMS[example.aspect]
+        arms = example.spec.arms
         cells = tuple(self._cell(places[arm], metric, arm) for arm in arms)
         as_is = self._cell(places[None], metric, "the model as it is")
         pair = difference = None
-        if len(arms) > 1:
+        if len(arms) == 2:  # noqa: PLR2004 - one against the other
             one, other = cells
             if one.values and other.values:
-                pair = Pair(one.runs, other.runs, metric)
+                pair = SystemPair(one.runs, other.runs, metric)
                 difference = self._difference(one, other, pair)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         counts = self.evidence.counts(counted) if counted else None
         row = Comparison(
-            aspect=example.aspect,
-            corpus=example.corpus,
-            protocol=example.protocol,
-            part=example.part,
-            variant=variant_of(example),
+            spec=example.spec,
+            variant=example.variant,
             task=example.comparison,
             model=example.model,
             metric=metric,
@@ -357,7 +341,7 @@ class _Builder:
             notes=tuple(_notes(scored)),
         )
 
-    def _difference(self, one: Cell, other: Cell, pair: Pair) -> Difference:
+    def _difference(self, one: Cell, other: Cell, pair: SystemPair) -> Difference:
         notes = [_UNPAIRED] if sorted_seeds(one) != sorted_seeds(other) else []
         if {len(one.values), len(other.values)} & {1} and sorted_seeds(one) + sorted_seeds(other):
             notes.append(_ONE_SEED)
@@ -410,7 +394,7 @@ def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | 
     return f"merged over {'; '.join(told)}" if told else None
 
 
-def _tested(row: Comparison, pair: Pair, p: float | None, evidence: Evidence) -> Comparison:
+def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Evidence) -> Comparison:
     if row.difference is None:
         return row
     reason = None
@@ -421,11 +405,13 @@ def _tested(row: Comparison, pair: Pair, p: float | None, evidence: Evidence) ->
 
 
 def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:
-    """Return the rows in the paper's tables, those of an aspect without rows left out."""
-    by_aspect: dict[str, list[Comparison]] = {aspect: [] for aspect in ARMS}
+    """Return the rows by benchmark and aspect, in their order; what has no rows is left out."""
+    found: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
-        by_aspect[row.aspect].append(row)
-    return tuple(Table(aspect, tuple(found)) for aspect, found in by_aspect.items() if found)
+        found[row.spec.benchmark, row.aspect].append(row)
+    return tuple(
+        Table(*key, tuple(found[key])) for key in sorted(found, key=lambda key: place_of(*key))
+    )
 
 
 def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
@@ -473,12 +459,3 @@ def told_apart(facts: Mapping[str, str], keys: Sequence[str]) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…"
-
-
-def variant_of(result: TaskResult) -> str:
-    """Return what the task's name says beside aspect, corpus, part and sets."""
-    prefix = f"spor_{result.aspect}_{result.corpus}"
-    if not result.comparison.startswith(prefix):
-        return result.comparison
-    rest = result.comparison.removeprefix(prefix).removeprefix(f"_{result.part}")
-    return rest.removeprefix("_strict").removeprefix("_").replace("_", " ")

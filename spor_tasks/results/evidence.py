@@ -9,26 +9,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Column, Tally
-from spor_tasks.metrics.significance import Clusters, Numbers, clusters_of
+from spor_tasks.metrics.base import Column, Tally, score_info
+from spor_tasks.metrics.significance import Clusters, clusters_of
+from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import TaskResult
 
 SEED = 0
 """Of the resampling, so that the same files have the same intervals."""
 
-CORRELATIONS = frozenset({"cwio", "cwio_located"})
-"""The metrics from -1 to 1."""
 
-
-def scale_of(metric: str) -> tuple[int, int]:
-    """Return the least and the most that a metric can be."""
-    return (-1, 1) if metric in CORRELATIONS else (0, 100)
+def scale_of(metric: str) -> tuple[float, float]:
+    """Return the least and the most that a score can be."""
+    info = score_info(metric)
+    return info.low, info.high
 
 
 _NORMAL = 1.959964  # of a normal distribution, 95 % is within so many standard errors
@@ -90,7 +87,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
     """
     ids: list[str] = []
     units: list[frozenset[tuple[str, ...]]] = []
-    tally = Tally(metrics)
+    tally = Tally(map(score_info, metrics))
     for logged in file.scores():
         ids.append(logged.id)
         units.append(logged.units)
@@ -102,7 +99,10 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
             where=file.path,
         )
     order = np.argsort(np.array(ids))
-    columns = {metric: _sorted(tally.column(metric), order) for metric in metrics}
+    try:
+        columns = {metric: tally.column(metric).take(order) for metric in metrics}
+    except ResultError as error:
+        raise ResultError(error.what, where=file.path) from error
     for metric, column in columns.items():
         logged_score, reported = column.value, file.run.scores.get(metric, math.nan)
         if not math.isclose(logged_score, reported, rel_tol=_CLOSE, abs_tol=_CLOSE) and not (
@@ -115,12 +115,8 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
     return Logged(tuple(sorted(ids)), clusters_of(units[i] for i in order), columns)
 
 
-def _sorted(column: Column, order: NDArray[np.integer]) -> Column:
-    return Column(column.numbers[order], column.groups[order])
-
-
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SystemPair:
     """Two systems and a metric: the runs of each, which differ in training seeds alone."""
 
     one: tuple[Run, ...]
@@ -192,7 +188,7 @@ class Evidence:
         center, reach = result.scores[metric], _NORMAL * error
         return _within_scale(metric, center - reach, center + reach, "stderr")
 
-    def gap(self, pair: Pair) -> Gap | None:
+    def gap(self, pair: SystemPair) -> Gap | None:
         """Return the difference on the samples that all runs have, None if they share none."""
         if not self.has_samples(pair):
             return None
@@ -211,7 +207,7 @@ class Evidence:
         )
 
     def _interval_of_gap(
-        self, pair: Pair, one: Sequence[Column], other: Sequence[Column], clusters: Clusters
+        self, pair: SystemPair, one: Sequence[Column], other: Sequence[Column], clusters: Clusters
     ) -> Interval | None:
         if not pair.single:
             found = significance.over_runs([one, other], clusters)
@@ -229,7 +225,7 @@ class Evidence:
         return _over_seeds(metric, one, other)
 
     def p_values(
-        self, pairs: Iterable[Pair], *, level: float | None = None
+        self, pairs: Iterable[SystemPair], *, level: float | None = None
     ) -> Iterator[float | None]:
         """Yield the two-sided p of no difference for each pair, None where it cannot be tested.
 
@@ -277,7 +273,7 @@ class Evidence:
             p_value = found.get(number, math.nan)
             yield None if math.isnan(p_value) else p_value
 
-    def _p_over_runs(self, pair: Pair) -> float:
+    def _p_over_runs(self, pair: SystemPair) -> float:
         columns, clusters = self._common(pair)
         if not len(clusters):
             return math.nan
@@ -292,7 +288,7 @@ class Evidence:
             for run in runs
         )
 
-    def has_samples(self, pair: Pair) -> bool:
+    def has_samples(self, pair: SystemPair) -> bool:
         """Tell whether the samples of both systems are at hand, and the same."""
         return self.is_logged(pair.runs, pair.metric) and self._ids(pair.runs) is not None
 
@@ -311,29 +307,14 @@ class Evidence:
     def _columns(self, runs: Sequence[Run], metric: str) -> list[Column]:
         return [self._logged[run].columns[metric] for run in runs]
 
-    def _common(self, pair: Pair) -> tuple[tuple[Column, ...], Clusters]:
+    def _common(self, pair: SystemPair) -> tuple[tuple[Column, ...], Clusters]:
         columns = self._columns(pair.runs, pair.metric)
         return significance.common(columns, self._logged[pair.one[0]].clusters)
 
 
 def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
-    """Return Student's interval of a mean over seeds, or Welch's of the difference of two.
-
-    Of two seeds the intervals are many times their difference.
-    """
-    if any(len(values) < 2 for values in arms):  # noqa: PLR2004 - one has no spread
-        return None
-    center = statistics.fmean(arms[0]) - (statistics.fmean(arms[1]) if len(arms) > 1 else 0)
-    shares = [statistics.variance(values) / len(values) for values in arms]
-    error = math.sqrt(sum(shares))
-    if not error:
-        return Interval.of(center, center, "seeds")
-    freedom = error**4 / sum(
-        share**2 / (len(values) - 1) for share, values in zip(shares, arms, strict=True)
-    )
-    reach = float(stats.t.ppf(0.975, freedom)) * error
-    ends = center - reach, center + reach
-    return _within_scale(metric, *ends, "seeds", difference=len(arms) > 1)
+    found = significance.over_seeds(*arms)
+    return found and _within_scale(metric, *found.interval(), "seeds", difference=len(arms) > 1)
 
 
 def _within_scale(

@@ -1,4 +1,4 @@
-"""Which number stands where in the paper's four tables, before any format. No computing here."""
+"""Which number stands where in a table, before any format: tables by arm, or by metric."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from spor_tasks.core.sample import ARMS
-from spor_tasks.results.comparisons import Cell, Comparison, Table, metrics_of, sorted_seeds
-from spor_tasks.results.evidence import CORRELATIONS, Interval
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.metrics.base import score_info
+from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.comparisons import Cell, Comparison, Table, sorted_seeds
+from spor_tasks.results.evidence import Interval
 
 
 class Number(NamedTuple):
@@ -41,99 +43,42 @@ class Grid:
     notes: tuple[str, ...]
 
 
-TITLES: Mapping[str, str] = {
-    "systematicity": "Systematicity",
-    "productivity": "Productivity",
-    "order_invariance": "Order invariance",
-    "rule_learnability": "Rule learnability",
-}
-"""The aspects' names in titles, in the paper's order."""
-
-LABELS: Mapping[str, str] = {
-    "parent": "PARENT",
-    "parent_full_table": "PARENT, full table",
-    "chrf": "chrF",
-    "coverage": "Coverage",
-    "facts": "Facts",
-    "fidelity_pbh": "Fidelity PBH",
-    "fidelity_poh": "Fidelity POH",
-    "ordering_pbh": "Ordering PBH",
-    "ordering_poh": "Ordering POH",
-    "faithful_ordering_pbh": "Faithful ordering PBH",
-    "faithful_ordering_poh": "Faithful ordering POH",
-    "cwio": "CWIO",
-    "cwio_located": "CWIO, located",
-    "cwio_located_share": "located",
-    "copy_rule_00": "(0, 0)",
-    "copy_rule_01": "(0, 1)",
-    "copy_rule": "(1, 0)",
-    "copy_rule_11": "(1, 1)",
-    "copy_rule_whole_word": "(1, 0), whole words",
-}
-"""The metrics' names in headers."""
-
-_BESIDE = (
-    "parent_full_table",
-    "chrf",
-    "coverage",
-    "facts",
-    "faithful_ordering_pbh",
-    "faithful_ordering_poh",
-    "cwio_located",
-    "cwio_located_share",
-)
-_PERFORMANCE = {
-    "parent": "Performance",
-    "parent_full_table": "Performance, full table",
-    "chrf": "Performance, chrF",
-    "coverage": "Performance, coverage",
-    "facts": "Performance, facts",
-}
-_CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
 _SOURCES = {
     "seeds": "interval over training seeds alone, by Student's t",
     "stderr": "interval from lm-eval's standard error",
 }
-_PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
+
+
+def label(metric: str) -> str:
+    """Return a score's name in headers."""
+    return score_info(metric).label
 
 
 def grids(table: Table) -> tuple[Grid, ...]:
-    """Return a table as it is printed: a grid for each corpus, kind of sets and way of asking."""
+    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in table.rows:
-        sections[row.corpus, row.protocol, row.variant].append(row)
-    arrange = _ARRANGEMENTS.get(table.aspect, _by_arm)
-    return tuple(
-        grid
-        for _, rows in sorted(sections.items())
-        for grid in arrange(section_title(rows[0]), rows)
-    )
+        name = row.spec.name
+        sections[name.corpus, name.protocol, row.variant].append(row)
+    arrange = benchmark(table.benchmark).grids
+    return tuple(grid for _, rows in sorted(sections.items()) for grid in arrange(rows))
 
 
-class _Section(Protocol):
+class _Asked(Protocol):
     @property
-    def aspect(self) -> str: ...
-    @property
-    def corpus(self) -> str: ...
-    @property
-    def protocol(self) -> str: ...
+    def spec(self) -> SetSpec: ...
     @property
     def variant(self) -> str: ...
-    @property
-    def part(self) -> str | None: ...
 
 
-def section_title(row: _Section) -> str:
-    """Return the words for a row's aspect, corpus, kind of sets and way of asking."""
-    corpus = _CORPORA.get(row.corpus, row.corpus)
-    told = [f"{TITLES[row.aspect]}: {corpus}", f"{row.protocol} sets", row.variant]
-    return ", ".join(filter(None, told))
+def section_title(row: _Asked) -> str:
+    """Return the words for a row's sets, without their part, and way of asking."""
+    return ", ".join(filter(None, [row.spec.title, row.variant]))
 
 
-def full_title(row: _Section) -> str:
-    """Return the words for a row's task, its part included."""
-    part = f"N = {row.part[1:]}" if row.aspect == "productivity" and row.part else row.part
-    return ", ".join(filter(None, [section_title(row), part]))
+def full_title(row: _Asked) -> str:
+    """Return the words for a row's task, the part of the sets included."""
+    return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
 
 
 class _Notes:
@@ -151,11 +96,12 @@ class _Notes:
         return tuple(self._numbers)
 
 
-# --- Systematicity and productivity: an arm a column ----------------------------------------------
+# --- An arm a column ------------------------------------------------------------------------------
 
 
-def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    arms = ARMS[rows[0].aspect]
+def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
+    """Return the rows, arms and difference beside each other; ``part`` heads the parts."""
+    arms = rows[0].spec.arms
     parts = any(row.part for row in rows)
     notes = _Notes()
 
@@ -163,8 +109,8 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
         as_is = () if row.published else (_cell(row.as_is, row.metric, notes),)
         return (
             row.name,
-            *([row.part.removeprefix("n") if row.part else ""] if parts else ()),
-            LABELS[row.metric],
+            *([_part(row, part)] if parts else ()),
+            label(row.metric),
             *(as_is or ("",)),
             *(_cell(cell, row.metric, notes) for cell in row.arms),
             _difference(row, notes),
@@ -172,15 +118,15 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
             _seeds([row]),
         )
 
-    metrics = metrics_of(rows[0].aspect, rows[0].part)
+    metrics = rows[0].spec.reported
     ordered = sorted(rows, key=lambda row: (row.part or "", metrics.index(row.metric)))
     runs, paper = _split(ordered, line)
-    yield Grid(
-        title,
+    return Grid(
+        section_title(rows[0]),
         "",
         (
             "model",
-            *(("N",) if parts else ()),
+            *((part,) if parts else ()),
             "metric",
             "as is",
             *(arm.capitalize() for arm in arms),
@@ -194,25 +140,24 @@ def _by_arm(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     )
 
 
-# --- Order invariance and rule learnability: a metric a column ------------------------------------
+def _part(row: Comparison, heading: str) -> str:
+    return (row.spec.part_title or "").removeprefix(f"{heading} = ")
 
 
-def _order_invariance(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    order = {part: number for number, part in enumerate(_PARTS)}
-    ordered = sorted(rows, key=lambda row: (order.get(row.part or "", len(order)), row.part or ""))
-    published = [row for row in ordered if row.metric not in _BESIDE]
-    others = [row for row in ordered if row.metric in _BESIDE]
-    yield from _by_metric(title, published)
-    yield from _by_metric(f"{title}, other metrics", others)
+# --- A metric a column ----------------------------------------------------------------------------
 
 
 _Key = tuple[str | None, str]
-"""A column: the part of the aspect, and the metric."""
+"""A column: the part of the sets, and the metric."""
 
 
-def _by_metric(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    if not rows:
-        return
+def by_metric(
+    title: str, rows: Sequence[Comparison], header: Callable[[_Key], str] | None = None
+) -> Grid:
+    """Return the rows with metrics beside each other, and arms below each other.
+
+    ``header`` makes the header of a column from the part of the sets and the metric.
+    """
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
     models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
     for row in rows:
@@ -222,9 +167,9 @@ def _by_metric(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     paper: list[Line] = []
     for (published, *_), found in models.items():
         (paper if published else runs).extend(_model_lines(found, columns, notes))
-    headers = (_header(part, metric) for part, metric in columns)
-    header = ("model", "arm", *headers, "seeds")
-    yield Grid(title, _counts(rows), header, tuple(runs), tuple(paper), notes.texts)
+    headers = map(header, columns) if header else (label(metric) for _, metric in columns)
+    line = ("model", "arm", *headers, "seeds")
+    return Grid(title, _counts(rows), line, tuple(runs), tuple(paper), notes.texts)
 
 
 def _model_lines(
@@ -242,7 +187,7 @@ def _model_lines(
         yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
         if not any(cell.values for row in rows for cell in row.arms):
             return
-    arms = ARMS[rows[0].aspect]
+    arms = rows[0].spec.arms
     for index, arm in enumerate(arms):
         cell = partial(_cell_of_arm, index, notes)
         yield line(arm, cell, _seeds_of(row.arms[index] for row in rows))
@@ -256,18 +201,6 @@ def _counts(rows: Iterable[Comparison]) -> str:
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
     return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
-
-
-def _header(part: str | None, metric: str) -> str:
-    if part == "performance":
-        return _PERFORMANCE[metric]
-    return LABELS[metric]
-
-
-_ARRANGEMENTS: Mapping[str, Callable[[str, Sequence[Comparison]], Iterator[Grid]]] = {
-    "order_invariance": _order_invariance,
-    "rule_learnability": _by_metric,
-}
 
 
 # --- Cells ----------------------------------------------------------------------------------------
@@ -300,7 +233,7 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
     if cell.mean is None:
         return _missing(cell.reason, notes)
     return Number(
-        f"{cell.mean:+.2f}" if metric in CORRELATIONS else f"{cell.mean:.2f}",
+        f"{cell.mean:+.2f}" if is_signed(metric) else f"{cell.mean:.2f}",
         interval_text(cell.interval, metric),
         notes=notes.numbers(cell.reason, source_text(cell.interval), *cell.notes),
     )
@@ -320,11 +253,16 @@ def _difference(row: Comparison, notes: _Notes) -> Number:
     )
 
 
+def is_signed(metric: str) -> bool:
+    """Tell whether a score may be negative, as correlations are; its sign is then written."""
+    return score_info(metric).low < 0
+
+
 def interval_text(interval: Interval | None, metric: str) -> str:
     """Return the ends as digits that are worth reading; τ has more of them."""
     if interval is None:
         return ""
-    if metric in CORRELATIONS:
+    if is_signed(metric):
         return f"{interval.low:+.2f}, {interval.high:+.2f}"
     return f"{interval.low:.1f}, {interval.high:.1f}"
 
@@ -337,7 +275,7 @@ def source_text(interval: Interval | None) -> str | None:
 def _seeds(rows: Iterable[Comparison]) -> str:
     """Return the training seeds of the arms, arm by arm where they are not the same."""
     rows = tuple(rows)
-    arms = ARMS[rows[0].aspect]
+    arms = rows[0].spec.arms
     told = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]
     known = set(filter(None, told))
     if len(known) <= 1:  # an arm without a result has an empty cell, and needs no seeds

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from spor_tasks.core.codec import any_sample_of
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_file, open_file, row_limit
-from spor_tasks.core.sample import CopySample, OrderSample, Sample
-from spor_tasks.metrics.base import Value
+from spor_tasks.core.sample import Hidden, Orders, Sample
+from spor_tasks.metrics.totals import Value
 from spor_tasks.results.reading import TaskResult
+from spor_tasks.text.filters import first_line
 
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 _MOST_UNITS = 1_000  # of a sample; far above any, and far below what an array of groups holds
@@ -26,10 +27,10 @@ class Record:
 
     ``run`` says of what task, model, arm and seed. ``sample`` has the orders or hidden phrases that
     its aspect adds. ``inputs`` are its prompts, ``contexts`` these as the model was given them,
-    after demonstrations and in a chat's template, and ``outputs`` what it wrote to each, whole; of
-    two input orders there are two of each, otherwise one. ``scores`` holds the values of this
-    sample by metric, as the run logged them. ``prompt_sha256`` is lm-eval's digest of the (first)
-    context.
+    after demonstrations and in a chat's template, ``outputs`` what it wrote to each, whole, and
+    ``scored`` what its filters left of that; of two input orders there are two of each, otherwise
+    one. ``scores`` holds the values of this sample by metric, as the run logged them.
+    ``prompt_sha256`` is lm-eval's digest of the (first) context.
     """
 
     run: TaskResult
@@ -37,6 +38,7 @@ class Record:
     inputs: tuple[str, ...]
     contexts: tuple[str, ...]
     outputs: tuple[str, ...]
+    scored: tuple[str, ...]
     scores: Mapping[str, Value]
     prompt_sha256: str
 
@@ -60,7 +62,7 @@ class SampleFile:
         """Yield the samples in the order of the file, one in memory at a time.
 
         Raises:
-            ResultError: a line is cut short or is none of lm-eval's; ``where`` names it.
+            ResultError: a line is cut short, or lm-eval did not write it; ``where`` names it.
         """
         for place, row in self._rows():
             try:
@@ -130,15 +132,28 @@ def _stamp(file: Path) -> str:
 
 def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     doc = row["doc"]
+    outputs = _texts(first for first, *_ in row["resps"])
     return Record(
         run=run,
-        sample=_sound(any_sample_of(doc)),
+        sample=_sound(sample_of(doc)),
         inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
         contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
-        outputs=_texts(first for first, *_ in row["resps"]),
+        outputs=outputs,
+        scored=_scored(row.get("filtered_resps"), outputs),
         scores=_scores(row),
-        prompt_sha256=_text(row["prompt_hash"]),
+        prompt_sha256=_texts([row["prompt_hash"]])[0],
     )
+
+
+def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what was scored of each output; a log that does not tell is of first lines."""
+    texts = [
+        each[0] if isinstance(each, list) and each else each
+        for each in (logged if isinstance(logged, list) else [])
+    ]
+    if len(texts) != len(outputs) or not all(isinstance(text, str) for text in texts):
+        return tuple(map(first_line, outputs))
+    return tuple(texts)
 
 
 def _sound(sample: Sample) -> Sample:
@@ -149,25 +164,24 @@ def _sound(sample: Sample) -> Sample:
     """
     _texts([sample.id, sample.corpus, *sample.references])
     _texts(part for unit in sample.units for part in unit)
-    _texts(text for text in (sample.name, sample.category) if text is not None)
-    match sample:
-        case OrderSample(input_orders=given, reference_orders=told):
+    _texts(sample.context[key] for key in ("name", "category") if key in sample.context)
+    match sample.challenge:
+        case Orders(inputs=given, references=told):
             numbers = list(range(len(sample.units)))
             if any(sorted(order) != numbers for order in (*given, *told)):
                 raise ValueError("an order does not have each unit once")
-        case CopySample(hidden=hidden):
+        case Hidden(phrases=hidden, values=values):
             _texts(text for pair in hidden for text in pair)
+            _texts(text for what, known in values for text in (what, *known))
     return sample
 
 
 def _texts(values: Iterable[object]) -> tuple[str, ...]:
-    return tuple(map(_text, values))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
+    texts = tuple(values)
+    if not {str}.issuperset(map(type, texts)):
+        wrong = next(text for text in texts if type(text) is not str)
+        raise TypeError(f"{wrong!r} is not a string")
+    return cast("tuple[str, ...]", texts)
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
@@ -186,18 +200,18 @@ def _value(logged: object) -> Value:
             return group, _finite(number)
         case int() | float():
             return _finite(logged)
-    raise TypeError(f"{logged!r} is no score")
+    raise TypeError(f"{logged!r} is not a score")
 
 
 def _finite(number: float) -> float:
     if not math.isfinite(number):
-        raise ValueError(f"{number} is no score")
+        raise ValueError(f"{number} is not a score")
     return float(number)
 
 
 def _damaged(place: str, error: Exception) -> ResultError:
     return ResultError(
-        f"is no sample of SPOR as lm-eval logs it: {type(error).__name__}: {error}",
+        f"is not a sample of our tasks as lm-eval logs it: {type(error).__name__}: {error}",
         where=place,
         remedy="The run may have been cut short; run it again.",
     )

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
-from spor_tasks.results.schema import faults, result_schema
+from spor_tasks.core.registry import registry
+from spor_tasks.results.schema import faults
 
 # lm-eval joins a metric's name and its filter's; ours have the one filter `none`.
 _FILTER = ",none"
+
+_FIRST = "spor"  # the benchmark of results that name none
 
 # What lm-eval says of chats beside the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
@@ -42,7 +46,8 @@ class TaskResult:
     are those of the packages that generated and scored; where they differ, a reader is told.
 
     ``adapter`` is None where the model was not tuned on an arm; an adapter that tells no arm is
-    part of the model's name. ``shown_arm`` is the arm that demonstrations were of, None where there
+    part of the model's name. ``spec`` says of what sets, ``variant`` how they were asked, such as
+    ``beam5`` or ``icl k=3``. ``shown_arm`` is the arm that demonstrations were of, None where there
     were none. ``comparison`` is the task without the arm that the tasks of a comparison differ in,
     and with the number of demonstrations where there are any. ``prompts_cut`` counts prompts that
     were longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
@@ -52,10 +57,8 @@ class TaskResult:
     file: Path
     task: str
     comparison: str
-    aspect: str
-    part: str | None
-    corpus: str
-    protocol: str
+    variant: str
+    spec: SetSpec
     model: str
     adapter: Adapter | None
     shown_arm: str | None
@@ -66,6 +69,26 @@ class TaskResult:
     training: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     stderrs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def aspect(self) -> str:
+        """What the sets are about."""
+        return self.spec.name.aspect
+
+    @property
+    def corpus(self) -> str:
+        """What they are made of."""
+        return self.spec.name.corpus
+
+    @property
+    def protocol(self) -> str:
+        """Their kind, ``published`` or ``strict``."""
+        return self.spec.name.protocol
+
+    @property
+    def part(self) -> str | None:
+        """Which of several."""
+        return self.spec.name.part
 
     @property
     def arm(self) -> str | None:
@@ -160,11 +183,10 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         content = read_json(file, ResultError)
     except ResultError as error:
         why = error.__cause__ or error.what
-        yield Problem("unreadable", str(file), f"is no readable result file: {why}")
+        yield Problem("unreadable", str(file), f"is not a readable result file: {why}")
         return
-    schema = result_schema()
-    if fault := next(faults(_without_tasks(content), schema, schema), None):
-        yield Problem("unreadable", str(file), f"is no result file of this version: {fault}")
+    if fault := next(faults(_without_tasks(content)), None):
+        yield Problem("unreadable", str(file), f"is not a result file of this version: {fault}")
         return
     tasks = tuple(_our_tasks(content))
     if not tasks:
@@ -172,13 +194,16 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         yield Problem("foreign", str(file), f"holds no SPOR task: {others}", lost=False)
     for task in tasks:
         if fault := next(_faults(task, content), None):
-            what = f"is no result file of this version: {fault}"
+            what = f"is not a result file of this version: {fault}"
             yield Problem("schema", str(file), what)
             continue
         try:
             yield _task_result(file, task, content)
+        except SporError as error:
+            what = f"is not a result file of this version: configs.{task}.metadata: {error.what}"
+            yield Problem("schema", str(file), what)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            what = f"is no result file of this version: {task}: {type(error).__name__}: {error}"
+            what = f"is not a result file of this version: {task}: {type(error).__name__}: {error}"
             yield Problem("schema", str(file), what)
 
 
@@ -197,10 +222,8 @@ def _without_tasks(content: object) -> object:
 
 def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a result file lacks to one of our tasks, whatever the user named it."""
-    schema = result_schema()
     for part, name in _PARTS:
-        value = content[part].get(task)
-        yield from faults(value, schema["$defs"][name], schema, f"{part}.{task}")
+        yield from faults(content[part].get(task), name, f"{part}.{task}")
 
 
 def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:
@@ -228,18 +251,16 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
     adapter = _adapter(facts["adapter"])
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
     chosen = "icl_arm" in metadata  # for each sample, and for all arms at once
-    comparison = task.replace(f"_icl_{metadata['icl_arm']}", "_icl") if chosen else task
-    if shots := config["num_fewshot"]:
-        comparison += f" k={shots}"
+    spec = _spec(metadata)
+    shots = config["num_fewshot"]
+    comparison, variant = _asked(task, spec, metadata, shots)
     n = int(content["n-samples"][task]["effective"])
     return TaskResult(
         file=file,
         task=task,
         comparison=comparison,
-        aspect=metadata["aspect"],
-        part=metadata.get("part"),
-        corpus=metadata["corpus"],
-        protocol=metadata["protocol"],
+        variant=variant,
+        spec=spec,
         model=_model_name(run, arguments, facts["adapter"]),
         adapter=adapter,
         shown_arm=shown_arm,
@@ -278,6 +299,32 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
         },
         stderrs=_stderrs(content["results"][task]),
     )
+
+
+def _spec(metadata: Mapping[str, Any]) -> SetSpec:
+    """Return what the benchmark says of the sets; earlier versions had one benchmark.
+
+    Raises:
+        ConfigError, SplitError: there is no such benchmark, aspect or part.
+    """
+    sets: Sets = registry().get("benchmark", metadata.get("benchmark", _FIRST))
+    return sets.find(
+        SetName(metadata["aspect"], metadata["corpus"], metadata["protocol"], metadata.get("part"))
+    )
+
+
+def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) -> tuple[str, str]:
+    """Return the task without the arm that it shows, and how it asks.
+
+    How a task asks that has another name than ours is only known by that name.
+    """
+    arm = metadata.get("icl_arm")
+    number = f"k={shots}" if shots else None
+    comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), number]))
+    for decoding in (metadata.get("decoding"), "beam5"):  # earlier versions did not say it
+        if task == spec.task_name(arm, decoding):
+            return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
+    return comparison, comparison
 
 
 def _adapter(facts: Mapping[str, Any] | None) -> Adapter | None:

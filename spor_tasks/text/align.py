@@ -20,7 +20,7 @@ from rapidfuzz.distance import Levenshtein
 from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
 from spor_tasks.text.normalize import clean
 
-Pair: TypeAlias = tuple[str | None, str | None]
+Ends: TypeAlias = tuple[str | None, str | None]
 """Subject and object of a unit as raw strings; ``None`` is an end that the unit does not have."""
 
 Placement: TypeAlias = tuple[int, ...]
@@ -54,10 +54,10 @@ def locate(units: Sequence[DataUnit], text: str, *, strict: bool) -> tuple[int |
     attribute where the value is yes or no. ``strict`` asks for every token of an entity; otherwise
     those that the text has suffice. Tokens are what white space separates in the cleaned text.
     """
-    return locate_pairs([_pair(unit) for unit in units], text, strict=strict)
+    return locate_ends([_ends(unit) for unit in units], text, strict=strict)
 
 
-def locate_pairs(pairs: Sequence[Pair], text: str, *, strict: bool) -> tuple[int | None, ...]:
+def locate_ends(pairs: Sequence[Ends], text: str, *, strict: bool) -> tuple[int | None, ...]:
     """Return what :func:`locate` does, for units given by their ends.
 
     The unit stands where its end of smaller degree does, the number of unit ends that an entity
@@ -80,10 +80,10 @@ def trace(
     For each unit those are the placements of the entities that decide where it stands, none where
     it is not located.
     """
-    return tuple(_trace([_pair(unit) for unit in units], text, strict=strict))
+    return tuple(_trace([_ends(unit) for unit in units], text, strict=strict))
 
 
-def _trace(pairs: Sequence[Pair], text: str, *, strict: bool) -> Iterator[tuple[Placement, ...]]:
+def _trace(pairs: Sequence[Ends], text: str, *, strict: bool) -> Iterator[tuple[Placement, ...]]:
     sought = _sought(tuple(pairs))
     words = _positions_of_words(text)
     placed = _settle(
@@ -106,7 +106,7 @@ def _rank(position: int | None) -> float:
     return math.inf if position is None else position
 
 
-def _pair(unit: DataUnit) -> Pair:
+def _ends(unit: DataUnit) -> Ends:
     match unit:
         case Triple(subject, _, obj):
             return subject, obj
@@ -128,7 +128,7 @@ class _Sought(NamedTuple):
 
 
 @lru_cache(maxsize=_KNOWN_SAMPLES)
-def _sought(pairs: tuple[Pair, ...]) -> _Sought:
+def _sought(pairs: tuple[Ends, ...]) -> _Sought:
     cleaned = [(_clean(subject), _clean(obj)) for subject, obj in pairs]
     ends = [end for pair in cleaned for end in pair]
     degrees = Counter(ends)
@@ -153,7 +153,7 @@ def _clean(end: str | None) -> str | None:
     return None if end is None else clean(end)
 
 
-def _deciding(pair: Pair, degrees: Mapping[str | None, int]) -> Sequence[str | None]:
+def _deciding(pair: Ends, degrees: Mapping[str | None, int]) -> Sequence[str | None]:
     subject, obj = pair
     if subject is None or degrees[subject] > degrees[obj]:
         return (obj,)

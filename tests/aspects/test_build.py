@@ -6,7 +6,7 @@ from spor_tasks.aspects import build, check
 from spor_tasks.aspects.build import Settings
 from spor_tasks.benchmarks.spor import embedded
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import AttributeValue, Corpus, SampleMaker
+from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
 from tests.support.strategies import pool
 
 LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
@@ -17,13 +17,17 @@ def test_every_aspect_of_a_corpus_that_is_large_enough_meets_its_requirements() 
         assert check.check(embedded.load(aspect, part=part)).holds
 
 
+def made(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> CorpusSamples:
+    return CorpusSamples("a", train, test)
+
+
 @pytest.mark.parametrize(("aspect", "part"), [("productivity", "n3"), ("order_invariance", "main")])
 def test_where_an_aspect_has_parts_the_first_is_built(aspect: str, part: str) -> None:
     assert build.build(embedded._corpus(), aspect).part == part
 
 
 def test_other_thresholds_than_the_papers_can_be_built() -> None:
-    corpus = Corpus("letters", LETTERS, pool(["aceg", "abcfg", "abc"]))
+    corpus = CorpusSamples("letters", LETTERS, pool(["aceg", "abcfg", "abc"]))
     pair = build.build(corpus, "productivity", "n2")
     assert pair.part == "n2"
     assert check.check(pair).holds
@@ -39,7 +43,7 @@ def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
 
 
 def test_only_test_samples_of_known_units_are_tested() -> None:
-    corpus = Corpus("letters", pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
+    corpus = CorpusSamples("letters", pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
     for part in ("cwio", "performance"):
         tested = build.build(corpus, "order_invariance", part).test.samples
         assert [sample.references for sample in tested] == [("The word ab.",), ("The word ba.",)]
@@ -48,39 +52,39 @@ def test_only_test_samples_of_known_units_are_tested() -> None:
 @pytest.mark.parametrize(
     ("corpus", "aspect", "part", "fault"),
     [
-        (Corpus("a", pool(["ab", "cd"]), ()), "systematicity", None, "no sample can be tested"),
-        (Corpus("a", pool(["a", "b", "ab"]), ()), "systematicity", None, "no other than Atom"),
-        (Corpus("a", LETTERS, ()), "productivity", "n3", "has no test samples"),
-        (Corpus("a", LETTERS, ()), "order_invariance", "main", "has no test samples"),
-        (Corpus("a", LETTERS, ()), "rule_learnability", None, "has no test samples"),
-        (Corpus("a", (), LETTERS), "order_invariance", "main", "no test sample all of whose units"),
-        (Corpus("a", LETTERS, pool(["xyz"])), "productivity", None, "no test sample all of whose"),
-        (Corpus("a", LETTERS, pool(["ab"])), "productivity", "n3", "has more than 3 units"),
-        (Corpus("a", LETTERS, pool(["a"])), "order_invariance", "cwio", "none to test"),
-        (Corpus("a", LETTERS, pool(["a"])), "rule_learnability", None, "could be hidden"),
-        (Corpus("a", LETTERS, LETTERS), "productivity", "main", "no part of productivity"),
-        (Corpus("a", LETTERS, LETTERS), "order_invariance", "n3", "nothing called 'order_inv"),
-        (Corpus("a", LETTERS, LETTERS), "systematicity", "n3", "nothing called 'systematicity n3'"),
-        (Corpus("a", LETTERS, LETTERS), "colour", None, "nothing called 'colour'"),
+        (made(pool(["ab", "cd"]), ()), "systematicity", None, "no sample can be tested"),
+        (made(pool(["a", "b", "ab"]), ()), "systematicity", None, "would not differ from Atom"),
+        (made(LETTERS, ()), "productivity", "n3", "has no test samples"),
+        (made(LETTERS, ()), "order_invariance", "main", "has no test samples"),
+        (made(LETTERS, ()), "rule_learnability", None, "has no test samples"),
+        (made((), LETTERS), "order_invariance", "main", "no test sample all of whose units"),
+        (made(LETTERS, pool(["xyz"])), "productivity", None, "no test sample all of whose"),
+        (made(LETTERS, pool(["ab"])), "productivity", "n3", "test sample of more than 3 units"),
+        (made(LETTERS, pool(["a"])), "order_invariance", "cwio", "test samples that suit part"),
+        (made(LETTERS, pool(["a"])), "rule_learnability", None, "can be hidden"),
+        (made(LETTERS, LETTERS), "productivity", "main", "has no part"),
+        (made(LETTERS, LETTERS), "order_invariance", "n3", "cannot build 'order_inv"),
+        (made(LETTERS, LETTERS), "systematicity", "n3", "cannot build 'systematicity n3'"),
+        (made(LETTERS, LETTERS), "colour", None, "cannot build 'colour'"),
     ],
 )
 def test_a_sentence_says_why_sets_cannot_be_built(
-    corpus: Corpus, aspect: str, part: str | None, fault: str
+    corpus: CorpusSamples, aspect: str, part: str | None, fault: str
 ) -> None:
     with pytest.raises(SplitError, match=fault):
         build.build(corpus, aspect, part)
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigError, match="at least one run"):
-        build.build(Corpus("a", LETTERS, ()), "systematicity", None, Settings(restarts=0))
+    with pytest.raises(ConfigError, match="restarts: must be at least 1"):
+        build.build(made(LETTERS, ()), "systematicity", None, Settings(restarts=0))
 
 
 def test_pairs_of_other_attributes_than_e2es_cannot_be_hidden() -> None:
     make = SampleMaker("boats")
     samples = tuple(make([AttributeValue("length", n)], [f"{n} metres"]) for n in ("4", "6"))
-    with pytest.raises(SplitError, match="can only be hidden where they are E2E's"):
-        build.build(Corpus("boats", samples, samples), "rule_learnability")
+    with pytest.raises(SplitError, match="lacks the attributes"):
+        build.build(CorpusSamples("boats", samples, samples), "rule_learnability")
 
 
 def test_values_are_hidden_where_no_sample_has_a_name() -> None:
@@ -95,6 +99,6 @@ def test_values_are_hidden_where_no_sample_has_a_name() -> None:
         "near": "The Pier",
     }
     sample = make([AttributeValue(*value) for value in values.items()], ["A pub."])
-    pair = build.build(Corpus("cafes", (sample,), (sample,)), "rule_learnability")
-    assert {sample.name for sample in pair.test.samples} == {None}
+    pair = build.build(CorpusSamples("cafes", (sample,), (sample,)), "rule_learnability")
+    assert {sample.about("name") for sample in pair.test.samples} == {None}
     assert check.check(pair).holds

@@ -12,7 +12,7 @@ from spor_tasks.aspects import build, check, folder
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Corpus, Sample, SampleMaker, SplitPair, Triple
+from spor_tasks.core.sample import CorpusSamples, Sample, SampleMaker, SplitPair, Triple
 from spor_tasks.corpora import own
 from tests.support.strategies import pools
 
@@ -45,11 +45,13 @@ def tell(letters: Sequence[Sample]) -> tuple[Sample, ...]:
 # There is something to build of every aspect, and more that comes in the way.
 trains = pools(always=[*"abcdefgh" * 2, "abd", "abe", "ab", "bc"]).map(tell)
 tests = pools(always=["ab", "abc", "acdeg"]).map(tell)
-corpora = st.builds(Corpus, st.just("birds"), trains, tests)
+corpora = st.builds(CorpusSamples, st.just("birds"), trains, tests)
 settings = st.builds(build.Settings, seed=st.integers(0, 3), restarts=st.just(2))
 
 
-def built(corpus: Corpus, named: tuple[str, str | None], settings: build.Settings) -> SplitPair:
+def built(
+    corpus: CorpusSamples, named: tuple[str, str | None], settings: build.Settings
+) -> SplitPair:
     try:
         return build.build(corpus, *named, settings)
     except SplitError:
@@ -59,7 +61,7 @@ def built(corpus: Corpus, named: tuple[str, str | None], settings: build.Setting
 
 @given(corpora, st.sampled_from(ASPECTS), settings)
 def test_every_build_is_what_its_aspect_requires(
-    corpus: Corpus, named: tuple[str, str | None], settings: build.Settings
+    corpus: CorpusSamples, named: tuple[str, str | None], settings: build.Settings
 ) -> None:
     assert check.check(built(corpus, named, settings)).violations == ()
 
@@ -67,18 +69,18 @@ def test_every_build_is_what_its_aspect_requires(
 @hypothesis.settings(max_examples=30)  # each writes eight files to the disk
 @given(corpora, st.sampled_from(ASPECTS), settings)
 def test_equal_corpora_and_settings_give_equal_bytes_that_read_back(
-    corpus: Corpus, named: tuple[str, str | None], settings: build.Settings
+    corpus: CorpusSamples, named: tuple[str, str | None], settings: build.Settings
 ) -> None:
     with TemporaryDirectory() as temporary:
         pairs, contents = [], []
         for name in ("first", "second"):
             pair = built(corpus, named, settings)
             with folder.new(Path(temporary, name)) as staging:
-                folder.write(staging, pair, {"settings": {"limit": 0.02}})
+                folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
             pairs.append(pair)
             files = sorted(Path(temporary, name).iterdir())
             contents.append([(file.name, file.read_bytes()) for file in files])
-        stored = folder.read(Path(temporary, "first")).pair
+        stored = folder.read_sets(Path(temporary, "first")).pair
     assert pairs[0] == pairs[1]
     assert contents[0] == contents[1]
     for split, read in zip(pairs[0].splits, stored.splits, strict=True):
@@ -98,7 +100,7 @@ def test_a_corpus_of_ones_own_is_read_as_it_was_written(
     with TemporaryDirectory() as temporary:
         path = Path(temporary, "birds.jsonl")
         path.write_bytes(b"".join(map(encode_row, rows)))
-        corpus = own.read(path)
+        corpus = own.read_corpus(path)
     assert [to_row(sample) for sample in corpus.train] == [to_row(sample) for sample in train]
     assert [to_row(sample) for sample in corpus.test] == [to_row(sample) for sample in test]
     assert len({sample.id for sample in corpus.samples}) == len(rows)

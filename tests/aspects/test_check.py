@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.aspects import check
+from spor_tasks.aspects import check, named
 from spor_tasks.benchmarks.spor import released
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Split, SplitPair
 from tests.support.strategies import pool
@@ -17,7 +16,7 @@ from tests.support.strategies import pool
 WORDS = ("ab", "abc", "abx", "ba", "bay", "bc")
 
 
-def shown(report: check.Report) -> dict[str, dict[str, list[str]]]:
+def shown(report: check.CheckResult) -> dict[str, dict[str, list[str]]]:
     """Each violation with the samples that show it, as the words they were made from."""
     word = {pool([word])[0].id: word for word in WORDS}
     return {
@@ -70,9 +69,9 @@ def test_test_pairs_in_atom_are_counted_over_the_whole_set() -> None:
     assert shown(report) == {
         "2 test pairs occur in Atom": {"atom": ["abx", "bay", "bc"], "test": ["abc", "bc"]},
         "1 test samples have every pair in Atom": {"test": ["bc"]},
-        "1 training samples hold exactly a test sample's units": {"atom": ["bc"]},
+        "1 training samples have exactly the units of a test sample": {"atom": ["bc"]},
         "atoms occur 9 times in Atom but 4 times in Combination": {},
-        "the arms diverge by 0.0203, more than 0.02": {},
+        "the divergence of the arms is 0.0203, more than 0.02": {},
     }
 
 
@@ -84,9 +83,9 @@ def test_missing_atoms_are_named_by_arm() -> None:
     report = counted(["a", "a"], ["b", "c"], ["ab", "bc"])
     assert report.missing_atoms == (2, 1)
     assert shown(report) == {
-        "2 atoms are missing in Atom": {"test": ["ab", "bc"]},
-        "1 atoms are missing in Combination": {"test": ["ab"]},
-        "the arms diverge by 1.0000, more than 0.02": {},
+        "2 atoms do not occur in Atom": {"test": ["ab", "bc"]},
+        "1 atoms do not occur in Combination": {"test": ["ab"]},
+        "the divergence of the arms is 1.0000, more than 0.02": {},
     }
 
 
@@ -101,7 +100,7 @@ def test_a_test_sample_among_the_training_samples_is_a_violation() -> None:
     report = counted(["a", "b"], ["ba"], ["ab"])
     assert report.test_samples_shown == (0, 1)
     assert shown(report) == {
-        "1 training samples hold exactly a test sample's units": {"combination": ["ba"]}
+        "1 training samples have exactly the units of a test sample": {"combination": ["ba"]}
     }
 
 
@@ -109,7 +108,7 @@ def test_a_divergence_beyond_the_limit_is_a_violation() -> None:
     sets = (["a", "a", "a", "b"], ["abx", "b", "by"], ["ab"])
     report = counted(*sets)
     assert report.divergence == pytest.approx(1 - 2 * (3 / 16) ** 0.5)
-    assert shown(report) == {"the arms diverge by 0.1340, more than 0.02": {}}
+    assert shown(report) == {"the divergence of the arms is 0.1340, more than 0.02": {}}
     assert counted(*sets, limit=0.14).holds
 
 
@@ -157,7 +156,7 @@ def test_the_published_e2e_sets_hold(data_dir: Path) -> None:
 # The parts of order invariance share their arms, which take seconds to align.
 STRICT = [
     name
-    for name in registry.available()
+    for name in [spec.name for spec in named.available()]
     if name.protocol == "strict"
     and name.corpus != "mini"
     and name.part not in ("cwio", "performance")
@@ -167,10 +166,10 @@ STRICT = [
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", STRICT, ids=map(str, STRICT))
 def test_every_strict_set_holds(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SplitName
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName
 ) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    assert check.check(registry.load(*name)).violations == ()
+    assert check.check(named.load(*name)).violations == ()
 
 
 @pytest.mark.real_data
@@ -180,5 +179,5 @@ def test_the_published_webnlg_tests_hold_triples_that_no_training_sample_has(
 ) -> None:
     pair = released.load("order_invariance", "webnlg", data_dir, part=part)
     (violation,) = check.check(pair).violations
-    assert violation.words.endswith("units of the test set are in no training sample")
+    assert violation.words.endswith("units of the test set do not occur in training samples")
     assert len(violation.samples["test"]) == count

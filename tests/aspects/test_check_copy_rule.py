@@ -7,29 +7,30 @@ import pytest
 from spor_tasks.aspects import check
 from spor_tasks.core.sample import (
     AttributeValue,
-    CopySample,
+    Hidden,
     Sample,
     SampleMaker,
     Split,
     SplitPair,
     Triple,
+    hidden_of,
 )
 
 make = SampleMaker("ships")
-SHIP = CopySample.of(
+SHIP = replace(
     make([Triple("Entity 1", "captain", "Entity 2"), Triple("Entity 1", "home port", "Holm")], ()),
-    [("Grey Gull", "Entity 1"), ("Ada Lund", "Entity 2")],
+    challenge=Hidden((("Grey Gull", "Entity 1"), ("Ada Lund", "Entity 2"))),
 )
-CAFE = CopySample.of(
+CAFE = replace(
     make(
         [AttributeValue("price range", "more than Value A"), AttributeValue("near", "The Pier")],
         (),
         name="Tern",
     ),
-    [("price range", "more than Value A")],
+    challenge=Hidden((("price range", "more than Value A"),)),
 )
-WITHOUT = "1 test samples do not show a phrase for all they hide"
-TELLING = "1 test samples show something they hide"
+WITHOUT = "1 test samples do not show a phrase for everything that they hide"
+TELLING = "1 test samples reveal something that they hide"
 
 
 def checked(*test: Sample) -> check.RuleLearnability:
@@ -50,14 +51,17 @@ def test_samples_that_are_what_they_should_be_have_no_violations() -> None:
 @pytest.mark.parametrize(
     ("sample", "words"),
     [
-        (replace(SHIP, hidden=(*SHIP.hidden, ("Rye", "Entity 3"))), WITHOUT),
-        (replace(SHIP, hidden=(("Grey Gull", "Entity 1"), ("Ada Lund", "Entity 1"))), WITHOUT),
-        (replace(SHIP, hidden=()), WITHOUT),
+        (replace(SHIP, challenge=Hidden((*hidden_of(SHIP).phrases, ("Rye", "Entity 3")))), WITHOUT),
+        (
+            replace(SHIP, challenge=Hidden((("Grey Gull", "Entity 1"), ("Ada Lund", "Entity 1")))),
+            WITHOUT,
+        ),
+        (replace(SHIP, challenge=Hidden(())), WITHOUT),
         (make(SHIP.units, ["A text."]), WITHOUT),
-        (replace(CAFE, hidden=(("near", "more than Value A"),)), WITHOUT),
+        (replace(CAFE, challenge=Hidden((("near", "more than Value A"),))), WITHOUT),
         (replace(SHIP, units=(*SHIP.units, Triple("The_grey_gull", "crew", "4"))), TELLING),
         (replace(SHIP, units=(*SHIP.units, Triple("Holm", "mayor", "ADA_LUND"))), TELLING),
-        (replace(CAFE, name="The Cheap Tern"), TELLING),
+        (replace(CAFE, context={"name": "The Cheap Tern"}), TELLING),
         (replace(CAFE, units=(CAFE.units[0], AttributeValue("near", "High Street"))), TELLING),
     ],
 )

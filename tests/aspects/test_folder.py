@@ -3,14 +3,16 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import __version__
 from spor_tasks.aspects import folder
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporError
-from spor_tasks.core.sample import ARMS, CopySample, OrderSample, SampleMaker, Split, SplitPair
+from spor_tasks.core.sample import Hidden, Orders, SampleMaker, Split, SplitPair
 from tests.support.strategies import pool, unit
 
 FACTS = {"settings": {"limit": 0.02}, "seed": 3, "corpus_version": "sha256:0"}
@@ -20,8 +22,8 @@ def pair_of(aspect: str) -> SplitPair:
     make = SampleMaker("letters")
     plain = make([unit("a"), unit("b")], ["A text."])
     tested = {
-        "order_invariance": OrderSample.of(plain, ((0, 1), (1, 0)), ((1, 0),)),
-        "rule_learnability": CopySample.of(make([unit("a")], ()), [("A", "a")]),
+        "order_invariance": replace(plain, challenge=Orders(((0, 1), (1, 0)), ((1, 0),))),
+        "rule_learnability": replace(make([unit("a")], ()), challenge=Hidden((("A", "a"),))),
     }
     return SplitPair(
         aspect,
@@ -36,20 +38,20 @@ def pair_of(aspect: str) -> SplitPair:
 def written(path: Path, aspect: str = "systematicity") -> SplitPair:
     pair = pair_of(aspect)
     with folder.new(path) as staging:
-        folder.write(staging, pair, FACTS)
+        folder.write_sets(staging, pair, FACTS)
     return pair
 
 
 @pytest.mark.parametrize("aspect", ARMS)
 def test_sets_come_back_as_they_were(tmp_path: Path, aspect: str) -> None:
     pair = written(tmp_path / "sets", aspect)
-    assert folder.read(tmp_path / "sets").pair == pair
+    assert folder.read_sets(tmp_path / "sets").pair == pair
 
 
 def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: Path) -> None:
     written(tmp_path / "sets")
     manifest = json.loads((tmp_path / "sets" / "manifest.json").read_bytes())
-    assert manifest == folder.read(tmp_path / "sets").manifest
+    assert manifest == folder.read_sets(tmp_path / "sets").manifest
     content = (tmp_path / "sets" / "atom.jsonl").read_bytes()
     assert manifest["files"].keys() == {"atom.jsonl", "combination.jsonl", "test.jsonl"}
     assert manifest["files"]["atom.jsonl"] == {
@@ -80,11 +82,11 @@ def test_equal_sets_are_equal_bytes(tmp_path: Path) -> None:
 
 def test_finished_sets_are_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
     written(tmp_path / "sets")
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         written(tmp_path / "sets")
     with folder.new(tmp_path / "sets", overwrite=True) as staging:
-        folder.write(staging, pair_of("productivity"), FACTS)
-    assert folder.read(tmp_path / "sets").pair.aspect == "productivity"
+        folder.write_sets(staging, pair_of("productivity"), FACTS)
+    assert folder.read_sets(tmp_path / "sets").pair.aspect == "productivity"
     assert {path.name for path in (tmp_path / "sets").iterdir()} == {
         "invisible.jsonl",
         "visible.jsonl",
@@ -102,7 +104,7 @@ def test_a_file_that_is_not_as_written_is_named(
     path = tmp_path / "sets" / name
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(CorpusError, match=r"is not the file that manifest\.json") as caught:
-        folder.read(tmp_path / "sets")
+        folder.read_sets(tmp_path / "sets")
     assert caught.value.where == str(path)
 
 
@@ -111,15 +113,15 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
     path = tmp_path / "sets" / "test.jsonl"
     path.unlink()
     with pytest.raises(CorpusError, match="cannot be read") as caught:
-        folder.read(tmp_path / "sets")
+        folder.read_sets(tmp_path / "sets")
     assert caught.value.where == str(path)
 
 
 def test_sets_without_a_manifest_are_not_finished(tmp_path: Path) -> None:
     written(tmp_path / "sets")
     (tmp_path / "sets" / "manifest.json").unlink()
-    with pytest.raises(ResultError, match=r"is not finished: it has no manifest\.json"):
-        folder.read(tmp_path / "sets")
+    with pytest.raises(ResultError, match=r"it has no manifest\.json"):
+        folder.read_sets(tmp_path / "sets")
 
 
 @pytest.mark.parametrize(
@@ -140,10 +142,10 @@ def test_another_manifest_is_refused(tmp_path: Path, change: dict[str, object]) 
     path = tmp_path / "sets" / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
     with pytest.raises(ResultError) as caught:
-        folder.read(tmp_path / "sets")
+        folder.read_sets(tmp_path / "sets")
     assert caught.value.where == str(path)
 
 
 def test_a_place_where_nothing_is_has_no_sets(tmp_path: Path) -> None:
-    with pytest.raises(SporError, match="is not finished"):
-        folder.read(tmp_path / "none")
+    with pytest.raises(SporError, match="is not a finished folder"):
+        folder.read_sets(tmp_path / "none")

@@ -133,7 +133,7 @@ def test_strict_sets_meet_every_requirement_and_show_more_than_the_released_ones
 @pytest.mark.real_data
 def test_only_four_webnlg_categories_are_used(data_dir: Path) -> None:
     pair = build(*corpora(data_dir)["webnlg"], Settings(threshold=5))
-    assert {sample.category for split in pair.splits for sample in split.samples} == {
+    assert {sample.about("category") for split in pair.splits for sample in split.samples} == {
         "Astronaut",
         "Company",
         "Monument",

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.aspects import build, check, folder, search
+from spor_tasks.aspects import build, check, folder, named, search
 from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.benchmarks.spor import embedded
-from spor_tasks.benchmarks.spor import sets as registry
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 
 
@@ -25,7 +24,7 @@ def own_corpus(tmp_path: Path) -> Path:
 
 def test_the_embedded_corpus_is_built_as_every_task_knows_it() -> None:
     got = answer(Request(corpus="mini", aspect="systematicity"))
-    assert got.pair == registry.load("systematicity", "mini")
+    assert got.pair == named.load("systematicity", "mini")
     assert got.facts == {
         "corpus_version": f"sha256:{embedded._corpus().sha256}",
         "settings": {"limit": 0.02, "restarts": build.Settings().restarts},
@@ -37,7 +36,7 @@ def test_a_seed_and_restarts_make_other_sets() -> None:
     got = answer(Request(corpus="mini", aspect="systematicity", seed=1, restarts=2))
     assert got.facts["settings"] == {"limit": 0.02, "restarts": 2}
     assert got.facts["seed"] == 1
-    assert got.pair != registry.load("systematicity", "mini")
+    assert got.pair != named.load("systematicity", "mini")
 
 
 def test_restarts_are_a_setting_of_systematicity_alone() -> None:
@@ -54,7 +53,7 @@ def test_a_corpus_of_ones_own_is_named_as_its_file(own_corpus: Path) -> None:
 
 @pytest.mark.parametrize("corpus", ["none.jsonl", "."])
 def test_what_is_no_corpus_is_refused(corpus: str) -> None:
-    with pytest.raises(ConfigError, match="is no corpus") as caught:
+    with pytest.raises(ConfigError, match="neither the name of a corpus nor a file") as caught:
         answer(Request(corpus=corpus, aspect="systematicity"))
     assert "webnlg, e2e, mini" in str(caught.value)
 
@@ -67,7 +66,7 @@ def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
 
 def test_sets_of_a_corpus_of_ones_own_were_never_published(own_corpus: Path) -> None:
     for corpus in ("mini", str(own_corpus)):
-        with pytest.raises(SplitError, match="no sets of it were published"):
+        with pytest.raises(SplitError, match="has no published sets"):
             answer(Request(corpus=corpus, aspect="systematicity", protocol="published"))
 
 
@@ -108,7 +107,7 @@ def test_a_search_that_cannot_show_a_pair_is_refused(tmp_path: Path) -> None:
             for word in ("a", "b", "ab")
         )
     )
-    with pytest.raises(SplitError, match="no other than Atom"):
+    with pytest.raises(SplitError, match="would not differ from Atom"):
         answer(Request(corpus=str(path), aspect="systematicity", search=True, jobs=1))
 
 
@@ -130,11 +129,11 @@ def test_settings_that_no_search_has_are_refused(settings: dict[str, Any], where
 
 
 def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
-    pair = registry.load("productivity", "mini", "strict", "n4")
+    pair = named.load("productivity", "mini", "strict", "n4")
     assert find("strict:productivity:mini:n4") == (pair, 0.02)
     facts = {"settings": {"limit": 0.5}}
     with folder.new(tmp_path / "sets") as staging:
-        folder.write(staging, pair, facts)
+        folder.write_sets(staging, pair, facts)
     found, limit = find(str(tmp_path / "sets"))
     assert [split.name for split in found.splits] == [split.name for split in pair.splits]
     assert limit == 0.5
@@ -143,7 +142,7 @@ def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
 def test_names_that_there_are_not_and_folders_without_sets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SplitError, match="there is no split"):
         find("published:systematicity:mini")
-    with pytest.raises(ResultError, match="is not finished"):
+    with pytest.raises(ResultError, match="is not a finished folder"):
         find(str(tmp_path))
 
 

@@ -8,7 +8,7 @@ import pytest
 from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES, build, hide_entities, hide_values
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import AttributeValue, CopySample, Sample, SampleMaker, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, hidden_of
 
 Parts = tuple[str, str, str]
 
@@ -24,7 +24,7 @@ def hidden(triples: Sequence[Parts], *references: str) -> dict[str, str]:
     return {
         what: phrase
         for s in hide_entities([ship(triples, *references)])
-        for what, phrase in s.hidden
+        for what, phrase in hidden_of(s).phrases
     }
 
 
@@ -39,8 +39,8 @@ def test_a_subject_gives_way_to_a_phrase_wherever_it_stands() -> None:
         Triple("Entity 2", "port", "Anholt"),
         Triple("Entity 1", "ship", "Entity 2"),
     )
-    assert copy.hidden == (("Ada Holm", "Entity 1"), ("Blue Gull", "Entity 2"))
-    assert (copy.references, copy.category) == ((), "Ship")
+    assert hidden_of(copy).phrases == (("Ada Holm", "Entity 1"), ("Blue Gull", "Entity 2"))
+    assert (copy.references, copy.about("category")) == ((), "Ship")
 
 
 @pytest.mark.parametrize(
@@ -125,12 +125,12 @@ PLACES = (
 )
 
 
-def values_of(row: CopySample) -> dict[str, str]:
+def values_of(row: Sample) -> dict[str, str]:
     """The value of each attribute that a row has."""
     return dict(unit for unit in row.units if isinstance(unit, AttributeValue))
 
 
-def rows() -> tuple[CopySample, ...]:
+def rows() -> tuple[Sample, ...]:
     return hide_values(PLACES, random.Random(0))
 
 
@@ -142,25 +142,27 @@ def test_every_choice_of_values_that_hides_something_comes_once() -> None:
 
 def test_values_come_in_alphabetical_order_and_their_absence_last() -> None:
     first, last = rows()[0], rows()[-1]
-    assert dict(first.hidden) == {
+    assert dict(hidden_of(first).phrases) == {
         "price range": "less than Value A",
         "customer rating": "Value B out of 5",
     }
     assert {AttributeValue("food", "Greek"), AttributeValue("area", "harbour")} < set(first.units)
-    assert dict(last.hidden) == {"customer rating": "Value A out of 5"}
+    assert dict(hidden_of(last).phrases) == {"customer rating": "Value A out of 5"}
     assert values_of(last).keys() <= {"customer rating", "near"}
 
 
 def test_what_is_hidden_is_shown_as_its_phrase() -> None:
     for row in rows():
         shown = values_of(row)
-        assert row.hidden
-        assert {what: shown[what] for what in POSSIBLE_VALUES if what in shown} == dict(row.hidden)
+        assert hidden_of(row).phrases
+        assert {what: shown[what] for what in POSSIBLE_VALUES if what in shown} == dict(
+            hidden_of(row).phrases
+        )
         assert row.references == ()
 
 
 def test_names_and_neighbours_contain_no_value() -> None:
-    assert {row.name for row in rows()} == {"The Gull", "Auk"}
+    assert {row.about("name") for row in rows()} == {"The Gull", "Auk"}
     assert {values_of(row).get("near") for row in rows()} == {"Tern", None}
 
 
@@ -168,11 +170,13 @@ def test_a_seed_gives_the_same_samples_again_and_another_the_same_choices() -> N
     assert rows() == rows()
     others = hide_values(PLACES, random.Random(1))
     assert others != rows()
-    assert [row.hidden for row in others] == [row.hidden for row in rows()]
+    assert [hidden_of(row).phrases for row in others] == [hidden_of(row).phrases for row in rows()]
 
 
 def test_pairs_of_other_attributes_cannot_be_hidden() -> None:
-    with pytest.raises(SplitError, match="have no eat type, price range, customer rating"):
+    with pytest.raises(
+        SplitError, match="lacks the attributes eat type, price range, customer rating"
+    ):
         hide_values(
             [place("Auk", food="Greek", area="harbour", family_friendly="no", near="x")],
             random.Random(0),
@@ -180,7 +184,7 @@ def test_pairs_of_other_attributes_cannot_be_hidden() -> None:
 
 
 def test_values_that_no_metric_knows_are_not_hidden() -> None:
-    with pytest.raises(SplitError, match="price range can be free, outrageous here"):
+    with pytest.raises(SplitError, match="price range has the values free, outrageous"):
         hide_values(
             (*PLACES, place("X", price_range="outrageous"), place("Y", price_range="free")),
             random.Random(0),

@@ -61,7 +61,7 @@ def recount(sets: Sets) -> dict[str, Any]:
 def assert_counts_are_right(sets: Sets) -> None:
     expected = recount(sets)
     items = range(len(sets.pool.units))
-    assert [item for item in items if not sets.missing[item]] == expected.pop("test")
+    assert [item for item in items if not sets.forbidden[item]] == expected.pop("test")
     assert [item for item in items if sets.in_atom(item)] == expected.pop("atom")
     assert sets.affinity / SCALE == pytest.approx(expected.pop("affinity"), abs=1e-4)
     assert {name: getattr(sets, name) for name in expected} == expected
@@ -75,7 +75,7 @@ def make_a_move(sets: Sets, rng: random.Random) -> list[int]:
         sets.switch(switched)
         return switched
     item = rng.randrange(len(sets.pool.units))
-    if sets.missing[item]:
+    if sets.forbidden[item]:
         sets.choose(item, rng.randint(0, sets.pool.copies[item]))
     return []
 

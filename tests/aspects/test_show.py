@@ -46,6 +46,6 @@ def test_a_sample_is_found_by_its_id() -> None:
 
 @pytest.mark.parametrize("which", ["2", "-1", "x", "²", "1" * 16])
 def test_a_sample_that_there_is_not_is_refused(which: str) -> None:
-    with pytest.raises(ConfigError, match="is no test sample") as caught:
+    with pytest.raises(ConfigError, match="no test sample") as caught:
         show(PAIR, which, most=1)
     assert "from 0 to 1" in str(caught.value)

@@ -32,7 +32,7 @@ def test_what_is_left_out_is_told_by_the_status_too(
         printed = capsys.readouterr()
         assert "2.00" in printed.out
         assert "What is wrong, or missing:" in printed.out
-        assert "results_x.json: is no readable result file" in printed.out
+        assert "results_x.json: is not a readable result file" in printed.out
 
 
 def test_scores_without_samples_are_well_and_told(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from spor_tasks import cli
-from spor_tasks.evaluation import scoring
 
 ROW = {
     "name": "The Gull",
@@ -97,5 +96,40 @@ def test_a_fault_is_told_with_file_and_line(
     assert (printed.out, printed.err) == ("", f"error: {file}:2: has no `output`\n")
 
 
-def test_the_command_knows_every_metric_and_corpus() -> None:
-    assert (cli._METRICS, cli._CORPORA) == (scoring.METRICS, scoring.CORPORA)
+@pytest.mark.parametrize(
+    ("asked", "coverage", "named"),
+    [
+        (None, 0, None),
+        ("first_line", 0, None),
+        ("none", 100, "none"),
+        (
+            "strip_reasoning,strip_preamble,first_line",
+            50,
+            "strip_reasoning,strip_preamble,first_line",
+        ),
+    ],
+)
+def test_what_is_cut_before_scoring_is_asked_for(
+    tmp_path: Path,
+    asked: str | None,
+    coverage: float,
+    named: str | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output = "<think>\nOf what?</think>\nIt is:\nBasque food.\nBy the quayside."
+    file = write(tmp_path / "outputs", {**ROW, "output": output})
+    options = ["--metric", "coverage", "--corpus", "e2e", "--json"]
+    given = [] if asked is None else ["--filter", asked]
+    assert cli.main(["score", file, *options, *given]) == 0
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert score["value"] == coverage
+    assert score["signature"].endswith(f"|filter:{named}") is (named is not None)
+    assert ("|filter:" in score["signature"]) is (named is not None)
+
+
+def test_a_filter_that_there_is_not_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "outputs", ROW)
+    assert cli.main(["score", file, *OPTIONS, "--filter", "first_line,last_line"]) == 2
+    assert "last_line" in capsys.readouterr().err

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import report
-from spor_tasks.core.sample import ARMS
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.report import browser, leaderboard_text, render
 from spor_tasks.report.model_card import model_index_yaml
-from spor_tasks.results.comparisons import metrics_of
 from tests.support.damage import LONG_NAME
-from tests.support.result_files import SAMPLE, result_content, sample_row, write_run
+from tests.support.result_files import SAMPLE, reported, result_content, sample_row, write_run
 from tests.support.strategies import VALUES, changed, places
 
 TASK = "spor_systematicity_mini"
@@ -21,7 +20,7 @@ RESULT = result_content(n=1, parent=3.0, seed=1)
 ROW = sample_row(SAMPLE, ["By the sea."], {"parent": 3.0})
 
 
-def reported(result: bytes, samples: bytes) -> report.Report:
+def report_of(result: bytes, samples: bytes) -> report.Report:
     """Return the report of a good run and of these two files, all its texts made."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -45,7 +44,7 @@ def reported(result: bytes, samples: bytes) -> report.Report:
 @given(st.sampled_from(list(places(RESULT))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) -> None:
     bad = changed(RESULT, path, value)
-    reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
 
 
 @settings(max_examples=50)
@@ -56,12 +55,12 @@ def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) ->
     st.sampled_from(["published", "strict"]),
 )
 def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, protocol: str) -> None:
-    scores = dict.fromkeys((*metrics_of(aspect, part), "parent"), 0.5)
+    scores = dict.fromkeys((*reported(aspect, part), "parent"), 0.5)
     task = "_".join(filter(None, ["spor", aspect, corpus, part]))
     bad = result_content(aspect=aspect, arm=None, n=1, scores=scores, task=task)
     metadata = {"corpus": corpus, "protocol": protocol}
     bad["configs"][task]["metadata"] |= metadata if part is None else metadata | {"part": part}
-    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    found = report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
     assert {problem.kind for problem in found.problems} <= {"scores-only", "samples"}
 
 
@@ -72,7 +71,7 @@ def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, prot
 )
 def test_any_name_of_a_task(name: str) -> None:
     bad = json.loads(json.dumps(RESULT).replace(json.dumps(TASK), json.dumps(name)))
-    found = reported(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    found = report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
     assert len(found.tables[0].rows) == 2
 
 
@@ -80,13 +79,13 @@ def test_any_name_of_a_task(name: str) -> None:
 @given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
     bad = changed(ROW, path, value)
-    reported(json.dumps(RESULT).encode(), json.dumps(bad).encode())
+    report_of(json.dumps(RESULT).encode(), json.dumps(bad).encode())
 
 
 @settings(max_examples=50)
 @given(st.integers(0, len(json.dumps(RESULT))), st.binary(max_size=4))
 def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
-    found = reported(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
+    found = report_of(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
     if end < len(json.dumps(RESULT)) - 4:
         assert {problem.kind for problem in found.problems} >= {"unreadable"}
 
@@ -94,4 +93,4 @@ def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
 @settings(max_examples=50)
 @given(st.integers(0, len(json.dumps(ROW))), st.binary(max_size=4))
 def test_samples_that_end_anywhere(end: int, rest: bytes) -> None:
-    reported(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)
+    report_of(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)

@@ -47,7 +47,11 @@ def test_rows_come_with_the_line_they_stand_in(tmp_path: Path, name: str) -> Non
 
 @pytest.mark.parametrize(
     ("second", "fault"),
-    [(b'{"b": 2', "not JSON"), (b'"text"\n', "one JSON object"), (b'{"b": "\xff"}\n', "not JSON")],
+    [
+        (b'{"b": 2', "not JSON"),
+        (b'"text"\n', "is not a JSON object"),
+        (b'{"b": "\xff"}\n', "not JSON"),
+    ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, second: bytes, fault: str) -> None:
     path = tmp_path / "rows.jsonl"
@@ -106,7 +110,7 @@ def test_a_row_may_be_as_long_as_the_limit_and_no_longer(
 @pytest.mark.parametrize("named", ["0", "-1", "many", "1.5", "9" * 5000])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, named: str) -> None:
     monkeypatch.setenv(files.ROW_VARIABLE, named)
-    with pytest.raises(ConfigError, match="must be a whole number from 1 on"):
+    with pytest.raises(ConfigError, match="must be a positive whole number"):
         files.row_limit()
 
 
@@ -227,7 +231,7 @@ def test_json_is_read_to_a_depth_that_no_file_of_ours_has(tmp_path: Path) -> Non
     path.write_text('{"a": ' + "[" * 99 + "]" * 99 + "}")
     assert list(files.read_json(path)) == ["a"]
     path.write_text('{"a": ' + "[" * 100 + "]" * 100 + "}")
-    with pytest.raises(ConfigError, match="nested more than 100 deep"):
+    with pytest.raises(ConfigError, match="nested more than 100 levels deep"):
         files.read_json(path)
     path.write_text('{"a": "' + "[" * 200 + '"}')  # in a text they are nothing
     assert files.read_json(path) == {"a": "[" * 200}
@@ -235,7 +239,7 @@ def test_json_is_read_to_a_depth_that_no_file_of_ours_has(tmp_path: Path) -> Non
 
 def test_a_row_that_is_nested_too_deeply_is_an_error() -> None:
     line = b'{"a": ' + b"[" * 500 + b"]" * 500 + b"}"
-    with pytest.raises(CorpusError, match="nested more than 100 deep"):
+    with pytest.raises(CorpusError, match="nested more than 100 levels deep"):
         list(files.parse_rows([line], "memory"))
 
 
@@ -245,7 +249,7 @@ def test_a_manifest_comes_back_with_its_schema(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_manifest_is_not_finished(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="not finished"):
+    with pytest.raises(ResultError, match="is not a finished folder"):
         folders.read_manifest(tmp_path)
 
 

@@ -26,7 +26,7 @@ def test_triples_come_back_from_the_published_form(
 ) -> None:
     make = SampleMaker("own")
     samples = [make(units, references) for units, references in contents]
-    assert list(jsonl.parse(encode(samples), "own", where="memory")) == samples
+    assert list(jsonl.parse_samples(encode(samples), "own", where="memory")) == samples
 
 
 @given(st.lists(st.tuples(pairs, lists_of_texts, texts), min_size=1, max_size=4))
@@ -35,7 +35,7 @@ def test_pairs_come_back_from_the_published_form(
 ) -> None:
     make = SampleMaker("own")
     samples = [make(units, references, name=name) for units, references, name in contents]
-    assert list(jsonl.parse(encode(samples), "own", where="memory")) == samples
+    assert list(jsonl.parse_samples(encode(samples), "own", where="memory")) == samples
 
 
 @given(st.lists(st.tuples(triples, lists_of_texts), min_size=1, max_size=4), st.randoms())

@@ -15,7 +15,7 @@ from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 WRITER = """
 import sys, time
 from pathlib import Path
-from spor_tasks.store import atomic_folder
+from spor_tasks.core.folders import atomic_folder
 with atomic_folder(Path(sys.argv[1]), kind="sets", overwrite=True) as folder:
     (folder / "rows").write_text("half")
     print("writing", flush=True)
@@ -53,7 +53,7 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path, error: type[BaseExceptio
 def test_a_folder_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "sets"
     write(path, "old")
-    with pytest.raises(ConfigError, match="exists already") as caught:
+    with pytest.raises(ConfigError, match="already exists") as caught:
         write(path, "new")
     assert "`overwrite`" in str(caught.value.remedy)
     assert (path / "rows").read_text() == "old"
@@ -107,7 +107,7 @@ def test_who_reads_a_folder_that_was_moved_away_puts_it_back(moved_away: Path) -
 
 
 def test_who_may_not_replace_a_folder_puts_it_back_too(moved_away: Path) -> None:
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         write(moved_away, "third")
     assert (moved_away / "rows").read_text() == "old"
     assert not moved_away.with_name(".sets.old").exists()
@@ -117,12 +117,12 @@ def test_a_folder_goes_back_to_an_empty_one_and_never_over_what_has_come_since(
     moved_away: Path,
 ) -> None:
     moved_away.mkdir()
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         write(moved_away, "third")
     moved_away.rename(moved_away.with_name(".sets.old"))
     moved_away.mkdir()
     (moved_away / "rows").write_text("mine")
-    with pytest.raises(ResultError, match="not finished"):
+    with pytest.raises(ResultError, match="is not a finished folder"):
         read_manifest(moved_away)
     assert (moved_away / "rows").read_text() == "mine"
 
@@ -158,7 +158,7 @@ def test_what_came_in_the_meantime_stays(tmp_path: Path) -> None:
             path.mkdir()
             write_manifest(path, {"kind": "sets"})
 
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         finish_second()
     assert list(tmp_path.iterdir()) == [path]
 
@@ -170,7 +170,7 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path, kind: str 
     (path / "chapter").write_text("one")
     if kind:
         write_manifest(path, {"kind": kind})
-    with pytest.raises(ConfigError, match="no finished sets"):
+    with pytest.raises(ConfigError, match="refusing to overwrite"):
         write(path, "new", overwrite=True)
     assert (path / "chapter").read_text() == "one"
 
@@ -178,7 +178,7 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path, kind: str 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("content")
-    with pytest.raises(ConfigError, match="no finished sets"):
+    with pytest.raises(ConfigError, match="refusing to overwrite"):
         write(path, "new", overwrite=True)
     assert path.read_text() == "content"
 

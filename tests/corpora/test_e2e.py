@@ -25,7 +25,7 @@ def table(*rows: tuple[str, str]) -> bytes:
 
 
 def read(content: bytes) -> list[Sample]:
-    return list(e2e.read(io.BytesIO(content), SampleMaker("e2e"), where="own.csv"))
+    return list(e2e.read_csv(io.BytesIO(content), SampleMaker("e2e"), where="own.csv"))
 
 
 def test_rows_of_one_mr_become_one_sample_even_if_others_stand_between() -> None:
@@ -37,9 +37,9 @@ def test_rows_of_one_mr_become_one_sample_even_if_others_stand_between() -> None
         AttributeValue("food", "Fish"),
         AttributeValue("customer rating", "5 out of 5"),
     )
-    assert (first.corpus, first.name) == ("e2e", "Gull")
+    assert (first.corpus, first.about("name")) == ("e2e", "Gull")
     assert first.references == (FISH_TEXT, f"{FISH_TEXT} Go there!")
-    assert (second.name, second.units) == ("Crane", (AttributeValue("eat type", "pub"),))
+    assert (second.about("name"), second.units) == ("Crane", (AttributeValue("eat type", "pub"),))
 
 
 def test_equal_units_in_another_order_are_another_sample() -> None:
@@ -75,7 +75,9 @@ def test_a_yes_or_no_is_located_by_the_words_of_its_attribute() -> None:
     ids=["no name", "no unit", "only a yes", "no reference left", "eight units"],
 )
 def test_what_the_paper_leaves_out_is_left_out(mr: str, text: str) -> None:
-    assert [sample.name for sample in read(table((mr, text), (FISH, FISH_TEXT)))] == ["Gull"]
+    assert [sample.about("name") for sample in read(table((mr, text), (FISH, FISH_TEXT)))] == [
+        "Gull"
+    ]
 
 
 def test_seven_units_are_not_too_many() -> None:
@@ -100,13 +102,13 @@ def test_seven_units_are_not_too_many() -> None:
     ],
 )
 def test_a_malformed_mr_is_named_with_its_line(mr: str) -> None:
-    with pytest.raises(CorpusError, match="no meaning representation") as caught:
+    with pytest.raises(CorpusError, match="not a meaning representation") as caught:
         read(table((FISH, FISH_TEXT), (mr, "A text.")))
     assert caught.value.where == "own.csv:3"
 
 
 def test_a_line_is_the_last_of_a_row_that_has_several() -> None:
-    with pytest.raises(CorpusError, match="no meaning representation") as caught:
+    with pytest.raises(CorpusError, match="not a meaning representation") as caught:
         read(table((FISH, "Two\nlines."), ("name", "A text.")))
     assert caught.value.where == "own.csv:4"
 
@@ -164,7 +166,7 @@ def test_the_training_set_has_the_published_size(data_dir: Path) -> None:
 @pytest.mark.real_data
 def test_the_test_set_is_the_published_one_sample_by_sample(data_dir: Path) -> None:
     path = "dataset_e2e/test/test_e2e_order-invariance_performance/dataset.jsonl"
-    published = jsonl.parse(sources.read(path, data_dir), "e2e", where=path)
+    published = jsonl.parse_samples(sources.read_published(path, data_dir), "e2e", where=path)
     assert len(published) == 1_635
     assert e2e.read_test(data_dir) == published
     assert len(e2e.read_parts("devel", folder=data_dir)) == 807
@@ -176,4 +178,4 @@ def test_there_are_45_pairs_7_attributes_and_34_names(data_dir: Path) -> None:
     pairs = {unit for sample in everything for unit in sample.units}
     assert len(pairs) == 45
     assert len({pair[0] for pair in pairs}) == 7
-    assert len({sample.name for sample in everything}) == 34
+    assert len({sample.about("name") for sample in everything}) == 34

@@ -142,7 +142,7 @@ def test_a_fetch_that_was_cut_leaves_nothing_half_and_goes_on_where_it_stopped(
     server: Server, tmp_path: Path
 ) -> None:
     server.answers = {"a.xml": [cut, cut]}
-    with pytest.raises(CorpusError, match="could not be fetched") as caught:
+    with pytest.raises(CorpusError, match="cannot be fetched") as caught:
         fetch(tmp_path, server.url, jobs=1, pauses=(0,))
     assert caught.value.where == f"{server.url}/a.xml"
     assert everything_below(tmp_path).items() <= WANTED.items()
@@ -172,7 +172,7 @@ def test_wrong_bytes_replace_nothing_and_both_digests_are_named(
 
 def test_a_needed_file_that_is_not_there_is_named_at_once(server: Server, tmp_path: Path) -> None:
     server.answers = {"sets/N=3/b.jsonl": [status(404)]}
-    with pytest.raises(CorpusError, match="is not there") as caught:
+    with pytest.raises(CorpusError, match="does not exist") as caught:
         fetch(tmp_path, server.url)
     assert caught.value.where == f"{server.url}/sets/N%3D3/b.jsonl"
     assert server.requests["sets/N=3/b.jsonl"] == 1
@@ -193,7 +193,7 @@ def test_an_optional_file_may_be_absent_and_is_reported(server: Server, tmp_path
 
 
 def test_a_server_that_does_not_answer_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="could not be fetched"):
+    with pytest.raises(CorpusError, match="cannot be fetched"):
         fetch(tmp_path, "http://127.0.0.1:9/base", pauses=())
     assert everything_below(tmp_path) == {}
 
@@ -271,7 +271,7 @@ def test_a_larger_answer_is_read_no_further_than_its_file_is_long(
     server: Server, tmp_path: Path, memory: Callable[[], int]
 ) -> None:
     server.answers = {"c.csv": [endless]}
-    with pytest.raises(CorpusError, match=r"what was read of it is \w+ \(8 bytes\)"):
+    with pytest.raises(CorpusError, match="for its first 8 bytes"):
         fetch(tmp_path, server.url)
     assert memory() < 3 * len(MEGABYTE)
     assert not (tmp_path / "c.csv").exists()
@@ -298,7 +298,7 @@ def test_an_answer_that_drips_is_given_up(
     monkeypatch.setattr(fetching, "SLOWEST", 100_000.0)
     server.answers = {"a.xml": [dripping(start)] * 9}
     began = time.monotonic()
-    with pytest.raises(CorpusError, match=r"could not be fetched: (it took too long|timed out)"):
+    with pytest.raises(CorpusError, match=r"cannot be fetched: (it took too long|timed out)"):
         fetch(tmp_path, server.url, pauses=[0.1] * 9)
     assert 0.5 <= time.monotonic() - began < 5
     assert server.requests["a.xml"] == 1
@@ -370,9 +370,7 @@ def test_what_is_encrypted_stays_encrypted(old: str, new: str, followed: bool) -
         assert request is not None
         assert request.full_url == new
     else:
-        with pytest.raises(
-            CorpusError, match=f"redirects to an address of {new.partition(':')[0]}"
-        ):
+        with pytest.raises(CorpusError, match=f"redirects to {new.partition(':')[0]}"):
             follow()
 
 
@@ -408,7 +406,7 @@ def test_a_local_copy_serves_as_well(tmp_path: Path) -> None:
 
 
 def test_a_local_copy_that_lacks_a_needed_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="is not there") as caught:
+    with pytest.raises(CorpusError, match="does not exist") as caught:
         fetch(tmp_path / "data", tmp_path / "copy")
     assert str(caught.value.where).startswith(str(tmp_path / "copy"))
 
@@ -425,7 +423,7 @@ def zeros_without_end(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (larger_than_memory, r"not the published file: .* \(8 bytes\)"),
+        (larger_than_memory, r"not the published file: .* first 8 bytes"),
         (zeros_without_end, "cannot be read: it is not a regular file"),
         (os.mkfifo, "cannot be read: it is not a regular file"),
         (Path.mkdir, "cannot be read: it is not a regular file"),
@@ -468,7 +466,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(server: Server, tmp_path: P
 
 
 def test_a_source_that_is_no_http_address_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no http address"):
+    with pytest.raises(ConfigError, match="is not an http or https URL"):
         fetch(tmp_path, "file:///etc")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Triple
+from spor_tasks.core.sample import AttributeValue, Triple, hidden_of, orders_of
 from spor_tasks.corpora import jsonl
 
 SHIP = {"data": [["Gull", "home port", "Ålborg"]], "texts": ["The Gull lies at Ålborg."]}
@@ -36,59 +36,58 @@ def write(path: Path, *rows: object) -> Path:
 
 
 def test_triples_are_read(tmp_path: Path) -> None:
-    (sample,) = jsonl.read(write(tmp_path / "own.jsonl", SHIP), "ships")
+    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
     assert sample.corpus == "ships"
     assert sample.units == (Triple("Gull", "home port", "Ålborg"),)
     assert sample.references == ("The Gull lies at Ålborg.",)
-    assert sample.name is None
+    assert sample.about("name") is None
 
 
 def test_pairs_are_read_with_the_name_or_without_one(tmp_path: Path) -> None:
-    (nameless,) = jsonl.read(write(tmp_path / "own.jsonl", NAMELESS), "cafes")
-    assert nameless.name is None
+    (nameless,) = jsonl.read_samples(write(tmp_path / "own.jsonl", NAMELESS), "cafes")
+    assert nameless.about("name") is None
     assert nameless.units == (AttributeValue("food", "fish"),)
-    (sample,) = jsonl.read(write(tmp_path / "own.jsonl", CAFE), "cafes")
-    assert sample.name == "Gull"
+    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", CAFE), "cafes")
+    assert sample.about("name") == "Gull"
     assert sample.units == (AttributeValue("food", "fish"),)
     assert sample.references == ("Fish at Gull.", "Gull: fish.")
 
 
 def test_orders_are_read(tmp_path: Path) -> None:
-    (sample,) = jsonl.read(write(tmp_path / "own.jsonl", ORDERED), "cafes")
-    assert isinstance(sample, OrderSample)
-    assert sample.input_orders == ((1, 0), (0, 1))
-    assert sample.reference_orders == ((0, 1), (1, 0))
+    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", ORDERED), "cafes")
+    assert orders_of(sample).inputs == ((1, 0), (0, 1))
+    assert orders_of(sample).references == ((0, 1), (1, 0))
     unordered = {field: ORDERED[field] for field in ("name", "data", "texts")}
-    (plain,) = jsonl.read(write(tmp_path / "own.jsonl", unordered), "cafes")
+    (plain,) = jsonl.read_samples(write(tmp_path / "own.jsonl", unordered), "cafes")
     assert plain.id == sample.id
 
 
 def test_what_is_hidden_is_read_and_no_texts_are_asked_for(tmp_path: Path) -> None:
-    (entity,) = jsonl.read(write(tmp_path / "own.jsonl", ENTITY), "own")
-    (value,) = jsonl.read(write(tmp_path / "own.jsonl", VALUE), "own")
-    assert isinstance(entity, CopySample)
-    assert isinstance(value, CopySample)
-    assert entity.hidden == (("Gull", "Entity 1"),)
-    assert value.hidden == (("price range", "more than Value A"),)
-    assert (value.name, entity.references, value.references) == ("Gull", (), ())
+    (entity,) = jsonl.read_samples(write(tmp_path / "own.jsonl", ENTITY), "own")
+    (value,) = jsonl.read_samples(write(tmp_path / "own.jsonl", VALUE), "own")
+    assert hidden_of(entity).phrases == (("Gull", "Entity 1"),)
+    assert hidden_of(value).phrases == (("price range", "more than Value A"),)
+    assert (value.about("name"), entity.references, value.references) == ("Gull", (), ())
 
 
 @pytest.mark.parametrize("row", [SHIP, CAFE, NAMELESS, ORDERED, ENTITY, VALUE, HIDDEN_NAMELESS])
 def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: dict[str, object]) -> None:
-    (sample,) = jsonl.read(write(tmp_path / "own.jsonl", row), "own")
+    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", row), "own")
     assert list(to_row(sample).items()) == list(row.items())
 
 
 def test_a_category_is_read_and_changes_no_id(tmp_path: Path) -> None:
-    (plain,) = jsonl.read(write(tmp_path / "own.jsonl", SHIP), "ships")
-    (sample,) = jsonl.read(write(tmp_path / "own.jsonl", {**SHIP, "category": "Ship"}), "ships")
-    assert sample.category == "Ship"
+    (plain,) = jsonl.read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
+    (sample,) = jsonl.read_samples(
+        write(tmp_path / "own.jsonl", {**SHIP, "category": "Ship"}), "ships"
+    )
+    assert sample.about("category") == "Ship"
     assert sample.id == plain.id
 
 
 def test_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "own.jsonl", SHIP, {**SHIP, "input_order_1": [0], "note": None})
-    first, second = jsonl.read(path, "ships")
+    first, second = jsonl.read_samples(path, "ships")
     assert first.units == second.units
     assert first.id != second.id
 
@@ -96,53 +95,61 @@ def test_other_fields_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "row", "fault"),
     [
-        (SHIP, {"texts": ["A"]}, "`data` must be a list"),
-        (SHIP, {"data": SHIP["data"]}, "`texts` must be a list"),
-        (SHIP, {**SHIP, "data": []}, "`data` must be a list that is not empty"),
-        (SHIP, {**SHIP, "texts": []}, "`texts` must be a list that is not empty"),
-        (SHIP, {**SHIP, "texts": "A text"}, "`texts` must be a list"),
-        (SHIP, {**SHIP, "texts": [None]}, "`texts` must hold texts only"),
-        (SHIP, {**SHIP, "data": [["Gull", "crew", 4]]}, r"`data\[0\]` must hold texts only"),
-        (SHIP, {**SHIP, "data": [["Gull", "a", "b"], "abc"]}, r"`data\[1\]` must be a list"),
-        (SHIP, {**SHIP, "data": [["food", "fish"]]}, r"`data\[0\]` must hold 3 texts, not 2"),
+        (SHIP, {"texts": ["A"]}, "`data` must be a non-empty list"),
+        (SHIP, {"data": SHIP["data"]}, "`texts` must be a non-empty list"),
+        (SHIP, {**SHIP, "data": []}, "`data` must be a non-empty list"),
+        (SHIP, {**SHIP, "texts": []}, "`texts` must be a non-empty list"),
+        (SHIP, {**SHIP, "texts": "A text"}, "`texts` must be a non-empty list"),
+        (SHIP, {**SHIP, "texts": [None]}, "`texts` must be a list of strings"),
+        (SHIP, {**SHIP, "data": [["Gull", "crew", 4]]}, r"`data\[0\]` must be a list of strings"),
+        (
+            SHIP,
+            {**SHIP, "data": [["Gull", "a", "b"], "abc"]},
+            r"`data\[1\]` must be a non-empty list",
+        ),
+        (SHIP, {**SHIP, "data": [["food", "fish"]]}, r"`data\[0\]` must have 3 strings, not 2"),
         (
             SHIP,
             {**SHIP, "data": [["Gull", "crew", "4"], ["food", "fish"]]},
-            r"`data\[1\]` must hold 3 texts",
+            r"`data\[1\]` must have 3 strings",
         ),
         (
             CAFE,
             {**CAFE, "data": [["Gull", "food", "fish"]]},
-            r"`data\[0\]` must hold 2 texts, not 3",
+            r"`data\[0\]` must have 2 strings, not 3",
         ),
-        (SHIP, {**SHIP, "name": "Gull"}, "`name` goes with attribute-value pairs"),
-        (SHIP, {**SHIP, "category": 3}, "`category` must be a text"),
-        (CAFE, {**CAFE, "name": 3}, "`name` must be a text"),
-        (CAFE, {**ORDERED, "input_order_2": None}, "`input_order_2` must be a list"),
+        (SHIP, {**SHIP, "name": "Gull"}, "`name` is only for attribute-value pairs"),
+        (SHIP, {**SHIP, "category": 3}, "`category` must be a string"),
+        (CAFE, {**CAFE, "name": 3}, "`name` must be a string"),
+        (CAFE, {**ORDERED, "input_order_2": None}, "`input_order_2` must be a non-empty list"),
         (
             CAFE,
             {**ORDERED, "input_order_1": [0]},
-            "`input_order_1` must hold each index into `data`",
+            "`input_order_1` must have each index into `data`",
         ),
-        (CAFE, {**ORDERED, "input_order_1": [1, 2]}, "`input_order_1` must hold each index"),
-        (CAFE, {**ORDERED, "input_order_1": [False, True]}, "`input_order_1` must hold each index"),
+        (CAFE, {**ORDERED, "input_order_1": [1, 2]}, "`input_order_1` must have each index"),
+        (CAFE, {**ORDERED, "input_order_1": [False, True]}, "`input_order_1` must have each index"),
         (
             CAFE,
             {**ORDERED, "output_order": [[0, 1], [1, []]]},
-            r"`output_order\[1\]` must hold each",
+            r"`output_order\[1\]` must have each",
         ),
         (
             CAFE,
             {**ORDERED, "output_order": [[0, 1]]},
-            "`output_order` must hold 2 orders, .* not 1",
+            "`output_order` must have 2 orders, .* not 1",
         ),
-        (SHIP, {**ENTITY, "replaced_entity": {}}, "`replaced_entity` must be an object"),
+        (SHIP, {**ENTITY, "replaced_entity": {}}, "`replaced_entity` must be a non-empty object"),
         (
             SHIP,
             {**ENTITY, "replaced_entity": {"Gull": 1}},
-            "`replaced_entity` must hold texts only",
+            "`replaced_entity` must be a list of strings",
         ),
-        (CAFE, {**VALUE, "replaced_kv_pair": ["Value A"]}, "`replaced_kv_pair` must be an object"),
+        (
+            CAFE,
+            {**VALUE, "replaced_kv_pair": ["Value A"]},
+            "`replaced_kv_pair` must be a non-empty object",
+        ),
     ],
 )
 def test_a_bad_row_is_named_with_line_and_field(
@@ -150,23 +157,23 @@ def test_a_bad_row_is_named_with_line_and_field(
 ) -> None:
     path = write(tmp_path / "own.jsonl", before, row)
     with pytest.raises(CorpusError, match=fault) as caught:
-        jsonl.read(path, "own")
+        jsonl.read_samples(path, "own")
     assert caught.value.where == f"{path}:2"
 
 
 @pytest.mark.parametrize("unit", [["Gull"], ["Gull", "food", "fish", "today"]])
 def test_the_first_unit_decides_between_triples_and_pairs(tmp_path: Path, unit: list[str]) -> None:
-    with pytest.raises(CorpusError, match=rf"must hold 2 or 3 texts, not {len(unit)}"):
-        jsonl.read(write(tmp_path / "own.jsonl", {"data": [unit], "texts": ["A"]}), "own")
+    with pytest.raises(CorpusError, match=rf"must have 2 or 3 strings, not {len(unit)}"):
+        jsonl.read_samples(write(tmp_path / "own.jsonl", {"data": [unit], "texts": ["A"]}), "own")
 
 
 def test_a_file_without_samples_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="holds no sample") as caught:
-        jsonl.read(write(tmp_path / "own.jsonl"), "own")
+    with pytest.raises(CorpusError, match="has no samples") as caught:
+        jsonl.read_samples(write(tmp_path / "own.jsonl"), "own")
     assert caught.value.where == str(tmp_path / "own.jsonl")
 
 
 def test_a_cut_line_is_named() -> None:
     with pytest.raises(CorpusError, match="not JSON") as caught:
-        jsonl.parse(b'{"data": [["a", "b", "c"]], "texts": ["A', "own", where="own.jsonl")
+        jsonl.parse_samples(b'{"data": [["a", "b", "c"]], "texts": ["A', "own", where="own.jsonl")
     assert caught.value.where == "own.jsonl:1"

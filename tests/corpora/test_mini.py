@@ -54,7 +54,7 @@ def test_what_is_written_reads_back_as_the_corpus(
     for part in ("train", "dev", "test"):
         for path in sorted((tmp_path / part).rglob("*.xml")):
             with path.open("rb") as file:
-                read.extend(webnlg.read(file, make, where=str(path)))
+                read.extend(webnlg.read_xml(file, make, where=str(path)))
     assert tuple(read) == corpus
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Corpus, SampleMaker
+from spor_tasks.core.sample import AttributeValue, CorpusSamples, SampleMaker
 from spor_tasks.corpora import own
 
 FISH = {"data": [["food", "fish"]], "texts": ["There is fish."]}
@@ -23,7 +23,7 @@ def write(path: Path, *rows: Mapping[str, Any]) -> Path:
 
 
 def test_rows_are_training_samples_where_none_says_otherwise(tmp_path: Path) -> None:
-    corpus = own.read(write(tmp_path / "cafes.jsonl", FISH, RYE))
+    corpus = own.read_corpus(write(tmp_path / "cafes.jsonl", FISH, RYE))
     assert corpus.name == "cafes"
     assert [sample.units for sample in corpus.train] == [
         (AttributeValue("food", "fish"),),
@@ -35,7 +35,7 @@ def test_rows_are_training_samples_where_none_says_otherwise(tmp_path: Path) -> 
 
 def test_rows_go_to_the_part_they_name(tmp_path: Path) -> None:
     path = write(tmp_path / "cafes.jsonl", FISH | TEST, RYE | TRAIN, FISH | TRAIN, FISH | TEST)
-    corpus = own.read(path)
+    corpus = own.read_corpus(path)
     assert [sample.units[0][1] for sample in corpus.train] == ["rye", "fish"]
     assert [sample.units[0][1] for sample in corpus.test] == ["fish", "fish"]
     assert len({sample.id for sample in corpus.samples}) == 4
@@ -44,20 +44,20 @@ def test_rows_go_to_the_part_they_name(tmp_path: Path) -> None:
 def test_a_gzipped_corpus_is_the_same(tmp_path: Path) -> None:
     path = write(tmp_path / "cafes.jsonl", FISH, RYE)
     (tmp_path / "cafes.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert own.read(tmp_path / "cafes.jsonl.gz") == own.read(path)
+    assert own.read_corpus(tmp_path / "cafes.jsonl.gz") == own.read_corpus(path)
 
 
 @pytest.mark.parametrize(
     ("before", "row", "fault"),
     [
-        (FISH, RYE | {"texts": ["There is rye.", 3]}, "`texts` must hold texts only"),
-        (FISH, {"data": [], "texts": ["Nothing."]}, "`data` must be a list that is not empty"),
-        (FISH, RYE | {"data": [["Gull", "food", "rye"]]}, "must hold 2 texts, not 3"),
+        (FISH, RYE | {"texts": ["There is rye.", 3]}, "`texts` must be a list of strings"),
+        (FISH, {"data": [], "texts": ["Nothing."]}, "`data` must be a non-empty list"),
+        (FISH, RYE | {"data": [["Gull", "food", "rye"]]}, "must have 2 strings, not 3"),
         (FISH | TRAIN, RYE | {"split": "dev"}, '`split` must be "train" or "test", not \'dev\''),
         (FISH | TRAIN, RYE | {"split": ["test"]}, "`split` must be"),
-        (FISH | TRAIN, RYE, "or none where they have one"),
-        (FISH, RYE | TEST, "has a `split` where rows before have none"),
-        (FISH | {"id": "1"}, RYE | {"id": 1}, r"has the `id` 1 of .*cafes\.jsonl:1"),
+        (FISH | TRAIN, RYE, "some rows have a `split`"),
+        (FISH, RYE | TEST, "some rows have a `split`"),
+        (FISH | {"id": "1"}, RYE | {"id": 1}, r"has the same `id` 1 as .*cafes\.jsonl:1"),
         (
             FISH,
             {"data": [["price range", "Value A"]], "replaced_kv_pair": {"price range": "Value A"}},
@@ -70,28 +70,28 @@ def test_a_bad_row_is_named_with_its_line(
 ) -> None:
     path = write(tmp_path / "cafes.jsonl", before, row)
     with pytest.raises(CorpusError, match=fault) as caught:
-        own.read(path)
+        own.read_corpus(path)
     assert caught.value.where == f"{path}:2"
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="holds no sample"):
-        own.read(write(tmp_path / "cafes.jsonl"))
+    with pytest.raises(CorpusError, match="has no samples"):
+        own.read_corpus(write(tmp_path / "cafes.jsonl"))
 
 
 def test_a_file_that_was_cut_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "cafes.jsonl", FISH, RYE)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(CorpusError, match="is not JSON") as caught:
-        own.read(path)
+        own.read_corpus(path)
     assert caught.value.where == f"{path}:2"
 
 
 def test_whatever_a_build_can_see_changes_the_digest() -> None:
-    def corpus(*texts: str, name: str = "cafes", category: str | None = None) -> Corpus:
+    def corpus(*texts: str, name: str = "cafes", category: str | None = None) -> CorpusSamples:
         make = SampleMaker("cafes")
         samples = tuple(make([AttributeValue("a", t)], [t], category=category) for t in texts)
-        return Corpus(name, samples[:1], samples[1:])
+        return CorpusSamples(name, samples[:1], samples[1:])
 
     plain = corpus("a", "b")
     assert plain.sha256 == corpus("a", "b").sha256
@@ -100,6 +100,6 @@ def test_whatever_a_build_can_see_changes_the_digest() -> None:
         corpus("a", "b", "b"),
         corpus("a", "b", name="bars"),
         corpus("a", "b", category="Bar"),
-        Corpus("cafes", plain.samples, ()),
+        CorpusSamples("cafes", plain.samples, ()),
     )
     assert len({plain.sha256, *(other.sha256 for other in others)}) == 6

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from spor_tasks.evaluation.agreement import Codes, Numbers, _Level, _levels, _standard, _weights
+from spor_tasks.evaluation.agreement import Codes, _Level, _levels, _standard, _weights
+from spor_tasks.metrics.totals import Numbers
 
 RESAMPLES = 8
 INPUTS, SYSTEMS = 5, 4

@@ -16,8 +16,8 @@ import lm_eval
 import pytest
 import transformers
 
-from spor_tasks.harness import task as harness
 from spor_tasks.harness import task_files
+from spor_tasks.harness.backends import BEAM_REQUESTS
 from tests.evaluation import one_of_several
 from tests.support.openai_server import Server, serve
 
@@ -59,7 +59,7 @@ def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> N
 
 
 def test_lm_evals_own_hf_is_not_asked_for_beams(checkpoint: Callable[..., Path]) -> None:
-    with pytest.raises(AttributeError, match=harness.BEAM_REQUESTS):
+    with pytest.raises(AttributeError, match=BEAM_REQUESTS):
         evaluate("hf", {"pretrained": str(checkpoint("gpt2"))}, BEAMS, **FEW)
 
 
@@ -229,7 +229,7 @@ def test_vllm_is_given_the_adapter_and_decodes_greedily(
     assert facts["prompt_style"] == "causal"
     assert facts["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
     assert facts["adapter"]["adapter_sha256"]
-    with pytest.raises(AttributeError, match=harness.BEAM_REQUESTS):
+    with pytest.raises(AttributeError, match=BEAM_REQUESTS):
         evaluate("vllm", arguments, BEAMS)
 
 

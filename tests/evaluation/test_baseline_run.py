@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks import cli
+from spor_tasks.cli import baseline as command
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import baseline_run, baselines
@@ -28,7 +29,7 @@ def suited(name: str) -> set[str]:
 
 
 def test_the_command_line_names_every_baseline() -> None:
-    assert tuple(baselines.BASELINES) == cli._BASELINES
+    assert tuple(baselines.BASELINES) == command.BASELINES
 
 
 def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at() -> None:
@@ -101,7 +102,7 @@ def test_a_training_set_that_is_not_an_arm_is_refused() -> None:
     ("arguments", "message"),
     [
         (["copy", TASK], "there is no baseline 'copy'"),
-        (["copy-input", "spor_x"], "there is no task 'spor_x' of ours"),
+        (["copy-input", "spor_x"], "there is no task 'spor_x'"),
         (["copy-demonstrations", TASK], f"copy-demonstrations does not suit {TASK}"),
         (["copy-input", "spor_mini", "--out", "x.jsonl"], "takes the outputs of one task"),
     ],

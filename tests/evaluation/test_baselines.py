@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import (
     AttributeValue,
-    OrderSample,
+    Orders,
     Sample,
     Triple,
+    orders_of,
     without_first_reference,
 )
 from spor_tasks.evaluation import baselines
@@ -34,7 +35,7 @@ def test_the_input_is_copied_as_it_is_shown() -> None:
     units = (Triple("Old_Low", "birth date", "1203-04-01"), Triple("Old_Low", "ruler", "Ada"))
     sample = Sample("4", "webnlg", units, ("A text.",))
     assert copy_input(sample) == "Old Low birth date 1203-04-01. Old Low ruler Ada."
-    cafe = Sample("5", "e2e", (AttributeValue("food", "Basque"),), (), name="The Gull")
+    cafe = Sample("5", "e2e", (AttributeValue("food", "Basque"),), (), context={"name": "The Gull"})
     assert copy_input(cafe) == "The Gull food Basque."
 
 
@@ -86,13 +87,11 @@ def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], ask
 
 def test_a_held_out_reference_takes_its_order_along() -> None:
     units = (Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada"))
-    sample = OrderSample(
-        "4", "webnlg", units, ("a", "b"), input_orders=((0, 1), (1, 0)),
-        reference_orders=((0, 1), (1, 0)),
-    )  # fmt: skip
+    sample = Sample(
+        "4", "webnlg", units, ("a", "b"), challenge=Orders(((0, 1), (1, 0)), ((0, 1), (1, 0))),
+        )  # fmt: skip
     rest = without_first_reference(sample)
-    assert isinstance(rest, OrderSample)
-    assert (rest.references, rest.reference_orders) == (("b",), ((1, 0),))
+    assert (rest.references, orders_of(rest).references) == (("b",), ((1, 0),))
     assert rest.id == sample.id
 
 

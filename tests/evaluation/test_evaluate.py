@@ -95,8 +95,9 @@ def test_tasks_of_the_user_stand_beside_ours(
 ) -> None:
     own = tmp_path / "own"
     own.mkdir()
+    (file,) = task_files.expand([MINI])
     (own / "spor_systematicity_mine.yaml").write_text(
-        f"include: {task_files.FOLDER / MINI}.yaml\ntask: spor_systematicity_mine\n"
+        f"include: {file.path}\ntask: spor_systematicity_mine\n"
     )
     names = f"spor_systematicity_mine,{MINI}"
     assert run("--tasks", names, "--include_path", own, "--model", "hf", *settings) == 0
@@ -128,18 +129,18 @@ def test_what_a_file_says_is_known_too(
     [
         (["--tasks", "spor_systematicity_webnl"], "Did you mean spor_systematicity_webnlg"),
         (["--tasks", "hellaswagg"], "Tasks not found: hellaswagg"),
-        (["--model", "hf"], "no task is named"),
+        (["--model", "hf"], "no tasks were given"),
         (["--config", "missing.yaml"], "Config file not found"),
         (["--tasks", MINI, "--metadata", "fewshot_arm=molecule"], "fewshot_arm=molecule"),
         (["--tasks", MINI, "--model_args", "pretrained=/no/such/folder"], "no such folder"),
-        (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "holds no config.json"),
+        (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "has no config.json"),
         (["--tasks", "spor_mini", "--metadata", "corpus=webnlg"], "error: "),
-        (["--tasks", MINI, "--limit", "0"], "--limit: a limit of 0 is none"),
-        (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "is about demonstrations"),
-        (["--tasks", f"{MINI}_beam5"], "hf cannot search with beams as spor_systematicity_mini_b"),
+        (["--tasks", MINI, "--limit", "0"], "--limit: "),
+        (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "--num_fewshot: "),
+        (["--tasks", f"{MINI}_beam5"], "hf does not support the beam search"),
         (
             ["--tasks", "spor_mini", "--model", "vllm", "--gen_kwargs", "num_beams=2"],
-            "vllm cannot search with beams",
+            "vllm does not support the beam search",
         ),
     ],
 )

@@ -22,7 +22,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
 from spor_tasks.evaluation.hf import SporHF, StopAtText
 from spor_tasks.harness import task_files
-from spor_tasks.harness.task import BEAM_REQUESTS
+from spor_tasks.harness.backends import BEAM_REQUESTS
+from spor_tasks.text import filters
 from tests.support import damage
 from training.bases import load_base
 from training.config import ModelConfig
@@ -178,7 +179,7 @@ def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) ->
     assert criterion(rows[:, :-1], None).tolist() == [True, False]
 
 
-def test_greedy_requests_of_a_task_end_after_their_answer(
+def test_greedy_requests_of_a_task_end_where_its_filters_cut(
     checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
@@ -188,10 +189,12 @@ def test_greedy_requests_of_a_task_end_after_their_answer(
     )
     # A letter stands for the line break, which so few random bytes hardly have.
     letter = Counter("".join(whole)).most_common(1)[0][0]
-    monkeypatch.setattr(hf, "is_complete", lambda text: letter in text.strip(letter))
+    monkeypatch.setattr(
+        hf, "is_complete", lambda names, text: names and letter in text.strip(letter)
+    )
     asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
     for request in asked:
-        request.stops_after_answer = True
+        request.filters = filters.DEFAULT
     stopped = model.generate_until(asked, disable_tqdm=True)
     assert all(long.startswith(short) for long, short in zip(whole, stopped, strict=True))
     assert sum(map(len, stopped)) < sum(map(len, whole))

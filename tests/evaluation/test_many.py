@@ -10,7 +10,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import many
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.evaluation.many import Entry, read
+from spor_tasks.evaluation.many import Entry, read_models
 from spor_tasks.results import reading
 
 TASK = "spor_systematicity_mini"
@@ -31,14 +31,14 @@ def test_a_file_is_lines_or_a_yaml_list(tmp_path: Path) -> None:
     expected = [{"pretrained": "base"}, {"pretrained": "base", "peft": "adapters/1", "dtype": "x"}]
     lines = tmp_path / "models.txt"
     lines.write_text("# all\npretrained=base\n\n  pretrained=base,peft=adapters/1,dtype=x\n")
-    assert [entry.arguments for entry in read([str(lines)])] == expected
+    assert [entry.arguments for entry in read_models([str(lines)])] == expected
     listed = tmp_path / "models.yaml"
     listed.write_text(
         "- pretrained=base\n- {pretrained: base, peft: adapters/1, dtype: x}  # the second\n"
     )
-    assert [entry.arguments for entry in read([str(listed)])] == expected
+    assert [entry.arguments for entry in read_models([str(listed)])] == expected
     given = ["pretrained=base", str(lines)]
-    assert list(read(given)) == [
+    assert list(read_models(given)) == [
         Entry(expected[0], "--models"),
         Entry(expected[0], f"{lines}, entry 1"),
         Entry(expected[1], f"{lines}, entry 2"),
@@ -49,11 +49,11 @@ def test_a_file_is_lines_or_a_yaml_list(tmp_path: Path) -> None:
     ("name", "text", "complaint"),
     [
         ("models.txt", None, "models.txt: cannot be read"),
-        ("models.txt", "# none yet\n", "models.txt: names no model"),
-        ("models.txt", "pretrained=a\nsome/folder\n", "entry 2: 'some/folder' is no model"),
-        ("models.txt", "peft=a\n", "entry 1: 'peft=a' is no model"),
+        ("models.txt", "# none yet\n", "models.txt: has no models"),
+        ("models.txt", "pretrained=a\nsome/folder\n", "entry 2: 'some/folder' is not a model"),
+        ("models.txt", "peft=a\n", "entry 1: 'peft=a' is not a model"),
         ("models.yaml", "pretrained: a\n", "must be a list"),
-        ("models.yaml", "- 3\n", "entry 1: 3 is no model"),
+        ("models.yaml", "- 3\n", "entry 1: 3 is not a model"),
         ("models.yaml", "- [\n", "is not valid YAML"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_bad_file_is_an_error_that_says_where(
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError) as caught:
-        list(read([str(tmp_path / name)]))
+        list(read_models([str(tmp_path / name)]))
     assert complaint in str(caught.value)
 
 
@@ -96,18 +96,18 @@ def test_every_bad_entry_is_named_before_anything_is_loaded(
     file.write_text(f"{good}\npretrained={tmp_path}\n{good}\n{good},peft=/no/such/adapter\n")
     assert run("--models", file) == 2
     told = capsys.readouterr().err
-    assert f"{file}, entry 2: {tmp_path}: holds no config.json" in told
-    assert f"{file}, entry 3: stands there twice" in told
+    assert f"{file}, entry 2: {tmp_path}: has no config.json" in told
+    assert f"{file}, entry 3: repeats an earlier entry" in told
     assert f"{file}, entry 4: /no/such/adapter: there is no such folder" in told
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--use_cache", "cache"), "does not go with --use_cache"),
-        (("--model_args", "pretrained=a"), "does not go with --model_args"),
+        (("--use_cache", "cache"), "cannot be used with --use_cache"),
+        (("--model_args", "pretrained=a"), "cannot be used with --model_args"),
         (("--log_samples",), "--output_path"),
-        (("--tasks", "hellaswag"), "only SPOR's tasks"),
+        (("--tasks", "hellaswag"), "only the tasks of this package"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

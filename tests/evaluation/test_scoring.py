@@ -12,13 +12,17 @@ import pytest
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
+from spor_tasks.core.registry import registry
 from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
+from spor_tasks.metrics.base import metric
 from spor_tasks.metrics.facts import Facts
 from tests.support import golden
 from tests.support.classifiers import WordClassifier
 
 Row = dict[str, Any]
+
+TABLES, SIDES = ("", "_full_table"), ("", "_precision", "_recall")
 
 PORT = [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]]
 SHIP: Row = {
@@ -161,9 +165,9 @@ def test_facts_of_two_systems_are_compared(write: Write) -> None:
 
 
 def test_facts_and_nothing_else_need_a_classifier(write: Write) -> None:
-    for metric, facts in (("facts", None), ("coverage", Facts(WordClassifier()))):
+    for name, facts in (("facts", None), ("coverage", Facts(WordClassifier()))):
         with pytest.raises(ConfigError, match="needs a classifier") as caught:
-            scoring.score(write(INPUT), metric, "e2e", facts=facts)
+            scoring.score(write(INPUT), name, "e2e", facts=facts)
         assert caught.value.remedy == "Name one with `--metric facts --model PATH_OR_NAME`."
 
 
@@ -171,7 +175,7 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
     assert (result.samples, result.comparisons) == (2, {})
-    assert result.samples_sha256 == digest(jsonl.read(file, "webnlg"))
+    assert result.samples_sha256 == digest(jsonl.read_samples(file, "webnlg"))
     signed = {score.name: score.signature for score in result.scores}
     for name in ("parent", "parent_full_table"):
         assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
@@ -243,9 +247,9 @@ def _without(row: Row, *fields: str) -> Row:
         ("parent webnlg", SHIP, _without(SHIP, "output"), "has no `output`"),
         ("parent webnlg", SHIP, {**SHIP, "output": None}, "`output` is NoneType, not text"),
         ("parent webnlg", SHIP, {**SHIP, "output": ["a"]}, "`output` is list, not text"),
-        ("parent webnlg", SHIP, {**SHIP, "texts": []}, "`texts` must be a list"),
-        ("parent webnlg", SHIP, _without(SHIP, "texts"), "`texts` must be a list"),
-        ("parent webnlg", SHIP, {**INPUT, "texts": ["a"]}, "its units are none of webnlg"),
+        ("parent webnlg", SHIP, {**SHIP, "texts": []}, "`texts`"),
+        ("parent webnlg", SHIP, _without(SHIP, "texts"), "`texts`"),
+        ("parent webnlg", SHIP, {**INPUT, "texts": ["a"]}, "its units are not those of webnlg"),
         ("parent webnlg", SHIP, HIDDEN, "needs a reference"),
         ("order e2e", ORDERED, _without(ORDERED, "output_2"), "has no `output_2`"),
         ("order e2e", ORDERED, {**INPUT, "texts": ["a"]}, "lacks what the metric"),
@@ -262,7 +266,7 @@ def _without(row: Row, *fields: str) -> Row:
             "fewer than two units",
         ),
         ("cwio e2e", INPUT, {**INPUT, "data": CAFE[:1]}, "fewer than two units"),
-        ("cwio e2e", INPUT, {**INPUT, "data": []}, "`data` must be a list"),
+        ("cwio e2e", INPUT, {**INPUT, "data": []}, "`data`"),
         ("copy_rule webnlg", HIDDEN, SHIP, "lacks what the metric"),
         ("copy_rule webnlg", HIDDEN, _without(HIDDEN, "replaced_entity"), "lacks what the"),
         (
@@ -317,8 +321,22 @@ def test_gzip_is_read_whatever_the_file_is_called(tmp_path: Path, write: Write) 
 
 @pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "totto")])
 def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str) -> None:
-    with pytest.raises(ConfigError, match="there is no metric"):
+    with pytest.raises(ConfigError) as caught:
         scoring.score(Path("unread"), metric, corpus)
+    assert caught.value.remedy
+
+
+def test_every_metric_is_measured_with_those_that_correct_it(write: Write) -> None:
+    file = write({**ORDERED, "output": ORDERED["output_1"]})
+    found = {
+        name: {score.name for score in scoring.score(file, name, "e2e").scores}
+        for name in set(registry().names("metric")) - {"facts", "copy_rule"}
+    }
+    for name, scores in found.items():
+        assert {info.name for info in metric(name).scores if not info.of_some} <= scores
+    assert found["parent"] == {f"parent{table}{side}" for table in TABLES for side in SIDES}
+    assert found["parent_full_table"] == {f"parent_full_table{side}" for side in SIDES}
+    assert found["empty"] == {"empty"}
 
 
 def test_evidence_that_cannot_be_written_is_an_error(write: Write) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.core.digests import digest_weights
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.core.folders import write_manifest
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints
 from tests.support import damage
 from tests.support.damage import DAMAGE
@@ -172,15 +172,15 @@ def test_a_link_to_nothing_beside_the_weights_is_nothing_to_them(base: Path) -> 
 def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(ConfigError, match=r"holds no config\.json") as caught:
+    with pytest.raises(ConfigError, match=r"has no config\.json") as caught:
         checkpoints.find_adapter(arguments(empty))
     assert caught.value.where == str(empty)
-    with pytest.raises(ConfigError, match=r"holds no adapter_config\.json"):
+    with pytest.raises(ConfigError, match=r"has no adapter_config\.json"):
         checkpoints.find_adapter(arguments(base, empty))
 
 
 def test_an_adapter_given_as_a_model_is_refused(adapter: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds no config\.json") as caught:
+    with pytest.raises(ConfigError, match=r"has no config\.json") as caught:
         checkpoints.find_adapter(arguments(adapter))
     assert "peft=" in str(caught.value.remedy)
 

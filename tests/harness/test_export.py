@@ -6,23 +6,20 @@ from pathlib import Path
 import pytest
 from lm_eval.tasks import TaskManager
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import export, task_files
-from spor_tasks.harness.generate import task_name
+from spor_tasks.results.benchmarks import benchmark
 from tests.harness.test_task_files import PROMPTS_SHA256, prompts
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
-MINI = [split for split in registry.available() if split.corpus == "mini"]
-RELEASED = [split for split in registry.available() if split.protocol == "published"]
+RELEASED = [spec.task for spec in benchmark("spor").sets() if spec.name.protocol == "published"]
 
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tasks over the embedded corpus, exported."""
     folder = tmp_path_factory.mktemp("mini") / "spor"
-    export.write(folder, MINI)
+    export.write(folder, "spor_mini")
     return folder
 
 
@@ -52,8 +49,8 @@ def test_exported_tasks_give_the_numbers_of_our_own(mini: Path) -> None:
 
 
 def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: Path) -> None:
-    files = {file.stem for file in released.glob("*.yaml")}
-    wanted = {task_name(split) for split in RELEASED}
+    files = {file.stem for file in released.rglob("*.yaml")}
+    wanted = set(RELEASED)
     assert len(wanted) == 16
     groups = files - wanted
     assert wanted <= files
@@ -66,7 +63,11 @@ def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: P
     } < groups
     assert manager(released).all_tasks == sorted(files)
     assert {file.name for file in task_files.expand(["spor"])} == wanted
-    page = (released / "README.md").read_text()
+    assert {file.name for file in released.iterdir() if not file.suffix and file.is_file()} == {
+        "_base",
+        "_pair",
+    }
+    page = (released / "README.md").read_text("utf-8")
     assert "### Checklist" in page
     for own in ("mini", "_icl_", "_beam5", "_strict", "package -->"):
         assert own not in page
@@ -74,9 +75,8 @@ def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: P
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize("split", RELEASED, ids=task_name)
-def test_exported_prompts_of_the_real_tasks_are_ours(released: Path, split: SplitName) -> None:
-    name = task_name(split)
+@pytest.mark.parametrize("name", RELEASED)
+def test_exported_prompts_of_the_real_tasks_are_ours(released: Path, name: str) -> None:
     lines = "".join(
         prompt + "\n" for prompt in prompts(manager(released).load(name)["tasks"][name])
     )

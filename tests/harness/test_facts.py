@@ -16,19 +16,20 @@ import transformers
 from lm_eval.api.task import Task
 
 from spor_tasks import cli
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of, to_row
-from spor_tasks.core.digests import digest_weights
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows, write_rows
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import evaluate
 from spor_tasks.harness import task_files
 from spor_tasks.metrics import classifier
-from spor_tasks.metrics.facts import FORMATS, Facts, Pair, untold
+from spor_tasks.metrics.base import scores_of
+from spor_tasks.metrics.facts import FORMATS, ClassifierInput, Facts, untold
 from spor_tasks.report import collect
 from spor_tasks.results import reading
-from spor_tasks.results.schema import faults, result_schema
+from spor_tasks.results.schema import faults
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
 from tests.support.scripted import ScriptedLM, half_right
@@ -36,11 +37,12 @@ from tests.support.scripted import ScriptedLM, half_right
 SYSTEMATICITY = "spor_systematicity_mini"
 PERFORMANCE = "spor_order_invariance_mini_performance"
 OTHERS = ("spor_order_invariance_mini_main", "spor_rule_learnability_mini")
-SAMPLES = registry.load("systematicity", "mini").test.samples[:40]
+SAMPLES = named.load("systematicity", "mini").test.samples[:40]
 OUTPUTS = [
     "" if number % 9 == 8 else " ".join(sample.references[0].split()[: 3 + number % 20])
     for number, sample in enumerate(SAMPLES)
 ]
+TEXTS = [(output,) for output in OUTPUTS]
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +54,7 @@ def load(folder: Path, **settings: Any) -> Facts:  # noqa: ANN401
     return classifier.load(str(folder), **{"device": "cpu", **settings})
 
 
-def plain(folder: Path, pair: Pair) -> torch.Tensor:
+def plain(folder: Path, pair: ClassifierInput) -> torch.Tensor:
     """The logits of one pair alone, without padding."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -61,7 +63,7 @@ def plain(folder: Path, pair: Pair) -> torch.Tensor:
     return logits
 
 
-def pairs(format: str) -> list[Pair]:  # noqa: A002 - the setting's name
+def pairs(format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
     return [
         FORMATS[format](unit, output)
         for sample, output in zip(SAMPLES[:6], OUTPUTS, strict=False)
@@ -84,19 +86,19 @@ def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 7, 1000])
 def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
-    expected = load(folder).judge(SAMPLES, OUTPUTS)
+    expected = load(folder).measure(SAMPLES, TEXTS)
     told = [likely > 0.5 for each in expected for likely in each]
     assert 0.1 < sum(told) / len(told) < 0.9
-    assert load(folder, batch_size=batch_size).judge(SAMPLES, OUTPUTS) == expected
+    assert load(folder, batch_size=batch_size).measure(SAMPLES, TEXTS) == expected
     assert [
-        load(folder, batch_size=batch_size).measure(*pair)
+        load(folder, batch_size=batch_size).judge(*pair)
         for pair in zip(SAMPLES, OUTPUTS, strict=True)
     ] == expected
 
 
 def test_nothing_is_asked_about_no_outputs(folder: Path) -> None:
-    assert load(folder).judge([], []) == []
-    assert load(folder).measure(SAMPLES[0], "") == (0.0, 0.0)
+    assert load(folder).measure([], []) == []
+    assert load(folder).judge(SAMPLES[0], "") == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
     save_classifier(tmp_path, positions=22)
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
-        load(tmp_path).measure(sample, "An output.")
+        load(tmp_path).judge(sample, "An output.")
 
 
 # --- What cannot be loaded ------------------------------------------------------------------------
@@ -297,14 +299,14 @@ def test_tasks_that_score_parent_give_facts_too(
     metric = load(folder)
     rows = judged["samples"][name]
     evidence = [
-        metric.measure(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
+        metric.judge(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
         for row in rows
     ]
     assert [tuple(row["doc"]["told"]) for row in rows] == evidence
     assert [row["facts"] for row in rows] == [
         100 * (1 - len(untold(told)) / len(told)) for told in map(tuple, evidence)
     ]
-    (score,) = metric.reduce(evidence)
+    (score,) = scores_of(metric, evidence)
     assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
     assert 10 < score.value < 90
     assert judged["results"][name]["facts_stderr,none"] > 0
@@ -360,7 +362,7 @@ def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
     judged: Mapping[str, Any], unjudged: Mapping[str, Any], folder: Path, tmp_path: Path
 ) -> None:
     for found in (judged, unjudged):
-        assert list(faults(found, result_schema(), result_schema())) == []
+        assert list(faults(found)) == []
     write(tmp_path, json.loads(json.dumps(judged)), "one")
     write(tmp_path, json.loads(json.dumps(unjudged)), "two")
     of = {
@@ -432,8 +434,8 @@ def test_a_file_of_outputs_is_scored(
     assert cli.main([*arguments, *own]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     metric = load(folder, label=0, format="electra")
-    evidence = metric.judge(SAMPLES, OUTPUTS)
-    assert score["value"] == pytest.approx(metric.reduce(evidence)[0].value)
+    evidence = metric.measure(SAMPLES, TEXTS)
+    assert score["value"] == pytest.approx(scores_of(metric, evidence)[0].value)
     assert score["signature"].startswith(metric.signature)
     found = [row for _, row in read_rows(out)]
     assert [tuple(row["told"]) for row in found] == evidence
@@ -441,18 +443,20 @@ def test_a_file_of_outputs_is_scored(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        (["--metric", "facts"], "error: the metric facts, and no other, needs a classifier\n"),
-        (["--metric", "facts", "--label", "1"], "error: --model: name the classifier"),
-        (["--metric", "facts", "--model", "./nothing"], "error: ./nothing: the classifier cannot"),
+        (["--metric", "facts"], "--model"),
+        (["--metric", "facts", "--label", "1"], "--model"),
+        (["--metric", "facts", "--model", "./nothing"], "./nothing"),
     ],
 )
 def test_a_command_without_a_classifier_says_what_to_type(
-    file: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    file: Path, arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["score", str(file), "--corpus", "webnlg", *arguments]) == 2
-    assert capsys.readouterr().err.startswith(message)
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert named in said
 
 
 def test_facts_are_compared_with_judgements_where_a_classifier_is_named(
@@ -470,7 +474,7 @@ def test_facts_are_compared_with_judgements_where_a_classifier_is_named(
     asked = ["metrics", "agreement", str(file), "--metric", "facts", "--resamples", "5"]
     assert cli.main([*asked, "--model", str(folder), "--device", "cpu"]) == 0
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("facts"))
-    judged = load(folder).judge(SAMPLES, OUTPUTS)
+    judged = load(folder).measure(SAMPLES, TEXTS)
     shares = [load(folder).values(told)["facts"] for told in judged]
     expected = scipy.stats.pearsonr(shares, [number % 5 for number, _ in enumerate(SAMPLES)])
     assert float(line.split()[1]) == pytest.approx(expected.statistic, abs=5e-4)

@@ -11,7 +11,7 @@ import transformers
 from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.evaluator import register_models
 from spor_tasks.harness import task_files
@@ -54,7 +54,7 @@ def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_a_prompt_is_the_demonstrations_of_its_arm_and_then_the_sample() -> None:
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     prompted = choose(pair, 8)
     for number, name in enumerate((ATOM, COMBINATION)):
         task = load(name)
@@ -213,7 +213,7 @@ def test_a_chat_template_is_asked_for_no_reasoning_unless_the_user_wants_it(
 def test_both_arms_run_on_the_same_samples_and_say_how_many(
     checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
 ) -> None:
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     results = {name: evaluate(name, checkpoint()) for name in (ATOM, COMBINATION)}
     count = len(choose(pair, 8))
     said = f"{count} of {len(pair.test.samples)} test samples can be covered with up to 8"
@@ -232,7 +232,7 @@ def test_the_number_of_demonstrations_is_that_of_the_command_line(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         result = evaluate(ATOM, checkpoint(), num_fewshot=3)
-    prompted = choose(registry.load("systematicity", "mini"), 3)
+    prompted = choose(named.load("systematicity", "mini"), 3)
     assert f"{len(prompted)} of" in caplog.text
     assert result["n-samples"][ATOM]["original"] == len(prompted)
     assert facts(result, ATOM)["demonstrations_sha256"] == digest(prompted)

@@ -3,19 +3,23 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from lm_eval.api.instance import Instance
 
 from spor_tasks.core import codec
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
-from spor_tasks.harness import task as harness
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
+from spor_tasks.harness import adapt
+from spor_tasks.metrics.base import scores_of
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.styles import prompted
-from spor_tasks.results.schema import faults, result_schema
+from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.schema import faults
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
 TOWN = Sample(
@@ -23,22 +27,22 @@ TOWN = Sample(
     corpus="mini",
     units=(Triple("Old_Mill", "builder", 'A "B" C'), Triple("Old_Mill", "town", "Ebb")),
     references=("Old Mill in Ebb was built by A B C.", "A B C built Old Mill in Ebb."),
-    category="Building",
+    context={"category": "Building"},
 )
 INN = Sample(
     id="2",
     corpus="e2e",
     units=(AttributeValue("eat type", "pub"),),
     references=("The Gull is a pub.",),
-    name="The Gull",
+    context={"name": "The Gull"},
 )
-MILL = OrderSample.of(TOWN, ((1, 0), (0, 1)), ((1, 0), (0, 1)))
-HIDDEN = CopySample(
+MILL = replace(TOWN, challenge=Orders(((1, 0), (0, 1)), ((1, 0), (0, 1))))
+HIDDEN = Sample(
     id="3",
     corpus="mini",
     units=(Triple("Entity 1", "town", "Ebb"),),
     references=(),
-    hidden=(("Old Mill", "Entity 1"),),
+    challenge=Hidden((("Old Mill", "Entity 1"),)),
 )
 
 
@@ -58,8 +62,8 @@ def test_a_document_holds_the_whole_sample(sample: Sample) -> None:
 
 
 def test_a_document_holds_orders_and_what_is_hidden() -> None:
-    assert codec.order_sample_of(document(MILL)) == MILL
-    assert codec.copy_sample_of(document(HIDDEN)) == HIDDEN
+    assert codec.sample_of(document(MILL)) == MILL
+    assert codec.sample_of(document(HIDDEN)) == HIDDEN
     assert document(HIDDEN)["target"] == ""
 
 
@@ -76,21 +80,29 @@ def test_a_sample_in_two_orders_has_a_prompt_for_each() -> None:
 # --- One output -----------------------------------------------------------------------------------
 
 
+def scored(part: str, sample: Sample, *texts: str) -> dict[str, Any]:
+    """What lm-eval logs of the outputs for a sample of this part of order invariance, or aspect."""
+    aspect, _, of = part.partition(" ")
+    spec = benchmark("spor").find(SetName(aspect, "mini", "strict", of or None))
+    (found,) = adapt.values(adapt.metrics_for(spec.scores), spec.scores, [sample], [texts])
+    return dict(found)
+
+
 @pytest.mark.parametrize("sample", [TOWN, INN])
 def test_a_reference_scores_high_and_an_empty_output_next_to_nothing(sample: Sample) -> None:
-    perfect = harness.parent_scores(document(sample), [sample.references[0]])
+    perfect = scored("systematicity", sample, sample.references[0])
     parents = {"parent", "parent_precision", "parent_recall", "parent_full_table"}
     assert set(perfect) == parents | {"chrf", "coverage", "empty"}
     assert perfect.pop("empty") == 0
     assert all(90 < value <= 100.001 for value in perfect.values())
-    empty = harness.parent_scores(document(sample), [""])
+    empty = scored("systematicity", sample, "")
     assert empty.pop("empty") == 100
     assert all(0 <= value < 0.1 for value in empty.values())
 
 
-@pytest.mark.parametrize("prefix", ["", "\n", "\n\n ", "<think>\n\n</think>\n\n", "Here it is:\n"])
+@pytest.mark.parametrize("prefix", ["", "\n", "\n\n "])
 @pytest.mark.parametrize("task", ["spor_systematicity_mini", "spor_order_invariance_mini_main"])
-def test_what_models_write_before_a_text_and_after_it_changes_no_score(
+def test_blank_lines_before_a_text_and_more_after_it_change_no_score(
     task: str, prefix: str
 ) -> None:
     def plain(request: Instance) -> str:
@@ -112,28 +124,28 @@ def test_what_models_write_before_a_text_and_after_it_changes_no_score(
 
 def test_empty_outputs_are_counted() -> None:
     def tell(request: Instance) -> str:
-        return "" if int(request.doc["id"], 16) % 2 else "<think>\nHm"
+        return "" if int(request.doc["id"], 16) % 2 else "\n ."
 
     result = evaluate(ScriptedLM(tell), "spor_rule_learnability_mini", limit=20)
     assert result["results"]["spor_rule_learnability_mini"]["empty,none"] == 100
-    half = harness.order_scores(document(MILL), [TOWN.references[0], " "])
+    half = scored("order_invariance main", MILL, TOWN.references[0], " ")
     assert half["empty"] == 50
 
 
 def test_the_two_outputs_for_two_orders_are_judged_together() -> None:
     told = TOWN.references[0]
-    one = harness.order_scores(document(MILL), [told, "Old Mill."])
+    one = scored("order_invariance main", MILL, told, "Old Mill.")
     assert (one["fidelity_pbh"], one["fidelity_poh"]) == (0, 100)
-    both = harness.order_scores(document(MILL), [told, told])
+    both = scored("order_invariance main", MILL, told, told)
     assert (both["fidelity_pbh"], both["fidelity_poh"]) == (100, 0)
 
 
 def test_an_output_stands_in_the_mean_of_its_own_number_of_units() -> None:
-    scores = harness.cwio_scores(document(TOWN), ["A B C built Old Mill in Ebb."])
+    scores = scored("order_invariance cwio", TOWN, "A B C built Old Mill in Ebb.")
     assert scores["cwio"] == scores["cwio_stderr"] == scores["cwio_2"] == (2, 1.0)
     assert scores["cwio_located"] == (2, 1.0)
     assert scores["cwio_3"] is scores["cwio_7_stderr"] is None
-    unlocated = harness.cwio_scores(document(TOWN), ["It is in Ebb."])
+    unlocated = scored("order_invariance cwio", TOWN, "It is in Ebb.")
     assert unlocated["cwio_located"] is None
     assert (unlocated["cwio_located_share"], scores["cwio_located_share"]) == (0, 100)
 
@@ -169,7 +181,7 @@ def test_the_result_file_says_all_that_it_takes_to_reproduce_a_number(
     result: dict[str, Any],
 ) -> None:
     written = json.loads(json.dumps(result, default=str))
-    assert list(faults(written, result_schema(), result_schema())) == []
+    assert list(faults(written)) == []
 
 
 def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
@@ -177,7 +189,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
         logged = outputs(result["samples"][task])
         scores = reported(result, task)
         for name, metric in (("parent", Parent()), ("parent_full_table", Parent(full_table=True))):
-            found = [metric.measure(codec.sample_of(doc), text).f for doc, [text] in logged]
+            found = [metric.judge(codec.sample_of(doc), text).f for doc, [text] in logged]
             assert scores[name] == pytest.approx(100 * math.fsum(found) / len(found))
             assert 5 < scores[name] < 95
 
@@ -185,10 +197,10 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = OrderInvariance()
     evidence = [
-        metric.measure(codec.order_sample_of(doc), (first, second))
+        metric.judge(codec.sample_of(doc), first, second)
         for doc, [first, second] in outputs(result["samples"]["spor_order_invariance_mini_main"])
     ]
-    expected = {score.name: score.value for score in metric.reduce(evidence)}
+    expected = {score.name: score.value for score in scores_of(metric, evidence)}
     scores = reported(result, "spor_order_invariance_mini_main")
     assert 10 < scores.pop("empty") < 60
     assert scores == pytest.approx(expected)
@@ -199,10 +211,10 @@ def test_order_invariance_is_that_of_the_metric(result: dict[str, Any]) -> None:
 def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> None:
     metric = Cwio()
     evidence = [
-        metric.measure(codec.sample_of(doc), text)
+        metric.judge(codec.sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_order_invariance_mini_cwio"])
     ]
-    expected = {score.name: score.value for score in metric.reduce(evidence)}
+    expected = {score.name: score.value for score in scores_of(metric, evidence)}
     scores = reported(result, "spor_order_invariance_mini_cwio")
     assert 10 < scores.pop("empty") < 60
     assert scores == pytest.approx(expected)
@@ -216,10 +228,10 @@ def test_cwio_is_that_of_the_metric_and_has_an_error(result: dict[str, Any]) -> 
 def test_the_copy_rule_is_that_of_the_metric(result: dict[str, Any]) -> None:
     metric = CopyRule()
     evidence = [
-        metric.measure(codec.copy_sample_of(doc), text)
+        metric.judge(codec.sample_of(doc), text)
         for doc, [text] in outputs(result["samples"]["spor_rule_learnability_mini"])
     ]
-    expected = {score.name: score.value for score in metric.reduce(evidence)}
+    expected = {score.name: score.value for score in scores_of(metric, evidence)}
     scores = reported(result, "spor_rule_learnability_mini")
     assert 10 < scores.pop("empty") < 60
     assert scores == pytest.approx(expected)

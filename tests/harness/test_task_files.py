@@ -8,15 +8,18 @@ import pytest
 import yaml
 from lm_eval.api.task import Task
 
-from spor_tasks.benchmarks.spor import sets as registry
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import generate, task_files
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
+from spor_tasks.results.benchmarks import benchmark
 from tests.conftest import REPOSITORY
 
+SPOR = benchmark("spor")
 DATA = REPOSITORY / "tests" / "data"
 TOWN = Sample("1", "mini", (Triple("Ebb", "sea", "Cold_Sound"),), ("By the sea.",))
-INN = Sample("2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), name="The Gull")
+INN = Sample(
+    "2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), context={"name": "The Gull"}
+)
 
 # `spor tasks list` without what it says of each; a task here stands for its `_beam5` too, unless it
 # is one in context, which has none.
@@ -55,7 +58,7 @@ def test_these_are_the_tasks_and_groups() -> None:
 
 
 def test_every_split_has_a_task() -> None:
-    assert {generate.task_name(split) for split in registry.available()} == set(TASKS)
+    assert {spec.task for spec in SPOR.sets()} == set(TASKS)
 
 
 def test_each_file_has_the_name_of_its_task_and_a_version() -> None:
@@ -89,18 +92,18 @@ def test_groups_and_patterns_stand_for_their_tasks() -> None:
 
 
 def committed(names: set[str]) -> dict[str, str]:
-    return {name: (task_files.FOLDER / name).read_text() for name in names}
+    return {name: (task_files.FOLDER / name).read_text("utf-8") for name in names}
 
 
 def test_the_files_of_groups_are_current() -> None:
-    written = dict(generate.group_files())
-    assert sorted(written) == [f"{name}.yaml" for name in GROUPS]
+    written = dict(generate.group_files(SPOR))
+    assert sorted(written) == [f"spor/{name}.yaml" for name in GROUPS]
     assert written == committed(set(written))
 
 
 def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
-    splits = [split for split in registry.available() if split.corpus == "mini"]
-    written = dict(generate.contents(splits))
+    specs = [spec for spec in SPOR.sets() if spec.name.corpus == "mini"]
+    written = dict(generate.contents(SPOR, specs))
     assert len(written) == 2 * len(MINI) + sum("_mini_" in name for name in IN_CONTEXT)
     assert written == committed(set(written))
 
@@ -108,11 +111,31 @@ def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
 def test_the_files_of_tasks_over_the_real_corpora_are_current() -> None:
-    splits = [split for split in registry.available() if split.corpus != "mini"]
-    written = dict(generate.contents(splits))
+    specs = [spec for spec in SPOR.sets() if spec.name.corpus != "mini"]
+    written = dict(generate.contents(SPOR, specs))
     in_context = [name for name in IN_CONTEXT if "_mini_" not in name]
     assert len(written) == 2 * (len(TASKS) - len(MINI)) + len(in_context)
     assert written == committed(set(written))
+
+
+def test_the_folders_hold_no_python_and_are_those_of_corpora_and_aspects() -> None:
+    paths = [path for path in task_files.FOLDER.rglob("*") if path.is_file()]
+    assert {path.suffix for path in paths} == {".yaml", ".md", ""}
+    for file in task_files.files():
+        *folders, _ = file.path.relative_to(task_files.FOLDER).parts
+        metadata = file.content["metadata"]
+        of_task = ["spor", metadata.get("corpus"), metadata.get("aspect")]
+        assert folders == (of_task if file.kind == "task" else ["spor"])
+
+
+def test_metadata_says_what_the_name_does() -> None:
+    for file in task_files.files():
+        if file.kind == "task":
+            metadata = file.content["metadata"]
+            assert metadata["benchmark"] == "spor"
+            assert (metadata.get("decoding") == "beam5") is file.name.endswith("_beam5")
+            assert file.decoding == metadata.get("decoding")
+            assert metadata.get("icl_arm") in {None, file.name.rpartition("_icl_")[2]}
 
 
 def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
@@ -120,10 +143,11 @@ def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
     for name in TASKS:
         greedy, beams = contents[name], contents[f"{name}_beam5"]
         assert beams == greedy | {
-            "include": [greedy["include"], "_beam5"],
+            "include": [greedy["include"], "../../_beam5"],
             "task": f"{name}_beam5",
+            "metadata": greedy["metadata"] | {"decoding": "beam5"},
         }
-    decoding = yaml.safe_load((task_files.FOLDER / "_beam5").read_bytes())
+    decoding = yaml.safe_load((task_files.TEMPLATES / "_beam5").read_bytes())
     assert decoding == {
         "generation_kwargs": {
             "do_sample": False,
@@ -148,10 +172,10 @@ def test_greedy_tasks_stop_where_another_example_begins(sample: Sample, style: P
 
 def test_every_arm_of_a_default_split_has_a_task_in_context() -> None:
     tested = {
-        generate.task_name(split, arm=arm.name)
-        for split in registry.available()
-        if split.corpus == "mini"
-        for arm in registry.load(*split).arms
+        spec.task_name(arm.name)
+        for spec in SPOR.sets()
+        if spec.name.corpus == "mini"
+        for arm in SPOR.load(spec.name).arms
     }
     assert tested == {name for name in IN_CONTEXT if "_mini_" in name}
     assert {name.replace("_mini_", "_webnlg_") for name in tested} <= set(IN_CONTEXT)
@@ -164,7 +188,7 @@ def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
         shown, other = contents[name], contents[base]
         over = "_icl_pair" if base.endswith("_main") else "_icl"
         assert shown == {
-            "include": [other["include"], over],
+            "include": f"../../{over}",
             "task": name,
             "metadata": other["metadata"] | {"icl_arm": arm},
         }
@@ -209,7 +233,7 @@ def counts() -> dict[str, str]:
     """The number of test samples of each task, as the tables of the page have it."""
     found: dict[str, str] = {}
     corpora: list[str] = []
-    for line in (task_files.FOLDER / "README.md").read_text().splitlines():
+    for line in (task_files.TEMPLATES / "README.md").read_text("utf-8").splitlines():
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| |"):
             corpora = [cell.strip("`") for cell in cells]
@@ -221,9 +245,9 @@ def counts() -> dict[str, str]:
 
 def test_the_page_counts_the_samples_of_the_embedded_corpus() -> None:
     found = {
-        generate.task_name(split): str(len(registry.load(*split).test.samples))
-        for split in registry.available()
-        if split.corpus == "mini"
+        spec.task: str(len(SPOR.load(spec.name).test.samples))
+        for spec in SPOR.sets()
+        if spec.name.corpus == "mini"
     }
     assert found == {name: number for name, number in counts().items() if "_mini" in name}
 
@@ -232,8 +256,8 @@ def test_the_page_counts_the_samples_of_the_embedded_corpus() -> None:
 @pytest.mark.usefixtures("data_dir")
 def test_the_page_counts_the_samples_of_the_real_corpora() -> None:
     found = {
-        generate.task_name(split): str(len(registry.load(*split).test.samples))
-        for split in registry.available()
-        if split.protocol == "published"
+        spec.task: str(len(SPOR.load(spec.name).test.samples))
+        for spec in SPOR.sets()
+        if spec.name.protocol == "published"
     }
     assert found == {name: number for name, number in counts().items() if "_mini" not in name}

@@ -13,11 +13,12 @@ from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
 from spor_tasks import __version__
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.core.digests import digest, digest_weights
+from spor_tasks.aspects import named
+from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.harness import task_files
+from spor_tasks.core.weights import digest_weights
+from spor_tasks.harness import plan, task_files
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import reading
 
@@ -51,7 +52,7 @@ def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> di
 
 
 def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     return {
         "kind": "adapter",
         "aspect": pair.aspect,
@@ -60,7 +61,7 @@ def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, 
         "test_sha256": digest(pair.test.samples),
         "arm": "combination",
         "arm_sha256": digest(pair.arms[1].samples),
-        "violations": ["2 atoms are missing in Atom"],
+        "violations": ["2 atoms do not occur in Atom"],
         "pairs": 36,
         "seed": 7,
         "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
@@ -93,7 +94,7 @@ def test_the_prompt_is_that_of_the_model(
 def test_demonstrations_come_from_the_first_arm_or_the_one_asked_for(
     asked: dict[str, str], arm: int
 ) -> None:
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     shown, others = (
         {prompt(sample, "causal") + sample.references[0] for sample in split.samples}
         for split in (pair.arms[arm], pair.arms[1 - arm])
@@ -143,6 +144,22 @@ def test_a_test_set_that_is_not_the_tasks_own_is_refused() -> None:
         load(test_sha256="0" * 64)
 
 
+def test_a_benchmark_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(benchmark="sporr")
+    assert "sporr" in caught.value.what
+    assert caught.value.where
+    assert caught.value.where.endswith(f"{MINI}.yaml")
+    assert "spor" in str(caught.value.remedy)
+
+
+def test_a_task_file_that_names_no_benchmark_is_of_spor() -> None:
+    (file,) = task_files.expand([MINI])
+    metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
+    found = plan.resolve(metadata)
+    assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
+
+
 # --- What is written down -------------------------------------------------------------------------
 
 
@@ -152,7 +169,7 @@ def test_a_result_says_what_was_evaluated_and_on_what(
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {}, log_samples=False), default=str))
     (result,) = reading.read(file)
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
     assert result.adapter is None
     assert result.n == 2
@@ -174,7 +191,7 @@ def test_a_result_says_what_was_evaluated_and_on_what(
 
 def test_samples_are_logged_with_their_ids(checkpoint: Callable[..., Path]) -> None:
     logged = evaluate(checkpoint(), {}, log_samples=True)["samples"][MINI]
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     assert [row["doc"]["id"] for row in logged] == [sample.id for sample in pair.test.samples[:2]]
 
 
@@ -203,7 +220,7 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     (result,) = reading.read(file)
     assert result.adapter == reading.Adapter("combination", 7, digest_weights(adapter))
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
-    assert facts["violations"] == ["2 atoms are missing in Atom"]
+    assert facts["violations"] == ["2 atoms do not occur in Atom"]
     assert facts["pairs"] == 36
     assert facts["selection"]["scores"] == [{"parent": 1.0}]
 
@@ -227,7 +244,7 @@ def test_an_adapter_serves_every_task_whose_split_has_its_arm(
     adapter: Path, checkpoint: Callable[..., Path]
 ) -> None:
     base = checkpoint()
-    original = registry.load("order_invariance", "mini", part="main").arms[0]
+    original = named.load("order_invariance", "mini", part="main").arms[0]
     changed = {"arm": original.name, "arm_sha256": digest(original.samples)}
     write_manifest(adapter, adapter_manifest(adapter, base, **changed))
     arguments = {"pretrained": str(base), "peft": str(adapter)}

@@ -5,39 +5,40 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.core.sample import AttributeValue, CopySample, DataUnit, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Sample, Triple
+from spor_tasks.metrics.base import scores_of
 from spor_tasks.metrics.copy_rule import CopyEvidence, CopyRule, Leak
 from tests.support import golden
 
-PORT = CopySample(
+PORT = Sample(
     id="1",
     corpus="webnlg",
     units=(Triple("Entity 1", "harbour", "Old Basin"),),
     references=(),
-    hidden=(("Greyport", "Entity 1"),),
+    challenge=Hidden((("Greyport", "Entity 1"),)),
 )
-TWELVE = CopySample(
+TWELVE = Sample(
     id="2",
     corpus="webnlg",
     units=(Triple("Entity 12", "harbour", "Old Basin"),),
     references=(),
-    hidden=(("Low", "Entity 12"),),
+    challenge=Hidden((("Low", "Entity 12"),)),
 )
-INN = CopySample(
+INN = Sample(
     id="3",
     corpus="e2e",
     units=(AttributeValue("customer rating", "Value A out of 5"),),
     references=(),
-    name="The Gull",
-    hidden=(("customer rating", "Value A out of 5"),),
+    context={"name": "The Gull"},
+    challenge=Hidden((("customer rating", "Value A out of 5"),)),
 )
 
 
-def _measure(sample: CopySample, output: str) -> CopyEvidence:
-    return CopyRule().measure(sample, output)
+def _measure(sample: Sample, output: str) -> CopyEvidence:
+    return CopyRule().judge(sample, output)
 
 
-def _cases(sample: CopySample, output: str) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
+def _cases(sample: Sample, output: str) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
     """Return (a, b) as published, and with whole words."""
     evidence = _measure(sample, output)
     return tuple((verdict.copied, verdict.leaked) for verdict in evidence)  # type: ignore[return-value]
@@ -99,7 +100,7 @@ def test_any_possible_value_of_the_attribute_is_a_leak() -> None:
     ],
 )
 def test_substrings_count_as_published_and_whole_words_in_the_corrected_score(
-    sample: CopySample,
+    sample: Sample,
     output: str,
     published: tuple[bool, bool],
     whole_word: tuple[bool, bool],
@@ -108,12 +109,12 @@ def test_substrings_count_as_published_and_whole_words_in_the_corrected_score(
 
 
 def test_every_hidden_phrase_must_be_copied() -> None:
-    both = CopySample(
+    both = Sample(
         id="4",
         corpus="webnlg",
         units=(Triple("Entity 1", "twin", "Entity 2"),),
         references=(),
-        hidden=(("Greyport", "Entity 1"), ("Northhaven", "Entity 2")),
+        challenge=Hidden((("Greyport", "Entity 1"), ("Northhaven", "Entity 2"))),
     )
     assert _measure(both, "Entity 2 is a twin.").published.missing == ("Entity 1",)
     assert _measure(both, "Entity 2 is the twin of Entity 1.").published.copied
@@ -122,7 +123,8 @@ def test_every_hidden_phrase_must_be_copied() -> None:
 def test_the_four_cases_add_up() -> None:
     metric = CopyRule()
     outputs = ["Entity 1", "Greyport", "Entity 1 Greyport", "neither", "entity 12"]
-    scores = {s.name: s.value for s in metric.reduce(_measure(PORT, text) for text in outputs)}
+    evidence = [_measure(PORT, text) for text in outputs]
+    scores = {score.name: score.value for score in scores_of(metric, evidence)}
     assert scores == {
         "copy_rule_00": 20.0,
         "copy_rule_01": 20.0,
@@ -132,16 +134,16 @@ def test_the_four_cases_add_up() -> None:
     }
 
 
-def _sample(row: dict[str, Any]) -> CopySample:
+def _sample(row: dict[str, Any]) -> Sample:
     unit: type[DataUnit] = AttributeValue if "name" in row else Triple
     hidden = row.get("replaced_entity") or row["replaced_kv_pair"]
-    return CopySample(
+    return Sample(
         id="",
         corpus="",
         units=tuple(unit(*parts) for parts in row["data"]),
         references=(),
-        name=row.get("name"),
-        hidden=tuple(hidden.items()),
+        context={"name": row["name"]} if "name" in row else {},
+        challenge=Hidden(tuple(hidden.items())),
     )
 
 

@@ -1,15 +1,17 @@
 """The copy rule is what its definition, written down slowly, gives."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES
-from spor_tasks.core.sample import AttributeValue, CopySample, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, Triple
 from spor_tasks.metrics.copy_rule import CopyRule
 from tests.oracles import copy_rule as slow_copy_rule
 
 SAMPLES = tuple(
-    CopySample(id="1", corpus="drawn", units=(unit,), references=(), hidden=())
+    Sample(id="1", corpus="drawn", units=(unit,), references=(), challenge=Hidden(()))
     for unit in (Triple("a", "b", "c"), AttributeValue("a", "b"))
 )
 ENTITIES = ["Low", "Old Pier", "Ü 7", "No. 1", "_", "Pier "]
@@ -26,18 +28,18 @@ outputs = st.lists(st.tuples(joints, pieces | pieces.map(str.upper), joints)).ma
 phrases = st.sampled_from(PHRASES)
 samples = st.one_of(
     st.lists(st.tuples(st.sampled_from(ENTITIES), phrases), min_size=1, max_size=3).map(
-        lambda hidden: CopySample.of(SAMPLES[0], hidden)
+        lambda hidden: replace(SAMPLES[0], challenge=Hidden(tuple(hidden)))
     ),
     st.lists(st.tuples(st.sampled_from([*POSSIBLE_VALUES]), phrases), min_size=1, max_size=2).map(
-        lambda hidden: CopySample.of(SAMPLES[1], hidden)
+        lambda hidden: replace(SAMPLES[1], challenge=Hidden(tuple(hidden)))
     ),
 )
 
 
 @settings(max_examples=500)
 @given(samples, outputs)
-def test_both_verdicts_are_those_of_the_definition(sample: CopySample, output: str) -> None:
-    evidence = CopyRule().measure(sample, output)
+def test_both_verdicts_are_those_of_the_definition(sample: Sample, output: str) -> None:
+    evidence = CopyRule().judge(sample, output)
     for verdict, whole in zip(evidence, (False, True), strict=True):
         expected = slow_copy_rule.judge(sample, output, whole=whole)
         assert (verdict.copied, verdict.leaked) == expected

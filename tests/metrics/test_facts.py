@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.facts import FORMATS, Facts, Pair, label_of, share, untold
+from spor_tasks.metrics.facts import FORMATS, ClassifierInput, Facts, label_of, share, untold
 from tests.support.classifiers import WordClassifier
 
 PORT = Triple("Old_Port", "built by", 'A "B" C')
@@ -16,12 +16,18 @@ FOOD = AttributeValue("food", "Basque")
 
 
 def sample(*units: DataUnit, name: str | None = None) -> Sample:
-    return Sample(id="1", corpus="invented", units=units, references=(), name=name)
+    return Sample(
+        id="1",
+        corpus="invented",
+        units=units,
+        references=(),
+        context={"name": name} if name else {},
+    )
 
 
-def asked(of: Sample, output: str, format: str) -> list[Pair]:  # noqa: A002 - the setting's name
+def asked(of: Sample, output: str, format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
     classifier = WordClassifier()
-    Facts(classifier, format).measure(of, output)
+    Facts(classifier, format).judge(of, output)
     return [pair for pairs in classifier.asked for pair in pairs]
 
 
@@ -69,13 +75,13 @@ class Fixed:
     def __init__(self, *numbers: float) -> None:
         self.numbers = numbers
 
-    def __call__(self, pairs: Sequence[Pair]) -> Sequence[float]:
+    def __call__(self, pairs: Sequence[ClassifierInput]) -> Sequence[float]:
         return self.numbers[: len(pairs)]
 
 
 def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
     metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
-    told = metric.measure(sample(*[PORT] * 4), "Something.")
+    told = metric.judge(sample(*[PORT] * 4), "Something.")
     assert told == (0.5, 0.5001, 0.2, 1.0)
     assert untold(told) == (0, 2)
     assert metric.values(told) == {"facts": 50.0} == {"facts": share(told)}
@@ -84,7 +90,7 @@ def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
 @pytest.mark.parametrize("output", ["", " ", "\n\t", "…!"])
 def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str) -> None:
     classifier = WordClassifier()
-    assert Facts(classifier).measure(sample(PORT, PORT), output) == (0.0, 0.0)
+    assert Facts(classifier).judge(sample(PORT, PORT), output) == (0.0, 0.0)
     assert classifier.asked == [[]]
 
 
@@ -99,9 +105,9 @@ def test_many_outputs_are_asked_about_at_once_and_judged_as_each_alone(
     samples, outputs = [sample(*units) for units, _ in cases], [output for _, output in cases]
     classifier = WordClassifier()
     metric = Facts(classifier)
-    together = metric.judge(samples, outputs)
+    together = metric.measure(samples, [(output,) for output in outputs])
     assert len(classifier.asked) == 1
-    assert together == [metric.measure(*pair) for pair in zip(samples, outputs, strict=True)]
+    assert together == [metric.judge(*pair) for pair in zip(samples, outputs, strict=True)]
     assert [len(told) for told in together] == [len(units) for units, _ in cases]
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError, SporError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import copy_rule
-from spor_tasks.metrics.base import Metric, Score
-from spor_tasks.metrics.copy_rule import CopyRule
-from spor_tasks.metrics.order import Cwio, OrderInvariance
+from spor_tasks.metrics.base import Metric, Score, Texts, scores_of
+from spor_tasks.metrics.copy_rule import COPY_RULE
+from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import Parent
 
 # Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
@@ -42,40 +42,40 @@ units = st.one_of(
     st.lists(st.builds(AttributeValue, texts, texts), min_size=1, max_size=4),
 )
 
+contexts = st.fixed_dictionaries({}, optional={"name": texts})
+
 
 @st.composite
-def order_samples(draw: st.DrawFn) -> OrderSample:
+def order_samples(draw: st.DrawFn) -> Sample:
     drawn = draw(units)
     orders = st.permutations(range(len(drawn))).map(tuple)
     references = draw(st.lists(texts, min_size=1, max_size=3))
-    return OrderSample(
+    return Sample(
         id="drawn",
         corpus="drawn",
         units=tuple(drawn),
         references=tuple(references),
-        name=draw(st.none() | texts),
-        input_orders=draw(st.tuples(orders, orders)),
-        reference_orders=tuple(draw(orders) for _ in references),
+        context=draw(contexts),
+        challenge=Orders(draw(st.tuples(orders, orders)), tuple(draw(orders) for _ in references)),
     )
 
 
 @st.composite
-def copy_samples(draw: st.DrawFn) -> CopySample:
+def copy_samples(draw: st.DrawFn) -> Sample:
     drawn = draw(units)
     hides_values = isinstance(drawn[0], AttributeValue)
     hidden = st.sampled_from(["price range", "customer rating"]) if hides_values else texts
-    return CopySample(
+    return Sample(
         id="drawn",
         corpus="drawn",
         units=tuple(drawn),
         references=(),
-        hidden=tuple(draw(st.lists(st.tuples(hidden, texts), min_size=1, max_size=3))),
+        challenge=Hidden(tuple(draw(st.lists(st.tuples(hidden, texts), min_size=1, max_size=3)))),
     )
 
 
-def check(metric: Metric[Any, Any, Any], sample: object, *outputs: Any) -> tuple[Score, ...]:  # noqa: ANN401 - one text or two
-    evidence = [metric.measure(sample, output) for output in outputs]
-    scores = metric.reduce(evidence)
+def check(metric: Metric[Any], sample: Sample, *outputs: Texts) -> tuple[Score, ...]:
+    scores = scores_of(metric, metric.measure([sample] * len(outputs), outputs))
     for score in scores:
         assert score.n + score.unscored == len(outputs)
         assert math.isnan(score.value) if score.n == 0 else -1 <= score.value <= 100 + 1e-9
@@ -83,32 +83,32 @@ def check(metric: Metric[Any, Any, Any], sample: object, *outputs: Any) -> tuple
 
 
 @given(order_samples(), looping, looping)
-def test_parent_scores_any_output(sample: OrderSample, one: str, other: str) -> None:
+def test_parent_scores_any_output(sample: Sample, one: str, other: str) -> None:
     for full_table in (False, True):
-        for score in check(Parent(full_table=full_table), sample, one, other):
+        for score in check(Parent(full_table=full_table), sample, (one,), (other,)):
             assert score.value >= 0
 
 
 @given(order_samples(), looping, looping)
 def test_order_and_cwio_score_any_output_of_two_units_or_more(
-    sample: OrderSample, one: str, other: str
+    sample: Sample, one: str, other: str
 ) -> None:
     if len(sample.units) < 2:
-        for metric, output in ((OrderInvariance(), (one, other)), (Cwio(), one)):
+        for metric, output in ((ORDER_INVARIANCE, (one, other)), (CWIO, (one,))):
             with pytest.raises(CorpusError, match="fewer than two units"):
                 check(metric, sample, output)
         return
-    scores = {score.name: score.value for score in check(OrderInvariance(), sample, (one, other))}
+    scores = {score.name: score.value for score in check(ORDER_INVARIANCE, sample, (one, other))}
     for name in ("fidelity", "ordering", "ordering_em", "faithful_ordering"):
         assert scores[f"{name}_pbh"] + scores[f"{name}_poh"] <= 100
     assert scores["faithful_ordering_pbh"] <= scores["ordering_pbh"]
     assert scores["faithful_ordering_pbh"] <= scores["fidelity_pbh"]
-    check(Cwio(), sample, one, other)
+    check(CWIO, sample, (one,), (other,))
 
 
 @given(copy_samples(), looping, looping)
-def test_the_copy_rule_scores_any_output(sample: CopySample, one: str, other: str) -> None:
-    scores = {score.name: score.value for score in check(CopyRule(), sample, one, other)}
+def test_the_copy_rule_scores_any_output(sample: Sample, one: str, other: str) -> None:
+    scores = {score.name: score.value for score in check(COPY_RULE, sample, (one,), (other,))}
     cases = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
     assert math.isclose(sum(scores[name] for name in cases), 100)
 

@@ -1,19 +1,19 @@
 """Order invariance and CWIO, on an invented sample and on what the published evaluation says."""
 
 import math
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import stats
 
-from spor_tasks.core.sample import AttributeValue, DataUnit, OrderSample, Sample, Triple
-from spor_tasks.metrics.order import Cwio, OrderInvariance, kendall, macro_mean, macro_stderr
+from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
+from spor_tasks.metrics.base import scores_of
+from spor_tasks.metrics.order import Cwio, OrderInvariance, kendall
 from tests.support import golden
 
 # Told as harbour, then leader, then sea by its only reference.
-SAMPLE = OrderSample(
+SAMPLE = Sample(
     id="1",
     corpus="webnlg",
     units=(
@@ -22,8 +22,7 @@ SAMPLE = OrderSample(
         Triple("Greyport", "sea", "Cold Sound"),
     ),
     references=("Old Basin is the harbour of Greyport, led by Ann Moss, on the Cold Sound.",),
-    input_orders=((0, 1, 2), (2, 1, 0)),
-    reference_orders=((1, 0, 2),),
+    challenge=Orders(((0, 1, 2), (2, 1, 0)), ((1, 0, 2),)),
 )
 SAME = SAMPLE.references[0]
 REVERSED = "On the Cold Sound, Ann Moss leads Greyport and its harbour Old Basin."
@@ -32,7 +31,7 @@ PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
 
 def _values(first: str, second: str) -> dict[str, float]:
     metric = OrderInvariance()
-    return metric.values(metric.measure(SAMPLE, (first, second)))
+    return metric.values(metric.judge(SAMPLE, first, second))
 
 
 def test_both_outputs_have_every_property() -> None:
@@ -66,9 +65,9 @@ def test_an_output_that_leaves_units_out_may_be_proper_as_published_but_not_fait
 def test_scores_are_shares_of_samples() -> None:
     metric = OrderInvariance()
     evidence = [
-        metric.measure(SAMPLE, outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
+        metric.judge(SAMPLE, *outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
     ]
-    scores = {score.name: score for score in metric.reduce(evidence)}
+    scores = {score.name: score for score in scores_of(metric, evidence)}
     assert scores["fidelity_pbh"].value == pytest.approx(200 / 3)
     assert scores["ordering_poh"].value == pytest.approx(100 / 3)
     assert {score.n for score in scores.values()} == {3}
@@ -76,7 +75,7 @@ def test_scores_are_shares_of_samples() -> None:
 
 
 def test_evidence_says_which_unit_is_not_located() -> None:
-    first, second = OrderInvariance().measure(SAMPLE, (PARTIAL, SAME))
+    first, second = OrderInvariance().judge(SAMPLE, PARTIAL, SAME)
     assert [position is None for position in first.positions] == [False, False, True]
     assert None not in second.positions
 
@@ -97,7 +96,7 @@ def test_one_unit_has_no_order_to_correlate() -> None:
 
 
 def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() -> None:
-    evidence = Cwio().measure(SAMPLE, "")
+    evidence = Cwio().judge(SAMPLE, "")
     assert (evidence.tau, evidence.located_tau) == (1.0, None)
 
 
@@ -108,15 +107,15 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
         corpus="e2e",
         units=(AttributeValue("area", "quayside"), AttributeValue("food", "Basque")),
         references=("unused",),
-        name="The Gull",
+        context={"name": "The Gull"},
     )
     evidence = [
-        metric.measure(pair, "The Gull, quayside, serves Basque food."),
-        metric.measure(pair, "A Basque kitchen at the quayside."),
-        metric.measure(SAMPLE, SAME),
-        metric.measure(SAMPLE, ""),
+        metric.judge(pair, "The Gull, quayside, serves Basque food."),
+        metric.judge(pair, "A Basque kitchen at the quayside."),
+        metric.judge(SAMPLE, SAME),
+        metric.judge(SAMPLE, ""),
     ]
-    scores = {score.name: score for score in metric.reduce(evidence)}
+    scores = {score.name: score for score in scores_of(metric, evidence)}
     assert scores["cwio_2"].value == 0.0
     assert scores["cwio_3"].value == pytest.approx((1 / 3 + 1) / 2)
     assert scores["cwio"].value == pytest.approx((0 + 2 / 3) / 2)
@@ -125,44 +124,21 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
     assert scores["cwio_located_share"].value == 75.0
 
 
-def test_the_error_of_cwio_is_that_of_a_mean_of_independent_means() -> None:
-    two, three = [0.1, 0.7, -0.4, 0.2], [1.0, -1.0, 1 / 3]
-    taus = [(2, tau) for tau in two] + [(3, tau) for tau in three]
-    expected = math.hypot(stats.sem(two), stats.sem(three)) / 2
-    assert macro_stderr(taus) == pytest.approx(expected)
-    assert macro_stderr(taus[:4]) == pytest.approx(stats.sem(two))
-
-
-def test_neither_cwio_nor_its_error_depends_on_the_order_of_outputs() -> None:
-    rng = random.Random(0)
-    taus = [(rng.randint(2, 7), rng.uniform(-1, 1)) for _ in range(100)]
-    mixed = rng.sample(taus, len(taus))
-    assert mixed != taus
-    assert macro_mean(mixed) == macro_mean(taus)
-    assert macro_stderr(mixed) == macro_stderr(taus)
-
-
-def test_a_number_of_units_with_one_output_has_no_error() -> None:
-    assert math.isnan(macro_stderr([(2, 0.5), (2, 0.6), (3, 0.1)]))
-    assert math.isnan(macro_stderr([]))
-
-
 def test_nothing_located_is_nan_beside_a_share_of_zero() -> None:
-    scores = {s.name: s for s in Cwio().reduce([Cwio().measure(SAMPLE, "")])}
+    scores = {s.name: s for s in scores_of(Cwio(), [Cwio().judge(SAMPLE, "")])}
     assert math.isnan(scores["cwio_located"].value)
     assert scores["cwio_located_share"].value == 0.0
 
 
-def _sample(row: dict[str, Any]) -> OrderSample:
+def _sample(row: dict[str, Any]) -> Sample:
     unit: type[DataUnit] = AttributeValue if "name" in row else Triple
-    return OrderSample(
+    return Sample(
         id="",
         corpus="",
         units=tuple(unit(*parts) for parts in row["data"]),
         references=(),
-        name=row.get("name"),
-        input_orders=((), ()),
-        reference_orders=tuple(map(tuple, row.get("output_order", ()))),
+        context={"name": row["name"]} if "name" in row else {},
+        challenge=Orders(((), ()), tuple(map(tuple, row.get("output_order", ())))),
     )
 
 
@@ -172,7 +148,7 @@ def test_every_published_verdict_on_order_is_reached(
     golden_dir: Path, corpus: str, rows: int
 ) -> None:
     for row in golden.read(golden_dir, f"order_{corpus}", rows=rows):
-        evidence = OrderInvariance().measure(_sample(row), (row["output_1"], row["output_2"]))
+        evidence = OrderInvariance().judge(_sample(row), row["output_1"], row["output_2"])
         for number, found in enumerate(evidence, start=1):
             expected = [
                 row[f"{name}_{number}"] for name in ("fidelity", "proper", "em", "plan", "pos")
@@ -190,6 +166,6 @@ def test_every_published_verdict_on_order_is_reached(
 @pytest.mark.parametrize(("corpus", "rows"), [("webnlg", 439), ("e2e", 203)])
 def test_every_published_tau_is_reached(golden_dir: Path, corpus: str, rows: int) -> None:
     for row in golden.read(golden_dir, f"cwio_{corpus}", rows=rows):
-        evidence = Cwio().measure(_sample(row), row["output"])
+        evidence = Cwio().judge(_sample(row), row["output"])
         located = sum(position is not None for position in evidence.positions)
         assert (evidence.tau, evidence.units, located) == (row["tau"], row["n"], row["occ"])

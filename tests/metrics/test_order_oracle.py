@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import AttributeValue, DataUnit, OrderSample, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
+from spor_tasks.metrics.base import scores_of
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from tests.oracles import order as slow_order
 
@@ -14,7 +15,7 @@ texts = st.lists(st.sampled_from(["gull", "pier", "old", "a", "b", "7", "turkey"
 
 
 @st.composite
-def samples(draw: st.DrawFn) -> OrderSample:
+def samples(draw: st.DrawFn) -> Sample:
     unit: st.SearchStrategy[DataUnit] = draw(
         st.sampled_from(
             [
@@ -25,14 +26,15 @@ def samples(draw: st.DrawFn) -> OrderSample:
     )
     units = tuple(draw(st.lists(unit, min_size=2, max_size=4)))
     orders = st.permutations(range(len(units))).map(tuple)
-    return OrderSample(
+    return Sample(
         id="drawn",
         corpus="drawn",
         units=units,
         references=("unread",),
-        name=draw(st.none() | words),
-        input_orders=(draw(orders), draw(orders)),
-        reference_orders=tuple(draw(st.lists(orders, min_size=1, max_size=3))),
+        context=draw(st.fixed_dictionaries({}, optional={"name": words})),
+        challenge=Orders(
+            (draw(orders), draw(orders)), tuple(draw(st.lists(orders, min_size=1, max_size=3)))
+        ),
     )
 
 
@@ -41,20 +43,21 @@ outputs = texts.map(" ".join)
 
 @given(samples(), outputs, outputs)
 def test_every_verdict_on_order_is_that_of_the_definition(
-    sample: OrderSample, one: str, other: str
+    sample: Sample, one: str, other: str
 ) -> None:
-    evidence = OrderInvariance().measure(sample, (one, other))
+    evidence = OrderInvariance().judge(sample, one, other)
     for found, output in zip(evidence, (one, other), strict=True):
         assert found.positions == slow_order.located(sample, output)
         assert (found.faithful, found.proper, found.exact) == slow_order.judge(sample, output)
 
 
 @given(st.lists(st.tuples(samples(), outputs), min_size=1, max_size=5))
-def test_cwio_is_that_of_the_definition(drawn: list[tuple[OrderSample, str]]) -> None:
+def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None:
     metric = Cwio()
     scores = {
         score.name: score.value
-        for score in metric.reduce(metric.measure(sample, output) for sample, output in drawn)
+        for score in scores_of(metric, [metric.judge(sample, output) for sample, output in drawn])
     }
     expected = slow_order.cwio(*zip(*drawn, strict=True))
-    assert [scores[name] for name in metric.names] == pytest.approx(expected, nan_ok=True)
+    names = ("cwio", "cwio_located", "cwio_located_share")
+    assert [scores[name] for name in names] == pytest.approx(expected, nan_ok=True)

@@ -11,15 +11,19 @@ from scipy import stats
 
 from spor_tasks.metrics import significance as sig
 from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Totals, Value
 
 VALUES = np.random.default_rng(11).random(300)
 APART = np.arange(300)
 """Samples that are clusters of one."""
 
 
-def column(values: Sequence[float] | NDArray[np.float64], groups: Sequence[int] = ()) -> Column:
-    numbers = np.array(values, float)
-    return Column(numbers, np.array(groups or [0] * len(numbers), np.int64))
+def column(
+    values: Sequence[float] | NDArray[np.float64], groups: Sequence[int] | NDArray[np.int64] = ()
+) -> Column:
+    if len(groups):
+        return Column.of(list(zip(groups, values, strict=True)), GROUP_MEANS)
+    return Column.of(list(values))
 
 
 def p_of(one: Column, other: Column, clusters: sig.Clusters, seed: int = 0) -> float:
@@ -38,7 +42,7 @@ def test_copies_of_every_sample_tell_nothing_new() -> None:
     """Each sample three times, in one cluster: interval and p are those of the samples once."""
     one, other = column(VALUES), column(VALUES + np.random.default_rng(5).normal(0.02, 0.2, 300))
     thrice = np.repeat(APART, 3)
-    copies = [column(np.repeat(each.numbers, 3)) for each in (one, other)]
+    copies = [column(np.repeat(each.each, 3)) for each in (one, other)]
     assert sig.interval(copies[0], thrice, seed=1) == pytest.approx(
         sig.interval(one, APART, seed=1)
     )
@@ -97,14 +101,23 @@ def test_nothing_to_draw_from_is_an_error() -> None:
         sig.resampled_scores([column([])], np.array([], np.int64), seed=1)
 
 
-def a_column(seed: int, groups: int = 1, unscored: float = 0.0) -> Column:
+def a_column(seed: int, groups: int = 1, unscored: float = 0.0, more: float = 0.0) -> Column:
     rng = np.random.default_rng(seed)
     numbers = rng.random(120)
     numbers[rng.random(120) < unscored] = np.nan
-    return Column(numbers, np.arange(120) % groups)
+    numbers += more * np.random.default_rng(9).random(120)
+    return column(numbers, np.arange(120) % groups) if groups > 1 else column(numbers)
 
 
-COLUMNS = [a_column(1), a_column(2, groups=6), a_column(3, groups=6, unscored=0.4)]
+def columns(more: float = 0.0) -> list[Column]:
+    return [
+        a_column(1, more=more),
+        a_column(2, groups=6, more=more),
+        a_column(3, groups=6, unscored=0.4, more=more),
+    ]
+
+
+COLUMNS = columns()
 CLUSTERS = np.arange(120) // 2 % 50
 
 
@@ -114,7 +127,7 @@ def test_resampled_scores_are_those_of_the_samples_drawn() -> None:
     draws = np.random.default_rng(4).integers(0, 50, (20, 50))
     for drawn, found in zip(draws, scores, strict=True):
         samples = np.concatenate([np.flatnonzero(cluster == CLUSTERS) for cluster in drawn])
-        expected = [Column(c.numbers[samples], c.groups[samples]).value for c in COLUMNS]
+        expected = [each.take(samples).value for each in COLUMNS]
         assert found == pytest.approx(expected)
 
 
@@ -123,6 +136,128 @@ def test_a_column_without_a_verdict_has_no_resampled_score() -> None:
     scores = sig.resampled_scores([COLUMNS[0], nothing], CLUSTERS, seed=4)
     assert np.isnan(scores[:, 1]).all()
     assert not np.isnan(scores[:, 0]).any()
+
+
+# --- Scores that are not means --------------------------------------------------------------------
+
+
+class Perplexity(Totals):
+    """A score that is no mean of outputs: a value is a text's loss and its number of tokens."""
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        rows = [(math.nan, math.nan) if value is None else value for value in values]
+        return np.array(rows, float)
+
+    def score(self, totals: Numbers) -> Numbers:
+        loss, tokens = np.moveaxis(totals, -1, 0)
+        found: Numbers = np.exp(loss / tokens)
+        return found
+
+
+class Distinct(Totals):
+    """The share of different words, which are numbers, among all: there is no resampling it."""
+
+    resampled = False
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        counts = [np.bincount(np.array(value, int), minlength=5) for value in values]
+        return np.array(counts, float)
+
+    def score(self, totals: Numbers) -> Numbers:
+        found: Numbers = 100 * (totals > 0).sum(axis=-1) / totals.sum(axis=-1)
+        return found
+
+
+Texts = list[tuple[float, float] | None]
+
+
+def texts(seed: int, loss: float = 2.0) -> Texts:
+    rng = np.random.default_rng(seed)
+    drawn = [(rng.normal(loss, 0.3), int(rng.integers(5, 40))) for _ in range(120)]
+    return [None if rng.random() < 0.1 else (mean * n, n) for mean, n in drawn]
+
+
+def perplexity(seed: int, loss: float = 2.0) -> Column:
+    return Column.of(texts(seed, loss), Perplexity())
+
+
+def slow_perplexity(of: Texts) -> float:
+    told = [text for text in of if text]
+    return math.exp(sum(loss for loss, _ in told) / sum(tokens for _, tokens in told))
+
+
+def test_a_score_of_totals_is_that_of_all_texts_together() -> None:
+    found = perplexity(1)
+    assert found.value == pytest.approx(slow_perplexity(texts(1)))
+    assert found.value != pytest.approx(np.nanmean(found.each), rel=1e-3)
+
+
+def test_resampled_scores_of_totals_are_those_of_the_texts_drawn() -> None:
+    of = texts(1)
+    scores = sig.resampled_scores([COLUMNS[1], perplexity(1)], CLUSTERS, seed=4, resamples=20)
+    draws = np.random.default_rng(4).integers(0, 50, (20, 50))
+    for drawn, found in zip(draws, scores[:, 1], strict=True):
+        samples = np.concatenate([np.flatnonzero(cluster == CLUSTERS) for cluster in drawn])
+        assert found == pytest.approx(slow_perplexity([of[i] for i in samples]))
+
+
+def test_exchanges_of_totals_are_those_of_the_texts() -> None:
+    """The slow way: write down both systems after each exchange, and score these."""
+    both = list(zip(texts(1), texts(2, loss=2.02), strict=True))
+    one, other = ([pair[i] if all(pair) else None for pair in both] for i in (0, 1))
+    observed = abs(slow_perplexity(one) - slow_perplexity(other))
+    extreme = 0
+    for signs in sig._signs(np.random.default_rng(3), 200, 50):
+        kept = [signs[cluster] > 0 for cluster in CLUSTERS]
+        first = [a if keep else b for a, b, keep in zip(one, other, kept, strict=True)]
+        second = [b if keep else a for a, b, keep in zip(one, other, kept, strict=True)]
+        extreme += abs(slow_perplexity(first) - slow_perplexity(second)) >= observed - 1e-9
+    columns = [perplexity(1), perplexity(2, loss=2.02)]
+    found = sig.randomization_p_values(columns, [(0, 1)], CLUSTERS, seed=3, resamples=200)
+    assert found == pytest.approx([(extreme + 1) / 201])
+    assert 1 / 201 < found < 1
+
+
+def test_an_interval_a_comparison_and_an_estimate_of_totals_agree() -> None:
+    one, other = perplexity(1), perplexity(2, loss=2.1)
+    (kept,), clusters = sig.common([one], CLUSTERS)
+    drawn = sig.resampled_scores([kept], clusters, seed=0)
+    assert sig.interval(one, CLUSTERS, seed=0) == sig.percentile_interval(drawn[:, 0])
+    estimate = sig.over_runs([[one]], CLUSTERS)
+    assert estimate
+    assert estimate.value == pytest.approx(one.value)
+    assert estimate.error == pytest.approx(drawn.std(), rel=0.05)
+    compared = sig.compare(one, other, CLUSTERS, seed=0)
+    apart = sig.over_runs([[one], [other]], CLUSTERS)
+    assert compared
+    assert apart
+    assert compared.p_randomization == pytest.approx(apart.p, abs=0.02)
+    assert compared.p_randomization == pytest.approx(compared.p_bootstrap, abs=0.02)
+
+
+def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more() -> None:
+    of, nudge = texts(1), 1e-6
+    _, pulls = sig._influence(perplexity(1), CLUSTERS, 50)
+    for cluster in (0, 17, 49):
+        told = [(text, 1 + nudge * (c == cluster)) for text, c in zip(of, CLUSTERS, strict=True)]
+        loss, tokens = (sum(text[i] * w for text, w in told if text) for i in (0, 1))
+        expected = (math.exp(loss / tokens) - slow_perplexity(of)) / nudge
+        assert pulls[cluster] == pytest.approx(expected, rel=1e-3)
+    assert pulls.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_what_cannot_be_resampled_has_a_score_and_no_more() -> None:
+    distinct = Column.of([(1, 2, 2), (2, 3), (4,)], Distinct())
+    assert distinct.value == pytest.approx(100 * 4 / 6)
+    clusters = np.arange(3)
+    assert sig.interval(distinct, clusters, seed=0) is None
+    assert sig.compare(distinct, distinct, clusters, seed=0) is None
+    assert sig.over_runs([[distinct]], clusters) is None
+    mixed = [column([1.0, 2.0, 3.0]), distinct]
+    scores = sig.resampled_scores(mixed, clusters, seed=0, resamples=9)
+    assert np.isnan(scores).all(axis=0).tolist() == [False, True]
+    p = sig.randomization_p_values(mixed, [(0, 0), (1, 1)], clusters, seed=0)
+    assert np.isnan(p).tolist() == [False, True]
 
 
 # --- Two systems, one run each --------------------------------------------------------------------
@@ -185,20 +320,19 @@ def test_a_compared_group_weighs_as_much_as_any_other() -> None:
 
 
 def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
-    other = [Column(c.numbers + 0.02 * a_column(9).numbers, c.groups) for c in COLUMNS]
-    pairs = [(0, 3), (1, 4), (2, 5), (0, 4), (2, 0)]
-    columns = [*COLUMNS, *other]
-    together = sig.randomization_p_values(columns, pairs, CLUSTERS, seed=5)
+    pairs = [(0, 3), (1, 4), (2, 5), (0, 4), (2, 0), (6, 7)]
+    all_ = [*COLUMNS, *columns(more=0.02), perplexity(1), perplexity(2)]
+    together = sig.randomization_p_values(all_, pairs, CLUSTERS, seed=5)
     for (i, j), found in zip(pairs, together, strict=True):
-        assert found == pytest.approx(p_of(columns[i], columns[j], CLUSTERS, seed=5), abs=1e-12)
+        assert found == pytest.approx(p_of(all_[i], all_[j], CLUSTERS, seed=5), abs=1e-12)
 
 
 def test_a_pair_without_a_common_verdict_has_no_p() -> None:
-    columns = [COLUMNS[0], column([math.nan] * 120)]
-    first, second = sig.randomization_p_values(columns, [(0, 0), (0, 1)], CLUSTERS, seed=5)
+    both = [COLUMNS[0], column([math.nan] * 120)]
+    first, second = sig.randomization_p_values(both, [(0, 0), (0, 1)], CLUSTERS, seed=5)
     assert first == 1.0
     assert math.isnan(second)
-    assert len(sig.randomization_p_values(columns, [], CLUSTERS, seed=5)) == 0
+    assert len(sig.randomization_p_values(both, [], CLUSTERS, seed=5)) == 0
 
 
 def test_many_comparisons_have_resamples_enough_to_differ_after_holm() -> None:
@@ -235,6 +369,21 @@ def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
     assert found
     assert found.p == pytest.approx(expected.pvalue)
     assert found.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
+
+
+def test_scores_of_runs_alone_have_students_and_welchs_intervals() -> None:
+    one, other = [50.0, 51.0, 53.0], [48.0, 48.5]
+    single, apart = sig.over_seeds(one), sig.over_seeds(one, other)
+    assert single
+    assert apart
+    expected = stats.ttest_1samp(one, 0).confidence_interval(0.95)
+    assert single.interval() == pytest.approx(tuple(expected))
+    welch = stats.ttest_ind(one, other, equal_var=False)
+    assert apart.interval() == pytest.approx(tuple(welch.confidence_interval(0.95)))
+    assert apart.p == pytest.approx(welch.pvalue)
+    assert sig.over_seeds(one, [1.0]) is None
+    assert (alike := sig.over_seeds([3.0, 3.0]))
+    assert alike.interval() == (3.0, 3.0)
 
 
 def test_a_tie_is_no_difference_and_agreement_of_all_clusters_is_as_rare_as_they_are_many() -> None:
@@ -281,7 +430,7 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> N
         found = sig.over_runs(systems, clusters)
         assert found
         alarms += found.p < 0.05
-        means = [column(np.mean([run.numbers for run in each], axis=0)) for each in systems]
+        means = [column(np.mean([run.each for run in each], axis=0)) for each in systems]
         (p,) = sig.randomization_p_values(means, [(0, 1)], clusters, seed=0, resamples=200)
         naive += p < 0.05
     assert alarms <= 70  # 7 %, where 5 % are nominal
@@ -293,7 +442,7 @@ def test_a_large_difference_is_found_over_three_seeds() -> None:
     found = 0
     for _ in range(50):
         one, other = runs(rng, 3, 500, 0.5), runs(rng, 3, 500, 0.5)
-        better = [Column(run.numbers + 6, run.groups) for run in one]
+        better = [column(run.each + 6) for run in one]
         estimate = sig.over_runs([better, other], np.arange(500))
         assert estimate
         found += estimate.p < 0.05

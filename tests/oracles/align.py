@@ -64,7 +64,7 @@ def placements(entity: str, text: Sequence[str], *, strict: bool) -> list[tuple[
     return tightest(choices)
 
 
-def locate_pairs(
+def locate_ends(
     pairs: Sequence[tuple[str | None, str | None]], text: str, *, strict: bool
 ) -> tuple[int | None, ...]:
     cleaned = [tuple(None if end is None else clean(end) for end in pair) for pair in pairs]

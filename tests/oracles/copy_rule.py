@@ -5,7 +5,7 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 
 from string import punctuation
 
-from spor_tasks.core.sample import AttributeValue, CopySample
+from spor_tasks.core.sample import AttributeValue, Sample, hidden_of
 
 VALUES = {
     "price range": ["less than £20", "cheap", "£20-25", "high", "more than £30", "moderate"],
@@ -44,13 +44,13 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     )
 
 
-def judge(sample: CopySample, output: str, *, whole: bool) -> tuple[bool, bool]:
+def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
     """Return whether every hidden phrase is copied, and whether anything hidden appears."""
     text = normalize(output)
     words = "".join(char for char in text if char not in punctuation).split()
     pairs = isinstance(sample.units[0], AttributeValue)
     copied, leaked = True, False
-    for hidden, phrase in sample.hidden:
+    for hidden, phrase in hidden_of(sample).phrases:
         wanted = phrase.lower()
         found = occurs(wanted, text, whole=whole)
         if pairs:

@@ -6,7 +6,7 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 import math
 from collections.abc import Sequence
 
-from spor_tasks.core.sample import AttributeValue, OrderSample, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, Triple, orders_of
 from tests.oracles import align as slow_align
 
 Positions = Sequence[int | None]
@@ -23,15 +23,17 @@ def located(sample: Sample, output: str) -> Positions:
         else:
             pairs.append((None, unit.value))
     strict = isinstance(sample.units[0], AttributeValue)
-    return slow_align.locate_pairs(pairs, output, strict=strict)
+    return slow_align.locate_ends(pairs, output, strict=strict)
 
 
 def located_for_cwio(sample: Sample, output: str) -> Positions:
     pairs = [
-        (unit.subject, unit.object) if isinstance(unit, Triple) else (sample.name, unit.value)
+        (unit.subject, unit.object)
+        if isinstance(unit, Triple)
+        else (sample.about("name"), unit.value)
         for unit in sample.units
     ]
-    return slow_align.locate_pairs(pairs, output, strict=False)
+    return slow_align.locate_ends(pairs, output, strict=False)
 
 
 def order(positions: Positions) -> list[int]:
@@ -49,14 +51,14 @@ def tau(one: Sequence[int], other: Sequence[int]) -> float:
     return (agreeing - disagreeing) / (agreeing + disagreeing)
 
 
-def judge(sample: OrderSample, output: str) -> tuple[bool, bool, bool]:
+def judge(sample: Sample, output: str) -> tuple[bool, bool, bool]:
     """Return whether an output is faithful, proper and exact."""
     positions = located(sample, output)
     told = order(positions)
     return (
         None not in positions,
-        any(tau(told, reference) > 0 for reference in sample.reference_orders),
-        any(told == list(reference) for reference in sample.reference_orders),
+        any(tau(told, reference) > 0 for reference in orders_of(sample).references),
+        any(told == list(reference) for reference in orders_of(sample).references),
     )
 
 

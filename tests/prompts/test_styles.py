@@ -6,7 +6,7 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
-from spor_tasks.prompts.styles import linearize, prompt
+from spor_tasks.prompts.styles import PROMPT_STYLES, prompt
 
 TRIPLES = Sample(
     id="1",
@@ -22,12 +22,12 @@ PAIRS = Sample(
     corpus="e2e",
     units=(AttributeValue("eat type", "pub"), AttributeValue("family friendly", "yes")),
     references=("unused",),
-    name="The_Grey Duck",
+    context={"name": "The_Grey Duck"},
 )
 
 
 def test_triples_are_marked_and_the_predicate_keeps_its_spaces() -> None:
-    assert linearize(TRIPLES) == (
+    assert prompt(TRIPLES, "seq2seq") == (
         "translate from Triple to Text: "
         "<head> Grey Harbour <relation> leader <tail> Ann Old Moss "
         "<head> Grey Harbour <relation>  l c c n number <tail> 12 000"
@@ -35,20 +35,20 @@ def test_triples_are_marked_and_the_predicate_keeps_its_spaces() -> None:
 
 
 def test_pairs_follow_the_name() -> None:
-    assert linearize(PAIRS) == (
+    assert prompt(PAIRS, "seq2seq") == (
         "translate from MR to Text: name[The Grey Duck] eat type[pub] family friendly[yes]"
     )
 
 
 def test_pairs_without_a_name_stand_alone() -> None:
-    assert linearize(replace(PAIRS, name=None)) == (
+    assert prompt(replace(PAIRS, context={}), "seq2seq") == (
         "translate from MR to Text: eat type[pub] family friendly[yes]"
     )
 
 
 def test_only_a_causal_model_is_given_the_cue() -> None:
-    assert prompt(PAIRS, "seq2seq") == linearize(PAIRS)
-    assert prompt(PAIRS, "causal") == linearize(PAIRS) + " Output:"
+    for sample in (TRIPLES, PAIRS):
+        assert prompt(sample, "causal") == prompt(sample, "seq2seq") + " Output:"
 
 
 def test_an_instruction_says_what_to_do_and_gives_a_fact_a_line() -> None:
@@ -65,7 +65,13 @@ def test_an_instruction_says_what_to_do_and_gives_a_fact_a_line() -> None:
         "- family friendly: yes\n"
         "Text:"
     )
-    assert "name:" not in prompt(replace(PAIRS, name=None), "instruction")
+    assert "name:" not in prompt(replace(PAIRS, context={}), "instruction")
+
+
+def test_a_corpus_of_ones_own_is_worded_as_those_with_its_kind_of_units() -> None:
+    for sample in (TRIPLES, PAIRS):
+        for style in PROMPT_STYLES:
+            assert prompt(replace(sample, corpus="own"), style) == prompt(sample, style)
 
 
 def test_an_unknown_style_is_an_error() -> None:
@@ -75,5 +81,5 @@ def test_an_unknown_style_is_an_error() -> None:
 
 def test_stored_units_stay_raw() -> None:
     before = TRIPLES.units
-    linearize(TRIPLES)
+    prompt(TRIPLES, "seq2seq")
     assert TRIPLES.units == before

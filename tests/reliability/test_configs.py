@@ -18,9 +18,9 @@ from training import config
 from training.experiments import experiment
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "training": config.load,
-    "experiment": experiment.load,
-    "models": lambda path: list(many.read([str(path)])),
+    "training": config.load_config,
+    "experiment": experiment.load_experiment,
+    "models": lambda path: list(many.read_models([str(path)])),
     "evaluation": lambda path: evaluate.read_settings(argparse.Namespace(config=str(path))),
 }
 
@@ -29,18 +29,18 @@ SETTINGS = {"an empty file", "many levels", "100,000 brackets"}
 
 _LAUGHS = "".join(f"- &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 30))
 TEXTS = {
-    "aliases": (f"- &a0 [ha, ha]\n{_LAUGHS}", "line 2 is an alias, which is refused"),
-    "a list in itself": ("- &a [*a]", "is an alias"),
-    "a merge": ("- &a {pretrained: x}\n- {<<: *a}", "is an alias"),
-    "digits": (f"- a\n- {'9' * 5_000}", "line 2 is a number of 5,000 digits, which is refused"),
-    "minus and digits": (f"a: -{'9' * 5_000}", "is a number of 5,001 digits"),
-    "hexadecimal digits": (f"- !!int 0x{'f' * 5_000}", "is a number of 5,002 digits"),
-    "base 60": (f"- !!int 1{':59' * 5_000}", "is a number of 15,001 digits"),
-    "brackets": ("[" * 100_000, "is nested more than 50 deep"),
-    "braces": ("{a: " * 50_000, "is nested more than 50 deep"),
-    "dashes": ("- " * 100_000, "is nested more than 50 deep"),
-    "question marks": ("? " * 100_000, "is nested more than 50 deep"),
-    "indents": ("\n".join(f"{' ' * i}a:" for i in range(600)), "is nested more than 50 deep"),
+    "aliases": (f"- &a0 [ha, ha]\n{_LAUGHS}", "line 2: an alias is not allowed"),
+    "a list in itself": ("- &a [*a]", "an alias is not allowed"),
+    "a merge": ("- &a {pretrained: x}\n- {<<: *a}", "an alias is not allowed"),
+    "digits": (f"- a\n- {'9' * 5_000}", "line 2: a number of 5,000 digits is not allowed"),
+    "minus and digits": (f"a: -{'9' * 5_000}", "a number of 5,001 digits"),
+    "hexadecimal digits": (f"- !!int 0x{'f' * 5_000}", "a number of 5,002 digits"),
+    "base 60": (f"- !!int 1{':59' * 5_000}", "a number of 15,001 digits"),
+    "brackets": ("[" * 100_000, "more than 50 levels of nesting"),
+    "braces": ("{a: " * 50_000, "more than 50 levels of nesting"),
+    "dashes": ("- " * 100_000, "more than 50 levels of nesting"),
+    "question marks": ("? " * 100_000, "more than 50 levels of nesting"),
+    "indents": ("\n".join(f"{' ' * i}a:" for i in range(600)), "more than 50 levels of nesting"),
     "length": ("# a comment\n" * 100_000, "cannot be read: it has more than 262,144 bytes"),
     "no number": ("- !!int many", "is not valid YAML"),
     "no truth": ("- !!bool maybe", "is not valid YAML"),
@@ -88,7 +88,7 @@ def test_it_is_refused_wherever_settings_are_read(reader: str, text: str, tmp_pa
 @pytest.mark.parametrize("value", ["9" * 5_000, "- " * 5_000, "[&a [], *a]", "!!int x"])
 def test_what_costs_is_refused_on_the_command_line_too(value: str) -> None:
     with cheap(), pytest.raises(ConfigError, match=r"command line: lora\.rank"):
-        config.parse("{}", [f"lora.rank={value}"])
+        config.parse_config("{}", [f"lora.rank={value}"])
 
 
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])

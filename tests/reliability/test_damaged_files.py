@@ -72,7 +72,7 @@ def test_a_damaged_file_among_others_is_left_out_of_a_report(
     assert "Systematicity: mini, strict sets" in out
     if file.startswith("results"):
         assert status == 1
-        assert f"{file}: is no readable result file" in out
+        assert f"{file}: is not a readable result file" in out
 
 
 COMMANDS_WITH_NAMES: Sequence[Sequence[str]] = (

@@ -18,8 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import cli
-from spor_tasks.aspects import folder
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import folder, named
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.evaluation import evaluate, many
@@ -30,6 +29,7 @@ from tests.support.result_files import adapter_manifest
 from tests.support.strategies import VALUES, changed, places
 from training import config
 from training.experiments import experiment
+from training.settings import keys
 
 pytestmark = pytest.mark.timeout(60 * SOAK)
 few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * SOAK)
@@ -88,9 +88,9 @@ def _evaluation(path: Path) -> None:
 
 
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
-    "training": (config.load, TRAINING),
-    "experiment": (experiment.load, EXPERIMENT),
-    "models": (lambda path: list(many.read([str(path)])), MODELS),
+    "training": (config.load_config, TRAINING),
+    "experiment": (experiment.load_experiment, EXPERIMENT),
+    "models": (lambda path: list(many.read_models([str(path)])), MODELS),
     "evaluation": (_evaluation, EVALUATION),
 }
 SCALARS = VALUES | st.sampled_from(
@@ -146,18 +146,18 @@ def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> 
 
 @few
 @given(
-    st.sampled_from(list(config.known_keys())) | st.text(max_size=5), st.lists(WORDS, max_size=5)
+    st.sampled_from(list(keys(config.TrainingConfig))) | st.text(max_size=5), st.lists(WORDS, max_size=5)
 )
 def test_any_override(key: str, words: list[str]) -> None:
     with suppress(SporError):
-        config.parse(yaml.safe_dump(TRAINING), [f"{key}={''.join(words)}"])
+        config.parse_config(yaml.safe_dump(TRAINING), [f"{key}={''.join(words)}"])
 
 
 @few
 @given(st.lists(WORDS | st.sampled_from(["pretrained=", "peft=", "a", ","]), max_size=9))
 def test_any_name_of_a_model(words: list[str]) -> None:
     with suppress(SporError):
-        list(many.read(["".join(words)]))
+        list(many.read_models(["".join(words)]))
 
 
 # --- Folders --------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = tmp_path_factory.mktemp("built") / "sets"
     facts = {"corpus_version": "x", "settings": {"limit": 0.02}, "seed": 0}
     with folder.new(built) as staging:
-        folder.write(staging, registry.load("systematicity", "mini"), facts)
+        folder.write_sets(staging, named.load("systematicity", "mini"), facts)
     return built
 
 

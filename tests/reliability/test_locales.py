@@ -39,7 +39,7 @@ COMMANDS = {
 SCRIPT = """
 import sys
 from spor_tasks import cli
-from spor_tasks.splits import stats
+from spor_tasks.benchmarks.spor import statistics as stats
 from training import __main__ as training
 
 sys.modules["matplotlib"] = None

@@ -15,7 +15,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import evaluate, many
 from spor_tasks.harness import stubs
-from tests.training.conftest import make_tokenizer
+from tests.support.tiny_bases import make_tokenizer
 from training.bases import load_base
 from training.config import ModelConfig
 

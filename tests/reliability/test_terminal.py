@@ -71,12 +71,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def hostile(sample: Sample) -> Sample:
     units = tuple(Triple(*unit[:2], f"{unit[-1]} {TEXT}") for unit in sample.units)
     texts = tuple(f"{text} {TEXT}" for text in sample.references)
-    return replace(sample, units=units, references=texts, category=TEXT)
+    return replace(sample, units=units, references=texts, context={"category": TEXT})
 
 
 def pairs(number: int) -> Sample:
     units = (AttributeValue(TEXT, "café"), AttributeValue(f"{number}", TEXT))
-    return Sample("", NAME, units, (TEXT,), name=TEXT)
+    return Sample("", NAME, units, (TEXT,), context={"name": TEXT})
 
 
 def corpus(place: Place) -> str:
@@ -91,7 +91,7 @@ def sets(place: Place) -> str:
     atom, combination = Split("atom", (one, *others)), Split("combination", (two,))
     pair = SplitPair("systematicity", NAME, "strict", (atom, combination), Split("test", (one,)))
     with folder.new(place.folder / "sets") as staging:
-        folder.write(staging, pair, {"settings": {"limit": 0.02}})
+        folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
     return str(place.folder / "sets")
 
 
@@ -254,7 +254,7 @@ def leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
 
 
 def test_every_command_is_attacked_or_given_nothing() -> None:
-    commands = {*leaves(cli._parser()), *leaves(training._parser(), "training")}
+    commands = {*leaves(cli.parser()), *leaves(training._parser(), "training")}
     assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands
 
 

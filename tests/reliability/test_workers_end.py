@@ -28,9 +28,9 @@ PARENTS = """
 import json, os, signal, sys
 from pathlib import Path
 import torch
-from training import run
+from training.experiments import run
 from training.__main__ import main
-from training.launch import launch
+from training.experiments.launch import launch
 
 def worker(experiment, *_, **__):
     import napping

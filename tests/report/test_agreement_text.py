@@ -159,9 +159,9 @@ def test_a_folder_that_cannot_be_written_is_named(
     [
         (
             ["--judgement", "bad"],
-            "error: there is no judgement 'bad'\n  Choose from good, shame.\n",
+            "error: there is no judgement 'bad'\n  Use one of good, shame.\n",
         ),
-        (["--metric", "bad"], "error: there is no metric 'bad'\n  Choose from parent, "),
+        (["--metric", "bad"], "error: there is no metric 'bad'\n  Use one of parent, "),
     ],
 )
 def test_a_name_that_is_unknown_is_an_error(
@@ -178,7 +178,7 @@ def test_a_bad_row_is_told_with_file_and_line(
 ) -> None:
     file = write(tmp_path / "judged.jsonl", [*rows(), {"input": 1}])
     assert cli.main(["metrics", "agreement", file]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {file}:13: `data` must be a list")
+    assert capsys.readouterr().err.startswith(f"error: {file}:13: `data` must be a non-empty list")
 
 
 @pytest.mark.parametrize("option", [["--resamples", "0"], ["--seed", "-1"]])
@@ -191,12 +191,12 @@ def test_a_number_that_cannot_be_is_refused(
 
 
 def test_the_command_has_the_defaults_of_the_module() -> None:
-    options = cli._parser().parse_args(["metrics", "agreement", "file"])
+    options = cli.parser().parse_args(["metrics", "agreement", "file"])
     assert (options.resamples, options.seed) == (agreement.RESAMPLES, agreement.SEED)
 
 
 def test_equal_files_are_equal_bytes(file: str, tmp_path: Path) -> None:
-    found = agreement.agreements(agreement.read([Path(file)]), resamples=10)
+    found = agreement.agreements(agreement.read_judged([Path(file)]), resamples=10)
     for name in ("one", "other"):
         agreement_text.write(found, tmp_path / name)
     for path in (tmp_path / "one").iterdir():

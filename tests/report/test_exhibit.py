@@ -150,7 +150,7 @@ def test_the_command_shows_a_sample_without_colours_where_no_terminal_is(
     assert "[0: Cold Sound]." in out
     assert "\x1b" not in out
     assert main(["show", str(run), "7"]) == 2
-    assert "'7' is no sample's id" in capsys.readouterr().err
+    assert "'7' is neither the id" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,11 @@ def test_systems_are_in_order_with_ranks_and_groups(tmp_path: Path) -> None:
 
     (board,) = boards(tmp_path)
 
-    assert (board.aspect, board.corpus, board.n) == ("systematicity", "mini", 40)
+    assert (board.spec.name.aspect, board.spec.name.corpus, board.n) == (
+        "systematicity",
+        "mini",
+        40,
+    )
     found = [(entry.model, entry.arm, entry.rank, entry.groups) for entry in board.entries]
     assert found[0] == ("ahead", "atom", 1, "a")
     assert sorted(found[1:3]) == [("likewise", "atom", 2, "b"), ("steady", "atom", 2, "b")]
@@ -150,7 +154,7 @@ def test_many_systems_with_known_gaps_are_told_apart(systems: int) -> None:
         (Path(str(number)), "task"): Logged(
             tuple(map(str, range(150))),
             np.arange(150),
-            {"parent": Column(items - level + rng.normal(0, 1.5, 150), np.zeros(150, int))},
+            {"parent": Column.of(list(items - level + rng.normal(0, 1.5, 150)))},
         )
         for number, level in enumerate(levels)
     }

@@ -6,7 +6,7 @@ import pytest
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import report
-from spor_tasks.core.sample import CopySample, OrderSample
+from spor_tasks.core.sample import Hidden, Orders
 from spor_tasks.results.logged import find
 from spor_tasks.results.reading import collect
 from tests.support.scripted import ScriptedLM, evaluate, half_right
@@ -52,10 +52,10 @@ def test_every_logged_sample_becomes_a_record(written: Path) -> None:
         records = list(file.records())
         assert len(records) == result.n <= LIMIT
         for record in records:
-            kinds.add(type(record.sample))
+            kinds.add(type(record.sample.challenge))
             assert len(record.inputs) == len(record.contexts) == len(record.outputs)
             for prompt, context in zip(record.inputs, record.contexts, strict=True):
                 assert context.endswith(prompt)
                 assert (context == prompt) == (result.shown_arm is None)
             assert not any(name.endswith("_stderr") for name in record.scores)
-    assert kinds > {OrderSample, CopySample}
+    assert kinds > {Orders, Hidden}

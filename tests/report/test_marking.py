@@ -1,10 +1,13 @@
 """Marks on outputs: where units stand, what is missing, what leaks."""
 
+from dataclasses import replace
+
 import pytest
 
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
-from spor_tasks.report.marking import Fault, Label, Mark, faults_of, mark, mark_all
-from spor_tasks.text.answers import Span
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
+from spor_tasks.report import marking
+from spor_tasks.report.marking import Fault, Label, Mark, Marked, Span, faults_of, mark_all
+from spor_tasks.text import filters
 
 SHIP = Sample(
     id="1",
@@ -15,22 +18,27 @@ SHIP = Sample(
     ),
     references=("Amber Heron of Morvmouth measures 46 metres.",),
 )
-ORDERED = OrderSample.of(SHIP, ((0, 1), (1, 0)), ((0, 1),))
-PORT = CopySample(
+ORDERED = replace(SHIP, challenge=Orders(((0, 1), (1, 0)), ((0, 1),)))
+PORT = Sample(
     id="2",
     corpus="mini",
     units=(Triple("Entity 1", "harbour", "Old Basin"),),
     references=(),
-    hidden=(("Low", "Entity 1"),),
+    challenge=Hidden((("Low", "Entity 1"),)),
 )
-INN = CopySample(
+INN = Sample(
     id="3",
     corpus="e2e",
     units=(AttributeValue("customer rating", "Value A out of 5"),),
     references=(),
-    name="The Gull",
-    hidden=(("customer rating", "Value A out of 5"),),
+    context={"name": "The Gull"},
+    challenge=Hidden((("customer rating", "Value A out of 5"),)),
 )
+
+
+def mark(sample: Sample, output: str) -> Marked:
+    """What is made of an output of an untuned model."""
+    return marking.mark(sample, output, filters.apply(filters.UNTUNED, output))
 
 
 def _marked(sample: Sample, output: str) -> list[tuple[str, str]]:
@@ -75,7 +83,7 @@ def test_what_two_units_share_is_marked_as_both() -> None:
         "e2e",
         (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
         (),
-        name="The Gull",
+        context={"name": "The Gull"},
     )
     assert mark(sample, "At The Old Pier.").marks == (
         Mark(3, 11, (Label("unit", 0),)),
@@ -105,7 +113,7 @@ def test_a_synonym_is_no_doubt() -> None:
     assert mark(sample, "Chess is American.").faults == ()
 
 
-def test_only_the_answer_counts_and_the_rest_is_kept() -> None:
+def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
     found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
     assert (found.scored, found.units) == (Span(7, 19), (0, 1))
     assert found.faults == (Fault.UNIT, Fault.LINES)
@@ -113,6 +121,29 @@ def test_only_the_answer_counts_and_the_rest_is_kept() -> None:
     text = "The Amber Heron, 46 metres long, was built in Morvmouth."
     marks = [(start + 7, end + 7, labels) for start, end, labels in mark(SHIP, text).marks]
     assert list(mark(SHIP, f"Here:\n\n{text}").marks) == marks != []
+
+
+@pytest.mark.parametrize(
+    ("output", "scored", "start"),
+    [
+        ("<think>\nMorvmouth.\n</think>\nMorvmouth.", "Morvmouth.", 28),
+        ("It is Morvmouth.\nMorvmouth.\nMorvmouth.", "Morvmouth.", 17),
+        ("In Morvmouth, 46 metres", "Morvmouth", 3),
+        ("<think>\nMorvmouth.", "<think>", 0),
+        ("<think>\nMorvmouth.", "", 18),
+        ("Morvmouth.\n46 metres.", "Morvmouth.\n46 metres.", 0),
+        ("Morvmouth (a port)", "Morvmouth (a port)", 0),
+    ],
+)
+def test_what_was_scored_is_found_in_the_output(output: str, scored: str, start: int) -> None:
+    found = marking.mark(SHIP, output, scored)
+    assert (found.output, found.scored) == (output, Span(start, start + len(scored)))
+
+
+def test_what_was_scored_and_is_not_in_the_output_is_marked_alone() -> None:
+    found = marking.mark(SHIP, "MORVMOUTH, 46 METRES", "Morvmouth, 46 metres.")
+    assert (found.output, found.scored) == ("Morvmouth, 46 metres.", Span(0, 21))
+    assert found.faults == ()
 
 
 @pytest.mark.parametrize("output", ["", "  ", "\n", '"', "...", "<think>\nAmber Heron"])
@@ -170,10 +201,10 @@ def test_an_order_unlike_every_reference_s_is_a_fault_only_of_a_faithful_output(
 
 def test_outputs_for_two_orders_are_judged_together() -> None:
     fine, short = "Morvmouth, 46 metres.", "Morvmouth."
-    both = mark_all(ORDERED, [fine, short])
+    both = mark_all(ORDERED, [fine, short], [fine, short])
     assert faults_of(both) == (Fault.UNIT, Fault.UNEQUAL)
-    assert faults_of(mark_all(ORDERED, [short, short])) == (Fault.UNIT,)
-    assert faults_of(mark_all(ORDERED, [fine, fine])) == ()
+    assert faults_of(mark_all(ORDERED, [short] * 2, [short] * 2)) == (Fault.UNIT,)
+    assert faults_of(mark_all(ORDERED, [fine] * 2, [fine] * 2)) == ()
 
 
 @pytest.mark.parametrize(

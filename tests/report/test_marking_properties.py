@@ -1,14 +1,17 @@
 """Whatever a model writes, marks lie in it, and agree with the metrics."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import AttributeValue, CopySample, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, Triple
 from spor_tasks.metrics.copy_rule import CopyRule, normalized, origins
 from spor_tasks.metrics.order import is_strict
-from spor_tasks.report.marking import Fault, mark
+from spor_tasks.report import marking
+from spor_tasks.report.marking import Fault, Marked
 from spor_tasks.text import align
-from spor_tasks.text.answers import answer
+from spor_tasks.text.filters import first_line
 from spor_tasks.text.normalize import clean, token_spans
 
 _PIECES = ["Amber_Heron", "Morvmouth", "46 metres", "a", "Entity 1", "1st entity", "low", "yellow"]
@@ -21,10 +24,16 @@ plain = st.builds(
     lambda units: Sample("1", "drawn", tuple(units), ("A b.",)), st.one_of(units, values)
 )
 copying = st.builds(
-    lambda units, hidden: CopySample.of(Sample("1", "drawn", tuple(units), ()), hidden),
+    lambda units, hidden: replace(
+        Sample("1", "drawn", tuple(units), ()), challenge=Hidden(tuple(hidden))
+    ),
     units,
     st.lists(pairs, max_size=3),
 )
+
+
+def mark(sample: Sample, output: str) -> Marked:
+    return marking.mark(sample, output, first_line(output))
 
 
 @given(texts)
@@ -54,7 +63,7 @@ def test_marks_ascend_without_overlap_inside_what_is_scored(sample: Sample, outp
 @given(plain | copying, texts)
 def test_a_unit_is_marked_or_missing_as_fidelity_has_it(sample: Sample, output: str) -> None:
     found = mark(sample, output)
-    text = answer(output)
+    text = first_line(output)
     positions = align.locate(sample.units, text, strict=is_strict(sample))
     marked = {
         label.number for _, _, labels in found.marks for label in labels if "unit" in label.kind
@@ -65,11 +74,9 @@ def test_a_unit_is_marked_or_missing_as_fidelity_has_it(sample: Sample, output: 
 
 
 @given(copying, texts)
-def test_every_leak_and_copy_is_marked_as_the_copy_rule_has_it(
-    sample: CopySample, output: str
-) -> None:
+def test_every_leak_and_copy_is_marked_as_the_copy_rule_has_it(sample: Sample, output: str) -> None:
     found = mark(sample, output)
-    verdict = CopyRule().measure(sample, output.partition("\n")[0]).published
+    verdict = CopyRule().judge(sample, first_line(output)).published
     labels = [label for _, _, labels in found.marks for label in labels]
     assert found.leaks == tuple(leak.value for leak in verdict.leaks)
     leaks = {label.number for label in labels if "leak" in label.kind}

@@ -7,11 +7,14 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import pytest
 
 from spor_tasks import report
+from spor_tasks.core.codec import sample_of
+from spor_tasks.core.sample import Hidden, Orders
 from spor_tasks.report import browser, page, plots
 from spor_tasks.report.browser import browse
 from tests.support import invented_runs
@@ -110,10 +113,23 @@ def test_every_output_is_in_the_page_as_it_was_written(html: str, runs: Path) ->
         output
         for file in runs.glob("samples_*.jsonl")
         for line in file.read_text().splitlines()
-        for output in json.loads(line)["filtered_resps"]
+        for (output,) in json.loads(line)["resps"]
     }
     assert packed == logged
     assert set(HOSTILE) < packed
+
+
+def test_every_sample_is_in_the_page_as_it_was_logged(html: str, runs: Path) -> None:
+    packed = {
+        sample_of(doc) for test in chunk(html, 0)["tests"] for doc in chunk(html, test["chunk"])
+    }
+    logged = {
+        sample_of(json.loads(line)["doc"])
+        for file in runs.glob("samples_*.jsonl")
+        for line in file.read_text().splitlines()
+    }
+    assert packed == logged
+    assert {type(sample.challenge) for sample in packed} == {NoneType, Orders, Hidden}
 
 
 def test_the_same_files_are_the_same_page(runs: Path, tmp_path: Path) -> None:
@@ -170,7 +186,7 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
     html = page.page(found := report.collect([tmp_path]), browse(found.samples), ())
     index = chunk(html, 0)
     assert [run["samples"] for run in index["runs"]] == [None, [2, 1]]
-    assert [row[0] for row in chunk(html, index["tests"][0]["chunk"])] == [
+    assert [row["id"] for row in chunk(html, index["tests"][0]["chunk"])] == [
         invented_runs.town(number).id for number in range(3)
     ]
 

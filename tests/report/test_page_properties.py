@@ -66,7 +66,7 @@ def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str],
 @given(st.lists(texts, max_size=5))
 def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
     sample = town(2)
-    rows = [browser._output_row(mark(sample, output)) for output in outputs]
+    rows = [browser._output_row(mark(sample, output, output)) for output in outputs]
     packed = browser._packed(browser._json(rows))
     assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
     found = json.loads(gzip.decompress(base64.b64decode(packed)))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import AttributeValue, CopySample, OrderSample, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.results import logged as samples
 from spor_tasks.results import reading as results
 from spor_tasks.results.logged import SampleFile
@@ -17,23 +17,22 @@ TOLD = Sample(
     corpus="invented",
     units=(Triple("Greyport", "sea", "Cold_Sound"),),
     references=("Greyport is by the Cold Sound.", "The Cold Sound is the sea of Greyport."),
-    category="Harbour",
+    context={"category": "Harbour"},
 )
-ORDERED = OrderSample(
+ORDERED = Sample(
     id="ordered",
     corpus="invented",
     units=(AttributeValue("food", "Basque"), AttributeValue("area", "quayside")),
     references=("The Gull serves Basque food by the quayside.",),
-    name="The Gull",
-    input_orders=((1, 0), (0, 1)),
-    reference_orders=((0, 1),),
+    context={"name": "The Gull"},
+    challenge=Orders(((1, 0), (0, 1)), ((0, 1),)),
 )
-HIDDEN = CopySample(
+HIDDEN = Sample(
     id="hidden",
     corpus="invented",
     units=(Triple("Entity 1", "sea", "Cold_Sound"),),
     references=(),
-    hidden=(("Greyport", "Entity 1"),),
+    challenge=Hidden((("Greyport", "Entity 1"),)),
 )
 PARENT = {"parent": 12.5, "parent_full_table": 25}
 
@@ -58,17 +57,39 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
     assert record.sample == TOLD
     assert record.inputs == record.contexts
     assert record.inputs[0].endswith("<tail> Cold Sound Output:")
-    assert record.outputs == (output,)
+    assert (record.outputs, record.scored) == ((output,), ("Greyport: Cold Sound.",))
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64
     assert list(file.scores()) == [("told", frozenset(TOLD.units), record.scores)]
+
+
+@pytest.mark.parametrize(
+    ("logged_as", "scored"),
+    [
+        ([" Cold Sound."], " Cold Sound."),
+        ([[" Cold Sound."]], " Cold Sound."),
+        ([""], ""),
+        (..., "First."),
+        (None, "First."),
+        ([], "First."),
+        ([None], "First."),
+        (["a", "b"], "First."),
+    ],
+)
+def test_what_was_scored_is_what_filters_left_and_else_the_first_line(
+    tmp_path: Path, logged_as: object, scored: str
+) -> None:
+    row = sample_row(TOLD, ["\nFirst.\n Cold Sound."], PARENT) | {"filtered_resps": logged_as}
+    file = logged(tmp_path, {key: value for key, value in row.items() if value is not ...})
+    (record,) = file.records()
+    assert record.scored == (scored,)
 
 
 def test_a_sample_in_two_orders_has_two_of_each(tmp_path: Path) -> None:
     row = sample_row(ORDERED, ["one", "two"], {"fidelity_pbh": 100.0})
     (record,) = logged(tmp_path, row).records()
     assert record.sample == ORDERED
-    assert record.outputs == ("one", "two")
+    assert record.outputs == record.scored == ("one", "two")
     assert len(set(record.inputs)) == len(set(record.contexts)) == 2
 
 
@@ -96,7 +117,7 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path
     file.path.write_bytes(file.path.read_bytes()[:-40])
     for reading in (file.records(), file.scores()):
         assert next(iter(reading))
-        with pytest.raises(ResultError, match=r"samples_.*jsonl:2: is no sample of SPOR"):
+        with pytest.raises(ResultError, match=r"samples_.*jsonl:2: is not a sample of our tasks"):
             next(iter(reading))
 
 
@@ -113,7 +134,7 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path
 def test_a_line_of_somebody_elses_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     file = logged(tmp_path, sample_row(TOLD, ["x"], PARENT) | change)
     for reading in (file.records(), file.scores()):
-        with pytest.raises(ResultError, match=r"jsonl:1: is no sample of SPOR"):
+        with pytest.raises(ResultError, match=r"jsonl:1: is not a sample of our tasks"):
             list(reading)
 
 
@@ -123,7 +144,7 @@ def test_a_line_of_somebody_elses_is_named(tmp_path: Path, change: dict[str, Any
 def test_a_record_needs_prompts_and_outputs(tmp_path: Path, change: dict[str, Any]) -> None:
     row = sample_row(TOLD, ["x"], PARENT) | change
     file = logged(tmp_path, {key: value for key, value in row.items() if value is not ...})
-    with pytest.raises(ResultError, match=r"jsonl:1: is no sample of SPOR"):
+    with pytest.raises(ResultError, match=r"jsonl:1: is not a sample of our tasks"):
         list(file.records())
 
 
@@ -156,5 +177,5 @@ def test_a_document_of_other_types_is_named(tmp_path: Path, key: str, value: obj
     kinds = {"hidden": HIDDEN, "input_orders": ORDERED, "reference_orders": ORDERED}
     row = sample_row(kinds.get(key, TOLD), ["x", "y"], PARENT)
     row["doc"][key] = value
-    with pytest.raises(ResultError, match=r"jsonl:1: is no sample of SPOR"):
+    with pytest.raises(ResultError, match=r"jsonl:1: is not a sample of our tasks"):
         list(logged(tmp_path, row).records())

@@ -54,7 +54,7 @@ def test_a_score_that_is_nan_is_no_score(tmp_path: Path) -> None:
 def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
     file = write_result(tmp_path / "results_1.json")
     file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(ResultError, match=r"results_1\.json: is no readable result file"):
+    with pytest.raises(ResultError, match=r"results_1\.json: is not a readable result file"):
         reading.read(file)
 
 
@@ -75,7 +75,7 @@ def test_a_number_of_samples_that_none_can_have_is_refused(tmp_path: Path, count
     counts["effective"] = count
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"n-samples\..*\.effective is .*, (less|more) than"):
+    with pytest.raises(ResultError, match=r"n-samples\..*\.effective is .*, but"):
         reading.read(file)
 
 
@@ -86,7 +86,7 @@ def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: 
     assert [result.task for result in reading.read(file)] == ["mine"]
     del content["n-samples"]["mine"]
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"n-samples\.mine is None, not object"):
+    with pytest.raises(ResultError, match=r"n-samples\.mine is None"):
         reading.read(file)
 
 

@@ -11,7 +11,7 @@ from spor_tasks.benchmarks.spor import released
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora import jsonl
 from spor_tasks.corpora.webnlg import reader as webnlg
-from spor_tasks.text.align import Pair, locate, locate_pairs, order
+from spor_tasks.text.align import Ends, locate, locate_ends, order
 from tests.oracles import align as slow_align
 
 pytestmark = pytest.mark.benchmark
@@ -35,7 +35,7 @@ def align_all(samples: Iterable[Sample], *, strict: bool) -> int:
 
 @pytest.mark.real_data
 def test_match_of_both_corpora(data_dir: Path) -> None:
-    e2e = jsonl.read(data_dir / released.path("train_e2e_order-invariance_original"), "e2e")
+    e2e = jsonl.read_samples(data_dir / released.path("train_e2e_order-invariance_original"), "e2e")
     for name, samples, strict in (
         ("WebNLG", webnlg.read_train(data_dir), False),
         ("E2E", e2e, True),
@@ -64,14 +64,14 @@ def test_the_worst_reference_repeated_eight_times(data_dir: Path) -> None:
 def test_an_entity_repeated_in_a_long_text(tokens: int) -> None:
     rng = random.Random(0)
     entity = " ".join(WORDS[:tokens])
-    pair: Pair = (None, entity)
+    pair: Ends = (None, entity)
     for name, text in (
         ("14 times", f"{entity} " * 14),
         ("to 10,000 tokens", f"{entity} " * (10_000 // tokens)),
         ("shuffled, 10,000 tokens", " ".join(rng.choices(WORDS[:tokens], k=10_000))),
         ("each token 400 times", " ".join(word for word in WORDS[:tokens] for _ in range(400))),
     ):
-        took = seconds(lambda: locate_pairs([pair], text, strict=False))  # noqa: B023
+        took = seconds(lambda: locate_ends([pair], text, strict=False))  # noqa: B023
         print(f"\n{tokens}-token entity, {name}: {took * 1e3:.1f} ms")
 
 
@@ -79,8 +79,8 @@ def test_an_entity_repeated_in_a_long_text(tokens: int) -> None:
 def test_against_the_whole_product(repetitions: int) -> None:
     choices = [list(range(token, 8 * repetitions, 8)) for token in range(8)]
     text = f"{' '.join(WORDS[:8])} " * repetitions
-    pair: Pair = (None, " ".join(WORDS[:8]))
-    fast = seconds(lambda: locate_pairs([pair], text, strict=False))
+    pair: Ends = (None, " ".join(WORDS[:8]))
+    fast = seconds(lambda: locate_ends([pair], text, strict=False))
     slow = seconds(lambda: slow_align.tightest(choices))
     print(
         f"\n8-token entity, {repetitions} times: {fast * 1e3:.2f} ms, the product alone "

@@ -10,11 +10,10 @@ from time import process_time
 
 import pytest
 
-from spor_tasks.aspects import check, order_invariance, productivity
+from spor_tasks.aspects import check, named, order_invariance, productivity
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.systematicity import Overlaps, _combination, _largest_first
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.core.sample import Corpus
+from spor_tasks.core.sample import CorpusSamples
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
 from spor_tasks.text import align
@@ -25,12 +24,12 @@ RUNS = 3
 
 
 @pytest.fixture(scope="module")
-def corpora(data_dir: Path) -> dict[str, Corpus]:
+def corpora(data_dir: Path) -> dict[str, CorpusSamples]:
     return {
-        "webnlg": Corpus(
+        "webnlg": CorpusSamples(
             "webnlg", webnlg.read_train(data_dir), webnlg.read_test(data_dir, keep="strict")
         ),
-        "e2e": Corpus("e2e", e2e.read_train(data_dir), e2e.read_test(data_dir)),
+        "e2e": CorpusSamples("e2e", e2e.read_train(data_dir), e2e.read_test(data_dir)),
     }
 
 
@@ -56,7 +55,7 @@ def fastest(work: Callable[[], object]) -> float:
 
 
 @pytest.mark.parametrize(("corpus", "asked"), [("webnlg", "≤ 0.06 s"), ("e2e", "≤ 0.02 s")])
-def test_systematicity(corpora: dict[str, Corpus], corpus: str, asked: str) -> None:
+def test_systematicity(corpora: dict[str, CorpusSamples], corpus: str, asked: str) -> None:
     units = [frozenset(sample.units) for sample in corpora[corpus].samples]
     order = _largest_first(units, random.Random(0))
     published = {"webnlg": "about 1 s in all", "e2e": "about 8.5 s in all"}[corpus]
@@ -71,7 +70,7 @@ def test_systematicity(corpora: dict[str, Corpus], corpus: str, asked: str) -> N
     row(f"systematicity {corpus}: Combination", took, "≤ 3 s", published)
 
 
-def test_productivity(corpora: dict[str, Corpus]) -> None:
+def test_productivity(corpora: dict[str, CorpusSamples]) -> None:
     def build() -> None:
         for corpus in corpora.values():
             for n in productivity.THRESHOLDS:
@@ -80,14 +79,14 @@ def test_productivity(corpora: dict[str, Corpus]) -> None:
     row("productivity: all N, both corpora", fastest(build), "≤ 3 s", "42 s")
 
 
-def test_order_invariance(corpora: dict[str, Corpus]) -> None:
+def test_order_invariance(corpora: dict[str, CorpusSamples]) -> None:
     start = process_time()
     for corpus in corpora.values():
         order_invariance.matched(corpus.train)
     row("order invariance: Match of both corpora", process_time() - start, "≤ 8 s", "23 s")
 
 
-def test_a_reference_repeated_eight_times(corpora: dict[str, Corpus]) -> None:
+def test_a_reference_repeated_eight_times(corpora: dict[str, CorpusSamples]) -> None:
     worst = 0.0
     for sample in corpora["webnlg"].test:
         for text in sample.references:
@@ -101,5 +100,5 @@ def test_a_reference_repeated_eight_times(corpora: dict[str, Corpus]) -> None:
 def test_check(corpus: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     for aspect in ("systematicity", "productivity"):
-        pair = registry.load(aspect, corpus)
+        pair = named.load(aspect, corpus)
         row(f"check of {aspect} {corpus}", fastest(lambda: check.check(pair)), "")  # noqa: B023

@@ -13,7 +13,7 @@ import resource, sys, time
 from functools import partial
 from pathlib import Path
 from spor_tasks.corpora import e2e, webnlg
-from spor_tasks.splits import published
+from spor_tasks.benchmarks.spor import released as published
 
 folder, held = Path(sys.argv[1]), []
 

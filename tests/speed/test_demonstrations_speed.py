@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.prompts.demonstrations import choose
 
 
@@ -22,7 +22,7 @@ from spor_tasks.prompts.demonstrations import choose
     ],
 )
 def test_demonstrations(corpus: str, aspect: str, part: str | None) -> None:
-    pair = registry.load(aspect, corpus, None, part)
+    pair = named.load(aspect, corpus, None, part)
     start = time.perf_counter()
     covered = len(choose(pair, 8))
     seconds = time.perf_counter() - start

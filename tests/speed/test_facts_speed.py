@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.metrics import classifier
 from tests.support.classifiers import save_classifier
 from tests.support.timing import least
@@ -19,11 +19,12 @@ torch.set_num_threads(1)  # for a model this small, threads cost more than they 
 
 @pytest.mark.parametrize("batch_size", [8, 32, 128])
 def test_facts(tmp_path: Path, batch_size: int) -> None:
-    samples = registry.load("order_invariance", "mini", part="performance").test.samples
+    samples = named.load("order_invariance", "mini", part="performance").test.samples
     outputs = [sample.references[0] for sample in samples]
     pairs = sum(len(sample.units) for sample in samples)
     facts = classifier.load(str(save_classifier(tmp_path)), device="cpu", batch_size=batch_size)
-    fast = least(lambda: facts.judge(samples, outputs))
+    texts = [(output,) for output in outputs]
+    fast = least(lambda: facts.measure(samples, texts))
 
     def one_by_one() -> None:
         for sample, output in zip(samples[:FEW], outputs, strict=False):

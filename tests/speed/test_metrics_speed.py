@@ -11,13 +11,13 @@ import pytest
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import write_rows
-from spor_tasks.core.sample import CopySample, OrderSample, Sample
+from spor_tasks.core.sample import Sample
 from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.copy_rule import CopyRule
-from spor_tasks.metrics.order import Cwio, OrderInvariance
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.base import Metric, Texts
+from spor_tasks.metrics.copy_rule import COPY_RULE
+from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
+from spor_tasks.metrics.parent import PARENT
 from tests.oracles import copy_rule as slow_copy_rule
 from tests.oracles import order as slow_order
 from tests.support.timing import least
@@ -31,19 +31,14 @@ FEW = 50  # samples for the slow versions
 
 
 def read(data_dir: Path, corpus: str, name: str) -> tuple[Any, ...]:
-    return jsonl.read(data_dir / released.path(f"test_{corpus}_{name}"), corpus)
+    return jsonl.read_samples(data_dir / released.path(f"test_{corpus}_{name}"), corpus)
 
 
 def measure_all(
-    metric: Metric[Any, Any, Any], samples: Sequence[Any], write: Callable[[Any], object]
+    metric: Metric[Any], samples: Sequence[Sample], write: Callable[[Sample], Texts]
 ) -> Callable[[], object]:
     outputs = [write(sample) for sample in samples]
-
-    def work() -> None:
-        for sample, output in zip(samples, outputs, strict=True):
-            metric.values(metric.measure(sample, output))
-
-    return work
+    return lambda: list(map(metric.values, metric.measure(samples, outputs)))
 
 
 def few(samples: Sequence[Any]) -> Sequence[Any]:
@@ -63,6 +58,10 @@ def copied(sample: Sample) -> str:
     return " . ".join(" ".join(unit) for unit in sample.units)
 
 
+def single(write: Callable[[Sample], str]) -> Callable[[Sample], Texts]:
+    return lambda sample: (write(sample),)
+
+
 def until_128_tokens(text: str) -> str:
     return " ".join((text.split() * 128)[:128])
 
@@ -73,9 +72,9 @@ def eight_times(text: str) -> str:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_order(data_dir: Path, corpus: str) -> None:
-    samples: tuple[OrderSample, ...] = read(data_dir, corpus, "order-invariance_main")
+    samples: tuple[Sample, ...] = read(data_dir, corpus, "order-invariance_main")
     n = 2 * len(samples)
-    fast = least(measure_all(OrderInvariance(), samples, both))
+    fast = least(measure_all(ORDER_INVARIANCE, samples, both))
     slow = least(
         lambda: [slow_order.judge(sample, first(sample)) for sample in few(samples)], times=1
     )
@@ -88,9 +87,9 @@ def test_order(data_dir: Path, corpus: str) -> None:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_cwio(data_dir: Path, corpus: str) -> None:
-    samples: tuple[OrderSample, ...] = read(data_dir, corpus, "order-invariance_main")
+    samples: tuple[Sample, ...] = read(data_dir, corpus, "order-invariance_main")
     n = len(samples)
-    fast = least(measure_all(Cwio(), samples, first))
+    fast = least(measure_all(CWIO, samples, single(first)))
     chosen = few(samples)
     slow = least(lambda: slow_order.cwio(chosen, list(map(first, chosen))), times=1)
     print(
@@ -101,9 +100,9 @@ def test_cwio(data_dir: Path, corpus: str) -> None:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_copy_rule(data_dir: Path, corpus: str) -> None:
-    samples: tuple[CopySample, ...] = read(data_dir, corpus, "rule-learnability")
+    samples: tuple[Sample, ...] = read(data_dir, corpus, "rule-learnability")
     n = len(samples)
-    fast = least(measure_all(CopyRule(), samples, copied))
+    fast = least(measure_all(COPY_RULE, samples, single(copied)))
     slow = least(
         lambda: [
             slow_copy_rule.judge(sample, copied(sample), whole=whole)
@@ -120,17 +119,17 @@ def test_copy_rule(data_dir: Path, corpus: str) -> None:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_a_looping_output(data_dir: Path, corpus: str) -> None:
-    told: tuple[OrderSample, ...] = read(data_dir, corpus, "order-invariance_main")
-    hiding: tuple[CopySample, ...] = read(data_dir, corpus, "rule-learnability")
-    cases: list[tuple[Metric[Any, Any, Any], Sequence[Sample], Callable[[Sample], str]]] = [
-        (Parent(), told, first),
-        (Cwio(), told, first),
-        (CopyRule(), hiding, copied),
+    told: tuple[Sample, ...] = read(data_dir, corpus, "order-invariance_main")
+    hiding: tuple[Sample, ...] = read(data_dir, corpus, "rule-learnability")
+    cases: list[tuple[Metric[Any], Sequence[Sample], Callable[[Sample], str]]] = [
+        (PARENT, told, first),
+        (CWIO, told, first),
+        (COPY_RULE, hiding, copied),
     ]
     for metric, samples, write in cases:
-        once = least(measure_all(metric, samples, write)).processor
+        once = least(measure_all(metric, samples, single(write))).processor
         ratios = [
-            least(measure_all(metric, samples, lambda s: loop(write(s)))).processor / once  # noqa: B023
+            least(measure_all(metric, samples, lambda s: (loop(write(s)),))).processor / once  # noqa: B023
             for loop in (until_128_tokens, eight_times)
         ]
         print(

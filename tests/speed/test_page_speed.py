@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from spor_tasks.core.sample import ARMS
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.report import PAGE
 from tests.support.invented_runs import town
 from tests.support.result_files import result_content, sample_row

@@ -35,7 +35,7 @@ def slow(samples: Sequence[Sample]) -> None:
 
 def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
     path = data_dir / released.path("test_webnlg_order-invariance_performance")
-    samples = jsonl.read(path, "webnlg")
+    samples = jsonl.read_samples(path, "webnlg")
     outputs = [sample.references[-1] for sample in samples]
     metric = Parent()
 
@@ -48,7 +48,7 @@ def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
 
     def score_all() -> None:
         for sample, output in zip(samples, outputs, strict=True):
-            metric.measure(sample, output)
+            metric.judge(sample, output)
 
     def score_afresh() -> None:
         parent._shown.cache_clear()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core.sample import ARMS, Sample, Triple
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.core.sample import Sample, Triple
 from tests.support.result_files import result_content, sample_row
 
 FILES, SAMPLES = 50, 2_000

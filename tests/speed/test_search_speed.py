@@ -6,7 +6,7 @@ import pytest
 
 from spor_tasks.aspects import check, search
 from spor_tasks.benchmarks.spor import shipped
-from spor_tasks.corpora import known
+from spor_tasks.core.registry import registry
 from tests.support.timing import least, seconds
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.real_data]
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.benchmark, pytest.mark.real_data]
 
 @pytest.mark.parametrize(("corpus", "part"), shipped.SETS)
 def test_loading(data_dir: Path, corpus: str, part: str | None) -> None:
-    samples = known.read(corpus, data_dir).samples
+    samples = registry().get("corpus", corpus).read(data_dir).samples
     took = least(lambda: shipped.load(corpus, samples, part))
     print(f"\n{shipped.name(corpus, part)} made of its corpus in {took.wall:.2f} s")
 
@@ -22,7 +22,7 @@ def test_loading(data_dir: Path, corpus: str, part: str | None) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("corpus", "part"), shipped.SETS)
 def test_searching_again(data_dir: Path, corpus: str, part: str | None) -> None:
-    samples = known.read(corpus, data_dir).samples
+    samples = registry().get("corpus", corpus).read(data_dir).samples
     settings, seed = shipped.recipe(corpus, part)
     found = []
     took = seconds(lambda: found.append(search.systematicity(samples, settings, seed)))

@@ -9,6 +9,7 @@ import pytest
 
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.totals import GROUP_MEANS
 from tests.support.timing import least
 
 pytestmark = pytest.mark.benchmark
@@ -16,8 +17,9 @@ pytestmark = pytest.mark.benchmark
 
 def test_resampling() -> None:
     rng = np.random.default_rng(0)
-    one, other = (Column(rng.random(2000), np.zeros(2000, int)) for _ in range(2))
-    by_size = Column(one.numbers, rng.integers(2, 8, 2000))
+    one, other = (Column.of(list(rng.random(2000))) for _ in range(2))
+    sizes = rng.integers(2, 8, 2000)
+    by_size = Column.of(list(zip(sizes, one.each, strict=True)), GROUP_MEANS)
     clusters = np.arange(2000)
     for name, work in (
         ("bootstrap of a mean", lambda: significance.interval(one, clusters, seed=0)),
@@ -44,7 +46,7 @@ def test_a_leaderboard_of_100_systems(spread: float) -> None:
     rng = np.random.default_rng(0)
     items = rng.normal(50, 20, 2000)
     columns = [
-        Column(items + level + rng.normal(0, 15, 2000), np.zeros(2000, int))
+        Column.of(list(items + level + rng.normal(0, 15, 2000)))
         for level in np.linspace(0, spread, 100)
     ]
     pairs = list(combinations(range(100), 2))
@@ -115,7 +117,7 @@ def test_how_often_equal_arms_are_called_different() -> None:
 
 
 def _mean(runs: Sequence[Column]) -> Column:
-    return Column(np.mean([run.numbers for run in runs], axis=0), runs[0].groups)
+    return Column.of(list(np.mean([run.each for run in runs], axis=0)))
 
 
 def _equal_arms(
@@ -132,10 +134,7 @@ def _equal_arms(
         own = rng.normal(0, 50**0.5, count)[clusters] + rng.normal(0, 50**0.5, n)
         arms.append(
             [
-                Column(
-                    items + own + rng.normal(0, between) + rng.normal(0, within, n),
-                    np.zeros(n, int),
-                )
+                Column.of(list(items + own + rng.normal(0, between) + rng.normal(0, within, n)))
                 for _ in range(seeds)
             ]
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.metrics.facts import Pair
+from spor_tasks.metrics.facts import ClassifierInput
 
 
 @dataclass
@@ -14,9 +14,9 @@ class WordClassifier:
     """Says that a text tells a unit as far as it has the words of the unit's last part."""
 
     signature: str = "model:words"
-    asked: list[list[Pair]] = field(default_factory=list)
+    asked: list[list[ClassifierInput]] = field(default_factory=list)
 
-    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
         self.asked.append(list(pairs))
         return [_share(text, unit or text) for text, unit in pairs]
 

@@ -3,10 +3,11 @@
 import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.core.sample import CopySample, OrderSample, Sample, Triple
+from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
@@ -38,18 +39,18 @@ def town(number: int, name: str | None = None) -> Sample:
     units = tuple(Triple(name, predicate, told.replace(" ", "_")) for predicate, told in facts)
     told = _tell(name, [unit.object for unit in units])
     category = ("Harbour", "Town")[number % 2]
-    return Sample(f"town{number:012d}", "mini", units, (told,), category=category)
+    return Sample(f"town{number:012d}", "mini", units, (told,), context={"category": category})
 
 
-def ordered(number: int) -> OrderSample:
+def ordered(number: int) -> Sample:
     sample = town(number)
     given = tuple(range(len(sample.units)))
-    return OrderSample.of(sample, (given, given[::-1]), (given,))
+    return replace(sample, challenge=Orders((given, given[::-1]), (given,)))
 
 
-def copying(number: int) -> CopySample:
+def copying(number: int) -> Sample:
     name = _TOWNS[number % len(_TOWNS)]
-    return CopySample.of(town(number, "Entity 1"), [(name, "Entity 1")])
+    return replace(town(number, "Entity 1"), challenge=Hidden(((name, "Entity 1"),)))
 
 
 def _tell(name: str, told: Sequence[str]) -> str:
@@ -83,24 +84,24 @@ class _Task(NamedTuple):
 
 
 def _parent(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Parent().measure(sample, texts[0].partition("\n")[0])
+    found = Parent().judge(sample, texts[0].partition("\n")[0])
     return {"parent": 100 * found.f, "parent_full_table": 100 * found.f}
 
 
-def _order(sample: OrderSample, texts: Sequence[str]) -> Mapping[str, Any]:
+def _order(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
     first, second = texts
     metric = OrderInvariance()
-    return metric.values(metric.measure(sample, (first.partition("\n")[0], second)))
+    return metric.values(metric.judge(sample, first.partition("\n")[0], second))
 
 
 def _cwio(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Cwio().measure(sample, texts[0].partition("\n")[0])
+    found = Cwio().judge(sample, texts[0].partition("\n")[0])
     return {"cwio": (found.units, found.tau)}
 
 
-def _copy(sample: CopySample, texts: Sequence[str]) -> Mapping[str, Any]:
+def _copy(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
     metric = CopyRule()
-    return metric.values(metric.measure(sample, texts[0].partition("\n")[0]))
+    return metric.values(metric.judge(sample, texts[0].partition("\n")[0]))
 
 
 _TASKS = (

@@ -8,10 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.core.sample import ARMS
-from spor_tasks.metrics.base import Value, reduce_values
-from spor_tasks.results.comparisons import metrics_of
-from tests.support.result_files import distinct, sample_row, write_result, write_samples
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.totals import Value
+from tests.support.result_files import distinct, reported, sample_row, write_result, write_samples
 
 TASKS = (
     ("systematicity", None),
@@ -54,8 +54,15 @@ def _write(
     metadata: Mapping[str, str],
     run: Mapping[str, Any],
 ) -> None:
-    task, names = run["task"], metrics_of(run["aspect"], run["part"])
-    means = {each.name: each.value for each in reduce_values(names, values, "") if each.n}
+    task, names = run["task"], reported(run["aspect"], run["part"])
+    columns = {
+        name: [each.get(name) for each in values] for name in {**dict.fromkeys(names), **values[0]}
+    }
+    means = {
+        name: score_info(name).totals.value(column)
+        for name, column in columns.items()
+        if any(value is not None for value in column)
+    }
     write_result(file, n=SAMPLES, scores=means, **run)
     content = json.loads(file.read_text())
     content["configs"][task]["metadata"] |= metadata
@@ -81,7 +88,7 @@ def _values(aspect: str, part: str | None, strength: float, rng: random.Random) 
             whole = {"copy_rule_whole_word": 100.0 * (case == CASES[2])}
             return {**{name: 100.0 * (name == case) for name in CASES}, **whole}
         case _, "main":
-            return {metric: chance() for metric in metrics_of(aspect, part)}
+            return {metric: chance() for metric in reported(aspect, part)}
         case _, "cwio":
             units, located = rng.randrange(2, 5), chance() > 0
             tau = (units, round(rng.uniform(-1, 1), 3))

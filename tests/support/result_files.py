@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.core.digests import digest_weights
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import ARMS, Sample, Triple
+from spor_tasks.core.sample import Sample, Triple
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.prompts.styles import prompted
+from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.text.filters import first_line
 
 UNKNOWN_ARM = "unknown"
 
@@ -113,7 +117,7 @@ def sample_row(
             for number, text in enumerate(prompts)
         },
         "resps": [[output] for output in outputs],
-        "filtered_resps": list(outputs),
+        "filtered_resps": list(map(first_line, outputs)),
         "filter": "none",
         "metrics": list(scores),
         "doc_hash": "d" * 64,
@@ -167,3 +171,9 @@ def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, 
         "settings": {"lora": {"rank": 8}},
         **changes,
     }
+
+
+def reported(aspect: str, part: str | None) -> tuple[str, ...]:
+    """Return what tables show of an aspect's task."""
+    name = SetName(aspect, "webnlg", "published", part)
+    return benchmark("spor").find(name).reported

@@ -3,11 +3,11 @@
 import pytest
 
 from spor_tasks.core.sample import AttributeValue, Triple
-from spor_tasks.text.align import Pair, locate, locate_pairs, order, tightest
+from spor_tasks.text.align import Ends, locate, locate_ends, order, tightest
 
 
 def where(entity: str, text: str, *, strict: bool = False) -> int | None:
-    (position,) = locate_pairs([(None, entity)], text, strict=strict)
+    (position,) = locate_ends([(None, entity)], text, strict=strict)
     return position
 
 
@@ -114,20 +114,20 @@ def test_many_increasing_tokens_repeated_often_are_placed_exactly_and_at_once() 
 
 def test_an_entity_with_fewer_ties_chooses_first() -> None:
     """`old grove` has one place, so `grove`, which has two, leaves it that one."""
-    pairs: list[Pair] = [(None, "grove"), (None, "old grove")]
-    assert locate_pairs(pairs, "the old grove and a grove", strict=False) == (5, 1)
+    pairs: list[Ends] = [(None, "grove"), (None, "old grove")]
+    assert locate_ends(pairs, "the old grove and a grove", strict=False) == (5, 1)
 
 
 def test_entities_as_free_as_each_other_choose_in_order_of_appearance() -> None:
-    pairs: list[Pair] = [(None, "lamps"), (None, "lamp")]
-    assert locate_pairs(pairs, "lamps", strict=False) == (0, None)
-    assert locate_pairs(pairs[::-1], "lamps", strict=False) == (0, None)
+    pairs: list[Ends] = [(None, "lamps"), (None, "lamp")]
+    assert locate_ends(pairs, "lamps", strict=False) == (0, None)
+    assert locate_ends(pairs[::-1], "lamps", strict=False) == (0, None)
 
 
 def test_an_entity_starts_within_another_only_if_it_must() -> None:
-    pairs: list[Pair] = [(None, "north gate"), (None, "gate")]
-    assert locate_pairs(pairs, "north gate", strict=False) == (0, 1)
-    assert locate_pairs(pairs, "north gate and gate", strict=False) == (0, 3)
+    pairs: list[Ends] = [(None, "north gate"), (None, "gate")]
+    assert locate_ends(pairs, "north gate", strict=False) == (0, 1)
+    assert locate_ends(pairs, "north gate and gate", strict=False) == (0, 3)
 
 
 def test_the_end_of_smaller_degree_decides() -> None:
@@ -149,10 +149,10 @@ def test_a_unit_is_lost_with_its_deciding_end_and_of_equal_ends_with_either() ->
 
 
 def test_a_unit_between_an_entity_and_itself_gives_it_two_ends() -> None:
-    pairs: list[Pair] = [("Echo", "echo"), ("Echo", "Nymph"), ("Nymph", "Spring"), ("Nymph", "Ida")]
+    pairs: list[Ends] = [("Echo", "echo"), ("Echo", "Nymph"), ("Nymph", "Spring"), ("Nymph", "Ida")]
     text = "spring echo nymph ida"
     # Degrees: echo 3, nymph 3, so both are needed for the second unit and the later counts.
-    assert locate_pairs(pairs, text, strict=False) == (1, 2, 0, 3)
+    assert locate_ends(pairs, text, strict=False) == (1, 2, 0, 3)
 
 
 def test_entities_are_told_apart_by_their_cleaned_form() -> None:
@@ -173,9 +173,9 @@ def test_a_yes_or_no_alone_in_its_sample_is_not_located() -> None:
 
 
 def test_a_name_as_subject_takes_part_as_an_entity_of_its_own() -> None:
-    pairs: list[Pair] = [("The Gate", "gate"), ("The Gate", "yes")]
+    pairs: list[Ends] = [("The Gate", "gate"), ("The Gate", "yes")]
     text = "The Gate is near a gate: yes"
-    assert locate_pairs(pairs, text, strict=False) == (5, 6)
+    assert locate_ends(pairs, text, strict=False) == (5, 6)
 
 
 def test_no_units_are_nowhere() -> None:

@@ -19,10 +19,10 @@ pairs = st.lists(st.tuples(st.none() | entities, st.none() | entities), max_size
 
 @given(pairs=pairs, text=texts, strict=st.booleans())
 def test_units_are_where_the_slow_version_finds_them(
-    pairs: list[align.Pair], text: str, *, strict: bool
+    pairs: list[align.Ends], text: str, *, strict: bool
 ) -> None:
-    expected = slow_align.locate_pairs(pairs, text, strict=strict)
-    assert align.locate_pairs(pairs, text, strict=strict) == expected
+    expected = slow_align.locate_ends(pairs, text, strict=strict)
+    assert align.locate_ends(pairs, text, strict=strict) == expected
 
 
 def choices(positions: int, tokens: int, most: int) -> st.SearchStrategy[list[list[int]]]:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spor_tasks.text.align import Pair, locate_pairs, order, tightest
+from spor_tasks.text.align import Ends, locate_ends, order, tightest
 from spor_tasks.text.normalize import clean
 
 anything = st.text(max_size=30)
@@ -17,9 +17,9 @@ choices = st.lists(st.sets(st.integers(0, 60), min_size=1, max_size=6).map(sorte
 
 @given(pairs=pairs, text=st.text(max_size=80), strict=st.booleans())
 def test_any_text_gives_every_unit_a_token_or_none(
-    pairs: list[Pair], text: str, *, strict: bool
+    pairs: list[Ends], text: str, *, strict: bool
 ) -> None:
-    found = locate_pairs(pairs, text, strict=strict)
+    found = locate_ends(pairs, text, strict=strict)
     assert len(found) == len(pairs)
     assert {position for position in found if position is not None} <= set(
         range(len(clean(text).split()))
@@ -32,17 +32,17 @@ def test_what_is_written_out_word_for_word_is_where_it_was_written(
 ) -> None:
     flat = [word for phrase in phrases for word in phrase]
     assume(len(set(flat)) == len(flat))
-    entities: list[Pair] = [(None, "_".join(phrase)) for phrase in phrases]
+    entities: list[Ends] = [(None, "_".join(phrase)) for phrase in phrases]
     starts = [sum(map(len, phrases[:i])) for i in range(len(phrases))]
-    assert list(locate_pairs(entities, " ".join(flat), strict=True)) == starts
+    assert list(locate_ends(entities, " ".join(flat), strict=True)) == starts
 
 
 @given(entities=st.sets(words, max_size=6), text=st.lists(words, max_size=12), data=st.data())
 def test_no_two_entities_stand_at_one_token(
     entities: set[str], text: list[str], data: st.DataObject
 ) -> None:
-    pairs: list[Pair] = [(None, entity) for entity in data.draw(st.permutations(sorted(entities)))]
-    found = [p for p in locate_pairs(pairs, " ".join(text), strict=False) if p is not None]
+    pairs: list[Ends] = [(None, entity) for entity in data.draw(st.permutations(sorted(entities)))]
+    found = [p for p in locate_ends(pairs, " ".join(text), strict=False) if p is not None]
     assert len(set(found)) == len(found)
 
 

@@ -15,7 +15,7 @@ from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.webnlg import reader as webnlg
-from spor_tasks.text.align import locate, locate_pairs, order
+from spor_tasks.text.align import locate, locate_ends, order
 
 pytestmark = pytest.mark.real_data
 
@@ -56,7 +56,7 @@ def test_webnlg_match_is_rebuilt_to_the_byte(data_dir: Path) -> None:
 def test_e2e_match_is_rebuilt_to_the_byte(data_dir: Path, *, strict: bool) -> None:
     """Its references were kept because every unit is located strictly; then both forms agree."""
     path = published.path("train_e2e_order-invariance_original")
-    rebuilt = match(jsonl.read(data_dir / path, "e2e"), strict=strict)
+    rebuilt = match(jsonl.read_samples(data_dir / path, "e2e"), strict=strict)
     assert sources.blob_id(rebuilt) == "ab1663a0ad1c75dddd83a216a776ca5aeb386bec"
 
 
@@ -105,7 +105,7 @@ def test_outputs_agree_with_the_input_order_as_the_published_evaluation_says(
     for row in rows:
         # In this metric the restaurant's name is the subject of an E2E unit.
         pairs = [(row.get("name", parts[0]), parts[-1]) for parts in row["data"]]
-        positions = locate_pairs(pairs, row["output"], strict=False)
+        positions = locate_ends(pairs, row["output"], strict=False)
         assert len(positions) - positions.count(None) == row["occ"]
         assert tau(order(positions), range(len(pairs))) == row["tau"]
 

@@ -5,16 +5,21 @@ import torch
 from torch.nn import functional
 
 from spor_tasks.core.sample import SplitPair
+from training.adapters import add_lora
 from training.bases import Base
 from training.config import LoraConfig
-from training.data import Row, encode, make_pairs
-from training.lora import add_lora, seeded
+from training.data import make_pairs
+from training.encoding import Row, encode
+from training.objectives.likelihood import LIKELIHOOD
+from training.state import seeded
 
 
 def rows_of(base: Base, pair: SplitPair) -> list[Row]:
     """Return rows of different lengths, of prompts and of texts."""
     pairs = [
-        pair for arm in pair.arms for pair in make_pairs(arm, base.style, limit=None, seed=0)[-3:]
+        pair
+        for arm in pair.arms
+        for pair in make_pairs(arm, base.style, LIKELIHOOD.rows, limit=None, seed=0)[-3:]
     ]
     return list(encode(pairs, base.tokenizer, base.style, None).rows)
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from spor_tasks.core.digests import digest_weights
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.weights import digest_weights
 from tests.support import damage
 from training.bases import git_commit, load_base, versions
 from training.config import ModelConfig

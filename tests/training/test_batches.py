@@ -20,16 +20,23 @@ from tests.training.losses import (
 )
 from training import batches
 from training.bases import Base, load_base
-from training.batches import check_packing, load, load_step, target_loss
+from training.batches import Batch, check_packing, load_batch, load_batches, target_loss
 from training.config import ModelConfig, OptimizationConfig
-from training.data import Row, Step
-from training.lora import backward
+from training.encoding import Row, Step
+from training.objectives.likelihood import LIKELIHOOD
+from training.state import Run
 
 PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
 PACKED = [(name, True) for name in ("llama", "gpt2", "t5")]
 PLAIN = OptimizationConfig()
 Prepared = tuple[Base, peft.PeftModel, list[Row]]
 Prepare = Callable[[str], Prepared]
+
+
+def backward(
+    model: peft.PeftModel, step: list[Batch], settings: OptimizationConfig, targets: int
+) -> torch.Tensor:
+    return LIKELIHOOD.step(Run(model, settings), step, targets)
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def test_the_loss_and_its_gradient_are_those_of_the_plain_computation(
     prepare: Prepare, name: str, *, packing: bool
 ) -> None:
     base, model, rows = prepare(name)
-    loss = target_loss(model, load(rows, base.pad_id, model, packing=packing))
+    loss = target_loss(model, load_batch(rows, base.pad_id, model, packing=packing))
     loss.backward()
     found = gradients(model)
     expected = torch.stack([plain_loss(model, row) for row in rows]).sum()
@@ -70,7 +77,7 @@ def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
     targets = sum(label != -100 for row in rows for label in row.labels)
 
     def mean_and_gradients(*numbers: tuple[int, ...]) -> tuple[float, dict[str, torch.Tensor]]:
-        step = load_step(Step(0, numbers), rows, base.pad_id, model, packing=packing)
+        step = load_batches(Step(0, numbers), rows, base.pad_id, model, packing=packing)
         return backward(model, step, PLAIN, targets).item(), gradients(model)
 
     mean, together = mean_and_gradients((0, 1, 2, 3))
@@ -90,7 +97,7 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
 
     def losses_with(limit: int) -> list[float]:
         monkeypatch.setattr(batches, "_LONGEST_ROW", limit)
-        packed = load_step(step, rows, base.pad_id, model, packing=True)
+        packed = load_batches(step, rows, base.pad_id, model, packing=True)
         assert all(batch.inputs["input_ids"].shape[1] <= max(limit, longest) for batch in packed)
         return [target_loss(model, batch).item() for batch in packed]
 
@@ -104,7 +111,7 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
 @pytest.mark.parametrize("packing", [False, True])
 def test_bfloat16_computes_nearly_the_same_loss(prepare: Prepare, *, packing: bool) -> None:
     base, model, rows = prepare("llama")
-    batch = load(rows, base.pad_id, model, packing=packing)
+    batch = load_batch(rows, base.pad_id, model, packing=packing)
     exact = backward(model, [batch], PLAIN, 100).item()
     short = OptimizationConfig(precision="bfloat16")
     rounded = backward(model, [batch], short, 100).item()
@@ -114,7 +121,7 @@ def test_bfloat16_computes_nearly_the_same_loss(prepare: Prepare, *, packing: bo
 
 def test_only_the_needed_logits_are_computed(prepare: Prepare) -> None:
     base, model, rows = prepare("llama")
-    batch = load(rows, base.pad_id, model)
+    batch = load_batch(rows, base.pad_id, model)
     sizes: list[int] = []
     head = model.get_output_embeddings()
     hook = head.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.core.digests import digest_weights
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import task_files
 from spor_tasks.results.reading import TaskResult
 from training import card
@@ -52,11 +53,11 @@ def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapte
     manifest = read_manifest(adapter)
     manifest["base_model"]["path"] = "some/base"
     manifest["selection"] |= {"policy": "last", "scores": []}
-    text = card.render(manifest | {"prompt_style": "seq2seq", "corpus": "e2e", "part": "n3"})
+    of_e2e = {"aspect": "productivity", "corpus": "e2e", "part": "n3"}
+    text = card.render_card(manifest | {"prompt_style": "seq2seq"} | of_e2e)
     assert yaml.safe_load(text.split("---\n")[1])["base_model"] == "some/base"
     assert "# base, tuned on Atom of SPOR" in text
     assert "AutoModelForSeq2SeqLM" in text
-    assert "attributes and values" in text
     assert "on e2e, part n3 |" in text
     assert "PARENT" not in text
 
@@ -66,21 +67,27 @@ def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Pat
     scores = {"parent": 61.234, "parent_full_table": 55.0}
     file = Path("results.json")
     results = [result_of(file, task, scores) for task in ("spor_b", "spor_a")]
-    card.write(adapter, results)
+    card.write_card(adapter, results)
     text = (adapter / "README.md").read_text()
     first, last = (f"| {task} | parent | 61.23 | 7 |" for task in ("spor_a", "spor_b"))
     assert text.index("## Results") < text.index(first) < text.index(last) < text.index("## Use")
     assert read_manifest(adapter) == before
     assert digest_weights(adapter) == before["adapter_sha256"]
-    card.write(adapter)
+    card.write_card(adapter)
     assert "## Results" not in (adapter / "README.md").read_text()
 
 
-@pytest.mark.parametrize("split", registry.available(), ids=str)
-def test_the_task_that_a_card_names_exists(split: registry.SplitName) -> None:
-    name = card.task_of(split._asdict())
-    (_, *rest) = task_files.expand([name])
-    assert bool(rest) == (split.aspect == "order_invariance")
+@pytest.mark.parametrize("spec", named.available(), ids=lambda spec: str(spec.name))
+def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec: SetSpec) -> None:
+    tasks = card.tasks_of(spec.name._asdict()).split(",")
+    assert [file.name for file in task_files.expand(tasks)] == tasks
+    assert spec.task in tasks
+    assert (len(tasks) > 1) == (spec.trained_on.part is None != spec.name.part)
+
+
+def test_sets_of_a_corpus_of_one_s_own_have_their_task() -> None:
+    name = SetName("systematicity", "lighthouses", "strict")
+    assert card.tasks_of(name._asdict()) == "spor_systematicity_lighthouses"
 
 
 def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
@@ -88,10 +95,8 @@ def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
         file=file,
         task=task,
         comparison=task,
-        aspect="systematicity",
-        part=None,
-        corpus="mini",
-        protocol="strict",
+        variant="",
+        spec=named.find("systematicity", "mini"),
         model="base",
         adapter=None,
         shown_arm=None,

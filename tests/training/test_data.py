@@ -1,51 +1,47 @@
+"""Which sets, which arm, which pairs: what settings name is what is trained on."""
+
+import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import pytest
-import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from lm_eval.models.huggingface import HFLM
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks import cli
+from spor_tasks.aspects import folder, named
+from spor_tasks.aspects.request import Request, answer
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
-from spor_tasks.prompts.styles import PromptStyle, prompt
-from training.config import OptimizationConfig
-from training.data import IGNORED, Pair, Row, collate, encode, find_arm, make_pairs, plan_steps
-
-END = 2  # of the tiny tokenizers
-PLAIN = Pair("a: Output:", "Bo sang.")
-QUOTED = Pair("a: Output:", '"Bo" sang.')
-STYLES: dict[str, PromptStyle] = {
-    "llama": "causal",
-    "gpt2": "causal",
-    "t5": "seq2seq",
-    "bart": "seq2seq",
-}
-Base = Callable[..., Path]
-
-
-def tokenizer_of(folder: Path) -> PreTrainedTokenizerBase:
-    return AutoTokenizer.from_pretrained(folder)
-
-
-def targets(row: Row) -> list[int]:
-    return [label for label in row.labels if label != IGNORED]
+from spor_tasks.corpora import own
+from spor_tasks.corpora.mini import MINI
+from spor_tasks.prompts.styles import prompt
+from tests.conftest import REPOSITORY
+from training.__main__ import main
+from training.config import DataConfig, TrainingConfig
+from training.data import (
+    TrainingPair,
+    corpus_sha256,
+    everything,
+    find_arm,
+    make_pairs,
+    sets_of,
+)
+from training.objectives.likelihood import LIKELIHOOD
+from training.settings import dump_settings
 
 
 def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: SplitPair) -> None:
     atom, combination = invented.arms
-    pairs = make_pairs(atom, "causal", limit=None, seed=0)
+    pairs = make_pairs(atom, "causal", LIKELIHOOD.rows, limit=None, seed=0)
     assert pairs == [
-        Pair(prompt(sample, "causal"), text, sample.id)
+        TrainingPair(prompt(sample, "causal"), text, sample.id)
         for sample in atom.samples
         for text in sample.references
     ]
-    assert make_pairs(combination, "seq2seq", limit=None, seed=0) == [
-        Pair(
+    assert make_pairs(combination, "seq2seq", LIKELIHOOD.rows, limit=None, seed=0) == [
+        TrainingPair(
             "translate from MR to Text: name[Bell] food[Soup] near[The Quay]",
             "At Bell they cook soup, near The Quay.",
             "c0",
@@ -54,209 +50,128 @@ def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: Sp
 
 
 def test_a_limit_draws_pairs_by_the_seed(invented: SplitPair) -> None:
-    every = make_pairs(invented.arms[0], "causal", limit=None, seed=0)
-    drawn = [make_pairs(invented.arms[0], "causal", limit=4, seed=seed) for seed in (0, 0, 1)]
+    every = make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=None, seed=0)
+    drawn = [
+        make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=4, seed=seed)
+        for seed in (0, 0, 1)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
     for pairs in drawn:
         numbers = [every.index(pair) for pair in pairs]
         assert numbers == sorted(set(numbers))
         assert len(numbers) == 4
-    assert make_pairs(invented.arms[0], "causal", limit=99, seed=0) == every
+    assert make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=99, seed=0) == every
 
 
 def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> None:
     assert find_arm(invented, "combination") is invented.arms[1]
-    with pytest.raises(ConfigError, match=r"data\.arm 'atoms' is no arm") as caught:
+    with pytest.raises(ConfigError, match="'atoms'") as caught:
         find_arm(invented, "atoms")
     assert caught.value.remedy == "Its arms are atom and combination."
 
 
-@pytest.mark.parametrize("name", ["llama", "gpt2"])
-def test_a_causal_row_is_prompt_and_text_as_one_string_and_an_end(base: Base, name: str) -> None:
-    tokenizer = tokenizer_of(base(name))
-    (row,) = encode([PLAIN], tokenizer, "causal", None).rows
-    joined = tokenizer(PLAIN.prompt + PLAIN.text)["input_ids"]
-    assert row.input_ids == joined
-    assert tokenizer.decode(targets(row)) == PLAIN.text + "</s>"
-    # every label is the token after the one that it is the label of
-    assert all(
-        label in (IGNORED, after) for label, after in zip(row.labels, joined[1:], strict=False)
-    )
-    assert row.labels[-1] == END
-    assert len(targets(row)) == len(PLAIN.text) + 1
+# --- A corpus of one's own ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["t5", "bart"])
-def test_a_seq2seq_row_is_a_prompt_and_an_ended_text(base: Base, name: str) -> None:
-    tokenizer = tokenizer_of(base(name))
-    (row,) = encode([PLAIN], tokenizer, "seq2seq", None).rows
-    assert row.input_ids == tokenizer(PLAIN.prompt)["input_ids"]
-    assert row.labels == tokenizer(text_target=PLAIN.text)["input_ids"]
-    assert row.labels.count(END) == 1
+@pytest.fixture
+def lighthouses(tmp_path: Path) -> Path:
+    """Return the corpus that docs/own-corpus.md shows."""
+    page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
+    path = tmp_path / "lighthouses.jsonl"
+    path.write_text(page.partition("```json\n")[2].partition("```")[0])
+    return path
 
 
-def test_a_seq2seq_text_is_ended_where_the_tokenizer_does_not(base: Base) -> None:
-    (row,) = encode([PLAIN], tokenizer_of(base("gpt2")), "seq2seq", None).rows
-    assert row.labels[-1] == END
-    assert row.labels.count(END) == 1
-
-
-def test_no_token_spans_prompt_and_text_and_the_rows_where_one_would_are_counted(
-    base: Base,
-) -> None:
-    tokenizer = tokenizer_of(base("llama"))
-    rows = encode([PLAIN, QUOTED], tokenizer, "causal", None)
-    prompt_ids = tokenizer(QUOTED.prompt)["input_ids"]
-    # the case is real: tokenized as one string, the prompt's ids are no prefix
-    assert tokenizer(QUOTED.prompt + QUOTED.text)["input_ids"][: len(prompt_ids)] != prompt_ids
-    assert rows.split_apart == 1
-    assert rows.rows[1].input_ids[: len(prompt_ids)] == prompt_ids
-    assert tokenizer.decode(targets(rows.rows[1])) == QUOTED.text + "</s>"
-
-
-def test_a_causal_prompt_that_the_tokenizer_ends_keeps_its_end_and_the_text_gets_one(
-    base: Base,
-) -> None:
-    tokenizer = tokenizer_of(base("t5"))
-    (row,) = encode([PLAIN], tokenizer, "causal", None).rows
-    prompt_ids = tokenizer(PLAIN.prompt)["input_ids"]
-    assert prompt_ids[-1] == END
-    assert row.input_ids[: len(prompt_ids)] == prompt_ids
-    assert targets(row).count(END) == 1
-
-
-@pytest.mark.parametrize("name", STYLES)
-def test_training_reads_the_very_ids_that_the_evaluation_reads(
-    base: Base, invented: SplitPair, name: str
-) -> None:
-    style = STYLES[name]
-    pairs = [
-        *chain.from_iterable(make_pairs(arm, style, limit=None, seed=0) for arm in invented.arms),
-        QUOTED,
+@pytest.fixture
+def worlds(tmp_path: Path) -> Path:
+    """Return the embedded corpus as somebody's own file."""
+    corpus = MINI.read()
+    rows = [
+        {
+            "split": part,
+            "data": sample.units,
+            "texts": sample.references,
+            "category": sample.about("category"),
+        }
+        for part, samples in (("train", corpus.train), ("test", corpus.test))
+        for sample in samples
     ]
-    rows = encode(pairs, tokenizer_of(base(name)), style, None).rows
-    harness = HFLM(pretrained=str(base(name)), device="cpu")
-    assert len(rows) == 12
-    for pair, row in zip(pairs, rows, strict=True):
-        ids, _ = harness.tok_batch_encode([pair.prompt])
-        evaluated = ids[0].tolist()
-        unlabelled = sum(label == IGNORED for label in row.labels)
-        if style == "causal":
-            # the last token of the prompt is labelled: the text's first comes after it
-            assert row.input_ids[: len(evaluated)] == evaluated
-            assert unlabelled == len(evaluated) - 1
-        else:
-            assert row.input_ids == evaluated
-            assert unlabelled == 0
+    path = tmp_path / "worlds.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
 
 
-@pytest.mark.parametrize("name", ["llama", "t5"])
-def test_pairs_that_are_too_long_are_left_out_and_counted(base: Base, name: str) -> None:
-    tokenizer = tokenizer_of(base(name))
-    pairs = [PLAIN, Pair("a: Output:", "o" * 50), Pair("a" * 60, "o")]
-    full = encode(pairs, tokenizer, STYLES[name], None)
-    cut = encode(pairs, tokenizer, STYLES[name], 40)
-    assert (len(full.rows), full.too_long) == (3, 0)
-    assert (cut.rows, cut.too_long) == (full.rows[:1], 2)
-    longest = max(map(len, full.rows[1]))
-    assert encode(pairs[:2], tokenizer, STYLES[name], longest).too_long == 0
-    assert encode(pairs[:2], tokenizer, STYLES[name], longest - 1).too_long == 1
-
-
-def test_a_training_set_of_which_nothing_is_short_enough_is_refused(base: Base) -> None:
-    with pytest.raises(ConfigError, match="none of the 1 training pairs has at most 3 tokens"):
-        encode([PLAIN], tokenizer_of(base("llama")), "causal", 3)
-
-
-def test_a_tokenizer_without_an_end_token_is_refused(base: Base) -> None:
-    tokenizer = tokenizer_of(base("llama"))
-    tokenizer.eos_token = None
-    with pytest.raises(ConfigError, match="no end token"):
-        encode([PLAIN], tokenizer, "causal", None)
-
-
-SETTINGS = st.builds(
-    OptimizationConfig,
-    batch_size=st.integers(1, 7),
-    gradient_accumulation=st.integers(1, 3),
-    epochs=st.integers(1, 3),
-    group_by_length=st.booleans(),
-    seed=st.integers(0, 5),
+@pytest.mark.parametrize(
+    ("aspect", "part"),
+    [
+        ("systematicity", None),
+        ("productivity", "n2"),
+        ("order_invariance", "main"),
+        ("rule_learnability", None),
+    ],
 )
-LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=40)
-
-
-@given(LENGTHS, SETTINGS)
-def test_every_epoch_takes_every_pair_once(
-    lengths: list[int], settings: OptimizationConfig
+def test_sets_are_those_that_the_command_line_builds(
+    lighthouses: Path, tmp_path: Path, aspect: str, part: str | None
 ) -> None:
-    steps = plan_steps(lengths, settings)
-    assert settings.epochs
-    for epoch in range(settings.epochs):
-        mine = [step for step in steps if step.epoch == epoch]
-        batches = list(chain.from_iterable(step.batches for step in mine))
-        assert sorted(chain.from_iterable(batches)) == list(range(len(lengths)))
-        assert max(map(len, batches)) <= settings.batch_size
-        size = settings.batch_size * settings.gradient_accumulation
-        assert len(mine) == -(-len(lengths) // size)
-        assert sum(step.size for step in mine) == len(lengths)
-        for step in mine:
-            inside = [lengths[number] for number in chain.from_iterable(step.batches)]
-            assert inside == sorted(inside)
-    assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
-
-
-@given(LENGTHS, SETTINGS)
-def test_smaller_batches_make_the_same_steps(
-    lengths: list[int], settings: OptimizationConfig
-) -> None:
-    size = settings.batch_size * settings.gradient_accumulation
-    whole = replace(settings, batch_size=size, gradient_accumulation=1)
-    small = plan_steps(lengths, settings)
-    assert [tuple(chain.from_iterable(step.batches)) for step in small] == [
-        step.batches[0] for step in plan_steps(lengths, whole)
+    pair = sets_of(DataConfig(aspect, str(lighthouses), "any", part=part))
+    out = tmp_path / "sets"
+    named_part = ["--part", part] if part else []
+    command = ["data", "build", "--corpus", str(lighthouses), "--aspect", aspect, *named_part]
+    assert cli.main([*command, "--out", str(out)]) == 0
+    built = folder.read_sets(out).pair
+    assert [digest(split.samples) for split in pair.splits] == [
+        digest(split.samples) for split in built.splits
     ]
+    assert (pair.corpus, pair.protocol) == ("lighthouses", "strict")
 
 
-@given(LENGTHS, SETTINGS, st.integers(1, 20))
-def test_a_limit_of_steps_takes_the_first_ones(
-    lengths: list[int], settings: OptimizationConfig, limit: int
+def test_the_settings_of_a_build_are_passed_on(worlds: Path) -> None:
+    data = DataConfig("systematicity", str(worlds), "atom", seed=3, restarts=2)
+    asked = Request(corpus=str(worlds), aspect="systematicity", seed=3, restarts=2)
+    assert sets_of(data) == answer(asked).pair != sets_of(replace(data, seed=None, restarts=None))
+    assert sets_of(data) is sets_of(replace(data, arm="combination", limit=5))
+
+
+def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(
+    lighthouses: Path,
 ) -> None:
-    steps = plan_steps(lengths, settings)
-    assert plan_steps(lengths, replace(settings, max_steps=limit)) == steps[:limit]
-    endless = replace(settings, epochs=None, max_steps=len(steps) + 1)
-    assert plan_steps(lengths, endless)[:-1] == steps
+    data = DataConfig("systematicity", str(lighthouses), "atom")
+    assert corpus_sha256(data) == own.read_corpus(lighthouses).sha256
+    assert everything(data) == own.read_corpus(lighthouses).samples
+    assert corpus_sha256(replace(data, corpus="mini")) is None
+    assert sets_of(replace(data, corpus="mini")) is named.load("systematicity", "mini")
 
 
-def test_epochs_and_seeds_shuffle_differently_and_equal_seeds_equally() -> None:
-    lengths = [1] * 50
-    plans = [
-        plan_steps(lengths, OptimizationConfig(epochs=2, batch_size=50, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert plans[0] == plans[1]
-    orders = {plans[0][0].batches, plans[0][1].batches, plans[2][0].batches, plans[2][1].batches}
-    assert len(orders) == 4
+@pytest.mark.parametrize(
+    "data",
+    [
+        DataConfig("systematicity", "webnlg", "atom", seed=0),
+        DataConfig("systematicity", "webnlgg", "atom"),
+        DataConfig("systematicity", "none.jsonl", "atom"),
+        DataConfig("systematicity", "mini", "atom", protocol="published"),
+        DataConfig("systematicity", "mini", "atom", part="n3"),
+        DataConfig("systematicness", "mini", "atom"),
+    ],
+)
+def test_sets_that_there_are_not_are_refused(data: DataConfig) -> None:
+    with pytest.raises(SporError) as caught:
+        sets_of(data)
+    assert caught.value.remedy
 
 
-def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() -> None:
-    lengths = [1 + 37 * number % 101 for number in range(200)]
-
-    def padding(*, grouped: bool) -> int:
-        settings = OptimizationConfig(epochs=1, batch_size=5, group_by_length=grouped)
-        batches = [step.batches[0] for step in plan_steps(lengths, settings)]
-        longest = [max(lengths[number] for number in batch) for batch in batches]
-        assert longest != sorted(longest)
-        return sum(5 * length for length in longest) - sum(lengths)
-
-    assert 10 * padding(grouped=True) < padding(grouped=False)
-
-
-def test_rows_are_padded_on_the_right_where_nothing_sees_it() -> None:
-    batch = collate([Row([5, 6, 7], [IGNORED, 7, 2]), Row([8], [9])], pad_id=0)
-    assert {name: tensor.tolist() for name, tensor in batch.items()} == {
-        "input_ids": [[5, 6, 7], [8, 0, 0]],
-        "attention_mask": [[1, 1, 1], [1, 0, 0]],
-        "labels": [[IGNORED, 7, 2], [9, IGNORED, IGNORED]],
-    }
-    assert all(tensor.dtype == torch.long for tensor in batch.values())
+def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
+    configure: Callable[..., TrainingConfig], lighthouses: Path, tmp_path: Path
+) -> None:
+    config = configure("selection.policy=test-best", "optimization.max_steps=1")
+    file = tmp_path / "some.yaml"
+    file.write_text(dump_settings(config))
+    asked = [f"data.corpus={lighthouses}", "data.aspect=systematicity", "data.arm=combination"]
+    assert main(["train", str(file), *asked]) == 0
+    manifest = read_manifest(config.output)
+    pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair
+    assert manifest["corpus"] == "lighthouses"
+    assert manifest["corpus_sha256"] == own.read_corpus(lighthouses).sha256
+    assert manifest["arm_sha256"] == digest(pair.arms[1].samples)
+    assert manifest["test_sha256"] == digest(pair.test.samples)
+    assert manifest["selection"]["samples_sha256"] == digest(pair.test.samples)
+    assert "spor_systematicity_lighthouses" in (config.output / "README.md").read_text()

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import ConfigError
-from training import base
-from training.base import BaseSettings
+from training import tiny_base
 from training.demo import DemoSettings, demonstrate
 from training.experiments import cells
+from training.tiny_base import BaseSettings
 
 SHORT = DemoSettings(
     base=BaseSettings(width=16, layers=1, heads=2, worlds=1, steps=3),
@@ -56,7 +56,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(module, name, noting)
 
-    note(base, "build", "build")
+    note(tiny_base, "build", "build")
     note(cells, "_train", "train")
     note(cells, "_evaluate", "evaluate")
     return noted
@@ -134,10 +134,10 @@ def test_what_is_not_the_demos_is_never_replaced() -> None:
         shutil.rmtree(place)
         place.mkdir()
         (place / "thesis.txt").write_text("years of work")
-    with pytest.raises(ConfigError, match="never replaced"):
+    with pytest.raises(ConfigError, match="refusing to overwrite"):
         demonstrate(SHORT, progress=False)
     assert (FOLDER / "base" / "thesis.txt").exists()
     shutil.rmtree(FOLDER / "base")
     assert not demonstrate(SHORT, progress=False)
     assert (CELLS / "atom-0" / "adapter" / "thesis.txt").read_text() == "years of work"
-    assert "never replaced" in (CELLS / "atom-0" / "error.txt").read_text()
+    assert "refusing to overwrite" in (CELLS / "atom-0" / "error.txt").read_text()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
 from tests.conftest import REPOSITORY
 from training import demo, lora
 from training.__main__ import main
-from training.config import TrainingConfig, dump
+from training.config import TrainingConfig
+from training.settings import dump_settings
 
 Configure = Callable[..., TrainingConfig]
 
@@ -23,9 +24,9 @@ def file(
     configure: Configure, invented: SplitPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """Return the config file of a run on the invented split."""
-    monkeypatch.setattr(registry, "load", lambda *_: invented)
+    monkeypatch.setattr(named, "load", lambda *_: invented)
     path = tmp_path / "some.yaml"
-    path.write_text(dump(configure()))
+    path.write_text(dump_settings(configure()))
     return path
 
 
@@ -54,8 +55,8 @@ def test_output_that_nothing_can_take_is_told(
     ("override", "message"),
     [
         ("lora.rnak=2", "command line: unknown key 'lora.rnak'\n  Did you mean lora.rank?"),
-        ("data.arm=match", "data.arm 'match' is no arm of systematicity webnlg\n  Its arms are "),
-        ("model.path=tests", "tests: is no checkpoint: it has no config.json\n  "),
+        ("data.arm=match", "data.arm: systematicity webnlg has no arm 'match'\n  Its arms are "),
+        ("model.path=tests", "tests: is not a checkpoint: it has no config.json\n  "),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(
@@ -106,7 +107,7 @@ def test_a_signal_from_the_keyboard_leaves_nothing_behind(
 ) -> None:
     """The mini corpus is asked for by name: another process knows nothing of the invented split."""
     file = tmp_path / "some.yaml"
-    file.write_text(dump(configure("data.corpus=mini", "optimization.epochs=1000")))
+    file.write_text(dump_settings(configure("data.corpus=mini", "optimization.epochs=1000")))
     # A process started in the background is born deaf to this signal, and so are its children.
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     start = f"{listening}; import runpy; runpy.run_module('training', run_name='__main__')"

@@ -10,8 +10,9 @@ import pytest
 
 from spor_tasks.core.folders import read_manifest
 from tests.conftest import REPOSITORY
-from training.config import TrainingConfig, dump
+from training.config import TrainingConfig
 from training.lora import train
+from training.settings import dump_settings
 
 
 def test_two_processes_give_the_losses_and_scores_of_one(
@@ -35,7 +36,7 @@ def test_two_processes_give_the_losses_and_scores_of_one(
     one = configure(*settings, f"output={tmp_path / 'one'}")
     two = configure(*settings, "optimization.packing=true", f"output={tmp_path / 'two'}")
     file = tmp_path / "two.yaml"
-    file.write_text(dump(two))
+    file.write_text(dump_settings(two))
     launch = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
     command: list[str | Path] = [
         Path(sys.executable).parent / "accelerate",

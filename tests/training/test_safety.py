@@ -10,15 +10,15 @@ import torch
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from transformers import AutoTokenizer
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split, SplitPair
-from tests.training.conftest import make_tokenizer
+from tests.support.tiny_bases import make_tokenizer
 from training import trackers
 from training.bases import check_ids, load_base
 from training.config import ModelConfig, TrainingConfig
-from training.data import Row
+from training.encoding import Row
 from training.lora import train
 
 Configure = Callable[..., TrainingConfig]
@@ -27,7 +27,7 @@ Configure = Callable[..., TrainingConfig]
 def test_strict_sets_that_break_a_requirement_are_refused(
     configure: Configure, invented: SplitPair, tmp_path: Path
 ) -> None:
-    with pytest.raises(SplitError, match="2 atoms are missing in Atom; ") as caught:
+    with pytest.raises(SplitError, match="2 atoms do not occur in Atom; ") as caught:
         train(configure(), replace(invented, protocol="strict"), progress=False)
     assert "breaks what strict sets promise" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -52,7 +52,7 @@ def test_an_arm_without_a_text_is_refused(
     textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
     for samples in ((), textless):
         pair = replace(invented, arms=(Split("atom", samples), invented.arms[1]))
-        monkeypatch.setattr(registry, "load", lambda *_, pair=pair: pair)
+        monkeypatch.setattr(named, "load", lambda *_, pair=pair: pair)
         with pytest.raises(ConfigError, match="atom of systematicity webnlg is empty"):
             train(configure(), progress=False)
 

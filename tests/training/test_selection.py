@@ -1,29 +1,40 @@
 """Which epoch is kept, what it is judged by, and that judging changes nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pytest
 import torch
 from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Split, SplitPair
-from spor_tasks.harness import task as harness
-from spor_tasks.harness import task_files
-from training import selection
-from training.config import SelectionConfig, TrainingConfig
+from spor_tasks.corpora.mini import MINI
+from spor_tasks.harness import adapt, task_files
+from training import selection, state
+from training.config import DataConfig, SelectionConfig, TrainingConfig
+from training.data import sets_of
 from training.lora import train
-from training.selection import best_epoch, development_set, judged_samples, trained_on, unseen
+from training.selection import best_epoch, trained_on, unseen
 
 Configure = Callable[..., TrainingConfig]
 ARMS = ("atom", "combination")
+
+
+def judged_samples(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
+    data = DataConfig(pair.aspect, pair.corpus, pair.arms[0].name, None, pair.part)
+    return selection.judged_samples(settings, pair, data)
+
+
+def development_set(pair: SplitPair, size: int, seed: int) -> tuple[Sample, ...]:
+    return judged_samples(SelectionConfig(samples=size, seed=seed), pair)
 
 
 def told(samples: tuple[Sample, ...]) -> set[frozenset[object]]:
@@ -34,7 +45,7 @@ def told(samples: tuple[Sample, ...]) -> set[frozenset[object]]:
 def test_a_development_set_tells_nothing_that_is_trained_on_or_tested(
     aspect: str, part: str | None
 ) -> None:
-    pair = registry.load(aspect, "mini", part=part)
+    pair = named.load(aspect, "mini", part=part)
     found = development_set(pair, 40, seed=0)
     assert len(found) == len(told(found)) == 40
     for split in pair.splits:
@@ -43,42 +54,64 @@ def test_a_development_set_tells_nothing_that_is_trained_on_or_tested(
 
 
 def test_there_are_no_more_samples_than_are_left_over() -> None:
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     everything = development_set(pair, 10**6, seed=0)
     assert 40 < len(everything) < 1000
     assert set(development_set(pair, 40, seed=5)) < set(everything)
 
 
 def test_only_categories_that_are_tested_are_drawn_from() -> None:
-    pair = registry.load("systematicity", "mini")
-    ships = tuple(sample for sample in pair.test.samples if sample.category == "Ship")
+    pair = named.load("systematicity", "mini")
+    ships = tuple(sample for sample in pair.test.samples if sample.about("category") == "Ship")
     found = development_set(replace(pair, test=Split("test", ships)), 10**6, seed=0)
     assert found
-    assert {sample.category for sample in found} == {"Ship"}
+    assert {sample.about("category") for sample in found} == {"Ship"}
 
 
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
 def test_where_everything_is_trained_on_or_tested_nothing_is_left_and_that_is_said(
     aspect: str,
 ) -> None:
-    pair = registry.load(aspect, "mini")
+    pair = named.load(aspect, "mini")
     with pytest.raises(ConfigError, match="so none is left over") as caught:
         judged_samples(SelectionConfig(), pair)
     assert "selection.policy to dev-split, test-best" in str(caught.value)
 
 
-def test_a_corpus_of_one_s_own_has_no_development_set(invented: SplitPair) -> None:
-    with pytest.raises(ConfigError, match="draws from webnlg, e2e, mini, not from own"):
-        judged_samples(SelectionConfig(), replace(invented, corpus="own"))
+@pytest.mark.parametrize("policy", ["dev-best", "test-best"])
+@pytest.mark.parametrize("aspect", ["systematicity", "rule_learnability"])
+def test_a_corpus_of_one_s_own_is_judged_as_others_are(
+    tmp_path: Path, aspect: str, policy: Literal["dev-best", "test-best"]
+) -> None:
+    file = tmp_path / "worlds.jsonl"
+    corpus = MINI.read()
+    file.write_text(
+        "".join(
+            json.dumps({"split": part, "data": sample.units, "texts": sample.references}) + "\n"
+            for part, samples in (("train", corpus.train[::3]), ("test", corpus.test))
+            for sample in samples
+        )
+    )
+    data = DataConfig(aspect, str(file), "any")
+    pair, settings = sets_of(data), SelectionConfig(policy=policy, samples=10)
+    judged = selection.judged_samples(settings, pair, data)
+    assert judged
+    if policy == "dev-best":
+        assert len(judged) == 10
+        assert all(told(judged).isdisjoint(told(split.samples)) for split in pair.splits)
+    else:
+        reported = replace(data, aspect="order_invariance", part="performance")
+        expected = pair if aspect == "systematicity" else sets_of(reported)
+        assert judged == expected.test.samples
 
 
 def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on() -> None:
     policy = SelectionConfig(policy="test-best")
-    atoms = registry.load("systematicity", "mini")
+    atoms = named.load("systematicity", "mini")
     assert judged_samples(policy, atoms) == atoms.test.samples
-    performance = registry.load("order_invariance", "mini", part="performance")
+    performance = named.load("order_invariance", "mini", part="performance")
     for aspect in ("order_invariance", "rule_learnability"):
-        pair = registry.load(aspect, "mini")
+        pair = named.load(aspect, "mini")
         assert judged_samples(policy, pair) == performance.test.samples != pair.test.samples
 
 
@@ -92,7 +125,7 @@ def test_the_first_of_equally_good_epochs_is_the_best() -> None:
 def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it(
     aspect: str,
 ) -> None:
-    pair = registry.load(aspect, "mini")
+    pair = named.load(aspect, "mini")
     policy = SelectionConfig(policy="dev-split", samples=40)
     judged = judged_samples(policy, pair)
     assert len(judged) == len(told(judged)) == 40
@@ -107,10 +140,13 @@ def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it
 
 def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
     policy = SelectionConfig(policy="dev-split")
-    pair = registry.load("order_invariance", "mini")
-    few = tuple(Split(arm.name, arm.samples[:11]) for arm in pair.arms)
+    pair = named.load("order_invariance", "mini")
+    kept = told(pair.arms[0].samples[:11])
+    few = tuple(
+        Split(arm.name, tuple(s for s in arm.samples if told((s,)) <= kept)) for arm in pair.arms
+    )
     assert len(judged_samples(policy, replace(pair, arms=few))) == 2
-    one = tuple(Split(arm.name, arm.samples[:1]) for arm in pair.arms)
+    one = tuple(Split(arm.name, pair.arms[0].samples[:1]) for arm in pair.arms)
     with pytest.raises(ConfigError, match="none can be spared"):
         judged_samples(policy, replace(pair, arms=one))
     own = replace(invented, aspect="rule_learnability", corpus="own", arms=few[:1])
@@ -119,11 +155,11 @@ def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
 
 def test_arms_that_differ_on_purpose_lose_nothing() -> None:
     with pytest.raises(ConfigError, match="dev-split is not for systematicity"):
-        judged_samples(SelectionConfig(policy="dev-split"), registry.load("systematicity", "mini"))
+        judged_samples(SelectionConfig(policy="dev-split"), named.load("systematicity", "mini"))
 
 
 def test_what_is_not_held_out_is_trained_on_whole() -> None:
-    pair = registry.load("order_invariance", "mini")
+    pair = named.load("order_invariance", "mini")
     for policy in ("dev-best", "test-best", "last"):
         assert trained_on(SelectionConfig(policy=policy), pair.arms[0], ()) is pair.arms[0]
 
@@ -131,7 +167,7 @@ def test_what_is_not_held_out_is_trained_on_whole() -> None:
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
 def test_what_webnlg_leaves_over_for_order_invariance_is_all_of_unseen_triples() -> None:
-    pair = registry.load("order_invariance", "webnlg")
+    pair = named.load("order_invariance", "webnlg")
     left = judged_samples(SelectionConfig(), pair)
     assert unseen(left, pair.arms[0]) == len(left) == 500
     policy = SelectionConfig(policy="dev-split")
@@ -143,7 +179,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(
     configure: Configure,
 ) -> None:
     """The epoch is chosen by chrF here."""
-    pair = registry.load("order_invariance", "mini")
+    pair = named.load("order_invariance", "mini")
     kept = told(pair.arms[0].samples[:20])
     arms = (
         Split(arm.name, tuple(s for s in arm.samples if told((s,)) <= kept)) for arm in pair.arms
@@ -179,14 +215,14 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(
 def test_so_many_real_samples_are_left_over(
     aspect: str, corpus: str, part: str | None, left: int
 ) -> None:
-    pair = registry.load(aspect, corpus, part=part)
+    pair = named.load(aspect, corpus, part=part)
     assert len(development_set(pair, 10**6, seed=0)) == left
 
 
 @pytest.fixture
 def mini() -> SplitPair:
     """A split of a few short samples of the embedded corpus, which has a development set."""
-    pair = registry.load("systematicity", "mini")
+    pair = named.load("systematicity", "mini")
     short = [
         Split(arm.name, tuple(s for s in arm.samples if len(s.units) == 1)[:6]) for arm in pair.arms
     ]
@@ -201,7 +237,7 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     name: str,
     beams: int,
 ) -> None:
-    monkeypatch.setattr(selection, "best_epoch", lambda scores, _: min(1, len(scores) - 1))
+    monkeypatch.setattr(state, "best_epoch", lambda scores, _: min(1, len(scores) - 1))
     common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
     policy = ("selection.policy=dev-best", f"selection.beams={beams}")
     settings = (*common, *policy, "optimization.epochs=3")
@@ -246,14 +282,20 @@ def test_an_epoch_s_score_is_that_of_the_task(
 
     PARENT has nothing good to say of a random model, so the scores here are of the characters.
     """
-    names = ("parent", "parent_precision", "parent_recall", "parent_full_table")
 
-    def characters(doc: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, float]:
-        (text,) = (output.partition("\n")[0] for output in outputs)
-        return dict.fromkeys(names, len(doc["prompt"]) + sum(map(ord, text)) / 1000)
+    def characters(
+        _: object,
+        scores: Sequence[str],
+        samples: Sequence[Sample],
+        outputs: Sequence[Sequence[str]],
+    ) -> list[dict[str, float]]:
+        return [
+            dict.fromkeys(scores, 101 + len(sample.units) + sum(map(ord, text)) / 1000)
+            for sample, (text,) in zip(samples, outputs, strict=True)
+        ]
 
-    monkeypatch.setattr(harness, "parent_scores", characters)
-    pair = registry.load("systematicity", "mini")
+    monkeypatch.setattr(adapt, "values", characters)
+    pair = named.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     config = configure(
         "data.corpus=mini",

@@ -16,9 +16,11 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
 from tests.conftest import REPOSITORY
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
-from training import batches, lora
-from training.config import TrainingConfig, dump
+from training import batches, lora, manifest
+from training.config import TrainingConfig
 from training.lora import train
+from training.objectives import likelihood
+from training.settings import dump_settings
 
 Configure = Callable[..., TrainingConfig]
 WEIGHTS = "adapter_model.safetensors"
@@ -39,7 +41,7 @@ def broken_at(step: int, error: BaseException) -> Iterator[None]:
         return plain(*args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lora, "target_loss", break_off)
+        patch.setattr(likelihood, "target_loss", break_off)
         yield
 
 
@@ -85,7 +87,7 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
 ) -> None:
     killed = configure(*OF_MINI, "optimization.save_steps=2")
     file = tmp_path / "some.yaml"
-    file.write_text(dump(killed))
+    file.write_text(dump_settings(killed))
     unfinished = tmp_path / "adapter.unfinished"
     with subprocess.Popen(
         [sys.executable, "-m", "training", "train", str(file)],
@@ -232,14 +234,14 @@ def test_a_disk_too_full_to_go_on_from_is_told(configure: Configure, invented: S
 def test_a_disk_too_full_for_the_adapter_is_told_and_what_is_done_is_kept(
     configure: Configure, invented: SplitPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, write = configure(), lora._write
+    config, write = configure(), manifest._write
 
     def write_little(*args: Any) -> None:  # noqa: ANN401 - of _write
         with no_file_larger_than(2000):
             write(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(lora, "_write", write_little)
+        patch.setattr(manifest, "_write", write_little)
         with pytest.raises(ConfigError, match="adapter: cannot be written"):
             train(config, invented, progress=False)
     (left,) = config.output.parent.iterdir()

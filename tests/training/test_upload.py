@@ -8,13 +8,14 @@ import pytest
 from huggingface_hub import RepoUrl
 from huggingface_hub.errors import OfflineModeIsEnabled
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.sample import SplitPair
-from training import upload as hub
+from training import upload
 from training.__main__ import main
-from training.config import TrainingConfig, dump
+from training.config import TrainingConfig
+from training.settings import dump_settings
 
 
 class StubApi:
@@ -37,7 +38,7 @@ class StubApi:
 def stub(monkeypatch: pytest.MonkeyPatch) -> StubApi:
     api = StubApi()
     api.calls = []
-    monkeypatch.setattr(hub, "HfApi", lambda: api)
+    monkeypatch.setattr(upload, "HfApi", lambda: api)
     return api
 
 
@@ -50,7 +51,7 @@ def adapter(tmp_path: Path) -> Path:
 
 
 def test_a_finished_adapter_is_put_into_a_private_repository(stub: StubApi, adapter: Path) -> None:
-    assert hub.push(adapter, "me/tiny-atom-0") == "https://huggingface.co/me/tiny-atom-0"
+    assert upload.push_adapter(adapter, "me/tiny-atom-0") == "https://huggingface.co/me/tiny-atom-0"
     assert stub.calls == [
         ("me/tiny-atom-0", {"private": True, "exist_ok": True}),
         ("me/tiny-atom-0", {"folder_path": adapter, "commit_message": "Upload atom-0"}),
@@ -58,18 +59,18 @@ def test_a_finished_adapter_is_put_into_a_private_repository(stub: StubApi, adap
 
 
 def test_what_is_no_finished_adapter_is_not_pushed(stub: StubApi, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is not finished"):
-        hub.push(tmp_path, "me/tiny")
+    with pytest.raises(ConfigError, match="is not a finished folder"):
+        upload.push_adapter(tmp_path, "me/tiny")
     write_manifest(tmp_path, {"kind": "base"})
     with pytest.raises(ConfigError, match="is no finished adapter"):
-        hub.push(tmp_path, "me/tiny")
+        upload.push_adapter(tmp_path, "me/tiny")
     assert stub.calls == []
 
 
 def test_a_refusal_is_an_error_with_a_remedy(stub: StubApi, adapter: Path) -> None:
     stub.fault = OfflineModeIsEnabled("offline")
     with pytest.raises(ConfigError, match="cannot be pushed: offline") as caught:
-        hub.push(adapter, "me/tiny")
+        upload.push_adapter(adapter, "me/tiny")
     assert caught.value.where == "me/tiny"
     assert "hf auth login" in str(caught.value)
 
@@ -81,9 +82,9 @@ def test_a_training_can_push_what_it_saved(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "load", lambda *_: invented)
+    monkeypatch.setattr(named, "load", lambda *_: invented)
     config = configure("optimization.max_steps=1", "selection.policy=last")
-    (tmp_path / "some.yaml").write_text(dump(config))
+    (tmp_path / "some.yaml").write_text(dump_settings(config))
     assert main(["train", str(tmp_path / "some.yaml"), "--push-to-hub", "me/mine"]) == 0
     assert [repository for repository, _ in stub.calls] == ["me/mine"] * 2
     assert stub.calls[1][1]["folder_path"] == config.output

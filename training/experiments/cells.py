@@ -20,23 +20,22 @@ from typing import Any, Literal, TypeAlias
 from filelock import FileLock, Timeout
 
 from spor_tasks import __version__
-from spor_tasks.benchmarks.spor import sets as registry
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_json, write_json
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.harness import checkpoints, task_files
-from spor_tasks.harness import task as harness
+from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import reading
-from training import typed
-from training.config import TrainingConfig, dump
+from training.config import DataConfig, TrainingConfig
+from training.data import find_arm, sets_of
 from training.experiments.experiment import Cell, Experiment, training_config
 from training.experiments.launch import launch
+from training.settings import dump_settings, read_settings
 
-Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "other"]
-"""``other``: there is an adapter, of other settings; it is neither used nor replaced."""
+Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "conflict"]
+"""``conflict``: an adapter with other settings exists; it is neither used nor replaced."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +47,7 @@ _UNKNOWN_WEIGHTS = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class CellState:
     """What of a cell is done; ``results`` has the file of each task that is."""
 
     status: Status
@@ -56,20 +55,20 @@ class State:
     results: Mapping[str, Path]
 
 
-def look(experiment: Experiment, cell: Cell) -> State:
+def look(experiment: Experiment, cell: Cell) -> CellState:
     """Return the state of a cell, which others may be working on.
 
     Raises:
-        ConfigError: the base's folder is no checkpoint.
+        ConfigError: the base's folder is not a checkpoint.
     """
     folder = experiment.folder / cell.name
     state = _finished(experiment, cell)
-    if state.status in {"done", "other"}:
+    if state.status in {"done", "conflict"}:
         return state
     if _is_held(folder):
-        return State("running", _working(folder), state.results)
+        return CellState("running", _working(folder), state.results)
     if (folder / _ERROR).exists():
-        return State("failed", _first_line(folder / _ERROR), state.results)
+        return CellState("failed", _first_line(folder / _ERROR), state.results)
     return state
 
 
@@ -106,7 +105,7 @@ def complete(
     return True
 
 
-def _finished(experiment: Experiment, cell: Cell) -> State:
+def _finished(experiment: Experiment, cell: Cell) -> CellState:
     """Return the state as far as adapter and results tell it."""
     arguments = _arguments(experiment, cell)
     weights = None
@@ -114,16 +113,16 @@ def _finished(experiment: Experiment, cell: Cell) -> State:
         config = training_config(experiment, cell)
         manifest = _manifest(config.output)
         if manifest is None:
-            return State("missing", "", {})
+            return CellState("missing", "", {})
         if difference := _difference(config, manifest):
-            return State("other", f"has an adapter of other settings: {visible(difference)}", {})
+            return CellState("conflict", f"the existing adapter {visible(difference)}", {})
         weights = str(manifest["adapter_sha256"])
     found = _results(experiment, cell, arguments, weights)
     if len(found) == len(cell.tasks):
-        return State("done", "", found)
+        return CellState("done", "", found)
     if cell.seed is None and not found:
-        return State("missing", "", found)
-    return State("partly", f"{len(found)} of {len(cell.tasks)} tasks", found)
+        return CellState("missing", "", found)
+    return CellState("partly", f"{len(found)} of {len(cell.tasks)} tasks", found)
 
 
 # --- Adapters ------------------------------------------------------------------------------------
@@ -137,31 +136,30 @@ def _manifest(adapter: Path) -> dict[str, Any] | None:
 
 
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
-    """Say what the manifest has otherwise than the settings, data and packages at hand."""
+    """Say in what the adapter differs from the settings, data and packages here; None: in nothing."""
     # torch, which a look at a plan can do without where nothing is done yet
     from training.bases import versions  # noqa: PLC0415
     from training.unfinished import learned_settings  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
-        made_with = typed.read(TrainingConfig, manifest.get("config"), str(config.output))
+        made_with = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
     except ConfigError as error:
-        return f"its settings are of another version: {error.what}"
+        return f"has settings of another version: {error.what}"
     here, there = _flat(learned_settings(config)), _flat(learned_settings(made_with))
-    for key in here:
-        if here[key] != there[key]:
-            return f"{key} is {there[key]!r} there and {here[key]!r} here"
+    for key in here | there:
+        if here.get(key) != there.get(key):
+            return f"has {key}={there.get(key)!r}, this experiment asks for {here.get(key)!r}"
     made_by = manifest.get("versions")
     for package, version in versions(config.model).items():
         if (other := made_by.get(package) if isinstance(made_by, dict) else None) != version:
-            return f"it was made with {package} {other}, and {version} is here"
-    data = config.data
-    arm = _arm_sha256(data.aspect, data.corpus, data.protocol, data.part, data.arm)
-    if arm not in {None, manifest.get("arm_sha256")}:
-        return f"it was trained on another {data.arm}, SHA-256 {manifest.get('arm_sha256')}"
+            return f"was made with {package} {other}; installed is {version}"
+    if _arm_sha256(config.data) not in {None, manifest.get("arm_sha256")}:
+        told = manifest.get("arm_sha256")
+        return f"was trained on another {config.data.arm}, with SHA-256 {told}"
     base = checkpoints.base_sha256(_base_arguments(config))
     if base not in {None, manifest["base_model"]["sha256"]}:
-        return f"it was trained on other weights of {config.model.path}"
+        return f"was trained on other weights of {config.model.path}"
     return None
 
 
@@ -175,15 +173,11 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 @cache
-def _arm_sha256(
-    aspect: str, corpus: str, protocol: str | None, part: str | None, arm: str
-) -> str | None:
+def _arm_sha256(data: DataConfig) -> str | None:
     try:
-        pair = registry.load(aspect, corpus, protocol, part)
+        return digest(find_arm(sets_of(data), data.arm).samples)
     except CorpusError:  # it is not at hand; who trains will say so
         return None
-    (split,) = (split for split in pair.arms if split.name == arm)
-    return digest(split.samples)
 
 
 # --- Results -------------------------------------------------------------------------------------
@@ -282,7 +276,7 @@ def _is_of(file: Path, task: str, experiment: Experiment, cell: Cell) -> bool:
     }
     return (
         result.signature.items() >= here.items()
-        and config["metadata"]["spor"]["packages"] == harness.package_versions()
+        and config["metadata"]["spor"]["packages"] == backends.package_versions()
         and (run["model"], run.get("limit")) == (experiment.evaluation.model, options["limit"])
         and run.get("threads") in {None, _threads(experiment, cell)}  # None: of a GPU, or of hf
         and run["model_args"] == arguments
@@ -298,7 +292,7 @@ def _do(
     experiment: Experiment,
     cell: Cell,
     evaluator: Evaluator,
-    state: State,
+    state: CellState,
     *,
     overwrite: bool,
     progress: bool,
@@ -306,10 +300,10 @@ def _do(
     """Train and evaluate what is missing.
 
     Raises:
-        ConfigError: there is an adapter of other settings, and ``overwrite`` is off.
+        ConfigError: an adapter with other settings exists, and ``overwrite`` is off.
     """
     folder = experiment.folder / cell.name
-    if state.status == "other" and not overwrite:
+    if state.status == "conflict" and not overwrite:
         raise ConfigError(
             state.detail,
             where=folder,
@@ -317,7 +311,7 @@ def _do(
             "there with --overwrite.",
         )
     try:
-        if cell.seed is not None and state.status in {"missing", "other"}:
+        if cell.seed is not None and state.status in {"missing", "conflict"}:
             _note(folder, "training")
             config = replace(training_config(experiment, cell), overwrite=overwrite)
             _train(experiment, config, evaluator, progress=progress)
@@ -338,7 +332,7 @@ def _tell_results(experiment: Experiment, cell: Cell) -> None:
 
     files = _finished(experiment, cell).results.values()
     found = [result for file in files for result in reading.read(file)]
-    card.write(training_config(experiment, cell).output, found)
+    card.write_card(training_config(experiment, cell).output, found)
 
 
 def _train(
@@ -353,7 +347,7 @@ def _train(
         return
     folder = config.output.parent
     settings = folder / "training.yaml"
-    settings.write_text(dump(config), encoding="utf-8")
+    settings.write_text(dump_settings(config), encoding="utf-8")
     log = folder / "training.log"
     launch(
         "training",
@@ -408,7 +402,7 @@ def _evaluate(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: st
     if place.name == _UNKNOWN_WEIGHTS and (weights := checkpoints.base_sha256(arguments)):
         place = place.rename(_place(experiment, cell, weights))  # they were downloaded meanwhile
     if task not in _results(experiment, cell, arguments, adapter):
-        raise ResultError("lm-eval left no result", where=place, remedy="Is the disk full?")
+        raise ResultError("lm-eval wrote no result", where=place, remedy="Is the disk full?")
 
 
 # --- One at a time -------------------------------------------------------------------------------

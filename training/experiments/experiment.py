@@ -9,27 +9,28 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from spor_tasks.benchmarks.spor import sets as registry
-from spor_tasks.benchmarks.spor.sets import SplitName
+from pydantic.dataclasses import dataclass
+
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
-from spor_tasks.core.sample import ARMS
 from spor_tasks.harness import task_files
-from spor_tasks.harness.generate import task_name
 from spor_tasks.prompts.styles import PromptStyle
-from training import config, typed
-from training.config import TrainingConfig
+from training.config import TrainingConfig, parse_config
+from training.settings import COMMAND_LINE, STRICT, Count, NotEmpty, read_settings, read_yaml
 
 _NAME = re.compile(r"\w[\w.-]*")
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class ModelEntry:
     """A base model to tune: a file like those in configs/models, and what goes before it.
 
@@ -38,11 +39,11 @@ class ModelEntry:
     """
 
     name: str
-    config: Path | None = None
+    config: Annotated[Path, NotEmpty] | None = None
     overrides: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class SetsEntry:
     """Sets of one aspect on some corpora.
 
@@ -58,33 +59,36 @@ class SetsEntry:
     tasks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class EvaluationConfig:
     """How tasks are evaluated.
 
     ``model`` is lm-eval's kind of model; ``beam5``, the paper's decoding, needs spor-hf. ``dtype``
     and ``threads`` (of the CPU) None are those of the training, ``device`` None is the choice of
-    lm-eval; ``limit`` takes that many samples of each task, and makes the numbers no results.
+    lm-eval; ``limit`` takes that many samples of each task: what comes of it is not a result.
     """
 
     model: Literal["spor-hf", "hf"] = "spor-hf"
     decoding: Literal["greedy", "beam5"] = "greedy"
-    batch_size: int = 16
+    batch_size: Count = 16
     dtype: Dtype | None = None
     device: str | None = None
-    threads: int | None = None
-    limit: int | None = None
+    threads: Count | None = None
+    limit: Count | None = None
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "threads", "limit"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"evaluation.{name} must be at least 1")
         if self.decoding == "beam5" and self.model != "spor-hf":
-            raise ConfigError(f"evaluation.decoding beam5 is not for {self.model}, but for spor-hf")
+            raise ConfigError(
+                f"evaluation.decoding beam5 needs evaluation.model spor-hf, not {self.model}"
+            )
+
+    @property
+    def task_suffix(self) -> str | None:
+        """What the names of tasks that decode so end in."""
+        return None if self.decoding == "greedy" else self.decoding
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class ShownModel:
     """A checkpoint that is shown demonstrations: a folder or a hub id."""
 
@@ -94,7 +98,7 @@ class ShownModel:
     dtype: Dtype = "auto"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class InContextConfig:
     """Cells without training: checkpoints that are shown demonstrations of one arm or the other.
 
@@ -110,7 +114,7 @@ class InContextConfig:
     chat_template: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Experiment:
     """What an experiment file holds.
 
@@ -129,15 +133,13 @@ class Experiment:
     untuned: bool = True
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     in_context: InContextConfig = field(default_factory=InContextConfig)
-    processes: int = 1
-    output: Path | None = None
+    processes: Count = 1
+    output: Annotated[Path, NotEmpty] | None = None
     slurm: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.processes < 1:
-            raise ConfigError("processes must be at least 1")
         if not (self.models or self.in_context.models):
-            raise ConfigError("names no models, nor in_context.models: there is nothing to do")
+            raise ConfigError("names neither models nor in_context.models: there is nothing to do")
 
     @property
     def folder(self) -> Path:
@@ -161,8 +163,7 @@ class Experiment:
         )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cell:
+class Cell(NamedTuple):
     """One training with its evaluations, or evaluations alone.
 
     ``sets`` are those whose arms are trained on or shown; aspects that share an arm share the
@@ -170,7 +171,7 @@ class Cell:
     """
 
     model: str
-    sets: SplitName
+    sets: SetName
     arm: str | None
     seed: int | None
     tasks: tuple[str, ...]
@@ -188,24 +189,24 @@ class Cell:
         return f"{self.model}/{'-'.join(filter(None, self.sets))}/{last}"
 
 
-def load(path: Path, overrides: Iterable[str] = ()) -> Experiment:
-    """Read an experiment file, and check that all that it names exists but for the weights.
+def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
+    """Read an experiment file, and check that all that it names exists except the weights.
 
     ``overrides`` go before the file: ``key=value`` with a key of the experiment, such as
     ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.rank=4``.
 
     Raises:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
-            value, or names sets or arms that there are not.
+            value, or names sets or arms that do not exist.
     """
-    document = typed.read_yaml(read_text(path), str(path))
+    document = read_yaml(read_text(path), str(path))
     own_keys = {entry.name for entry in fields(Experiment)}
     own: list[str] = []
     others: list[str] = []
     for override in overrides:
         section = override.partition("=")[0].partition(".")[0]
         (own if section in own_keys else others).append(override)
-    found = typed.read(Experiment, document, str(path), overrides=own)
+    found = read_settings(Experiment, document, str(path), own)
     models = tuple(
         replace(
             entry,
@@ -220,7 +221,7 @@ def load(path: Path, overrides: Iterable[str] = ()) -> Experiment:
             if cell.seed is not None:
                 training_config(found, cell)
     except ConfigError as error:
-        if error.where is not None and error.where != "command line":
+        if error.where not in {None, COMMAND_LINE}:
             raise
         raise ConfigError(error.what, where=path, remedy=error.remedy) from error
     return found
@@ -236,8 +237,7 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
         [entry.name for entry in experiment.entries]
         + [model.name for model in experiment.shown_models]
     )
-    beams = experiment.evaluation.decoding == "beam5"
-    wanted = _tasks_by_arm(experiment.sets, beams=beams)
+    wanted = _tasks_by_arm(experiment.sets, experiment.evaluation.task_suffix)
     cells = [
         Cell(entry.name, sets, arm, seed, tuple(names))
         for entry in experiment.entries
@@ -275,10 +275,10 @@ def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
         ConfigError: the model's file or an override is wrong.
     """
     (entry,) = (entry for entry in experiment.entries if entry.name == cell.model)
-    sets = cell.sets._asdict() | {"arm": cell.arm or ARMS[cell.sets.aspect][0]}
+    sets = cell.sets._asdict() | {"arm": cell.arm or named.find(*cell.sets).arms[0]}
     cells_own = [f"data.{name}={json.dumps(value)}" for name, value in sets.items()]
     output = experiment.folder / cell.name / "adapter"
-    return config.parse(
+    return parse_config(
         read_text(entry.config) if entry.config else "{}",
         (
             *experiment.overrides,
@@ -298,25 +298,28 @@ def _fits(cell: Cell, pattern: str) -> bool:
 def _check_names(names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"the model name {name!r} would be no folder's")
+            raise ConfigError(
+                f"the model name {name!r} cannot be the name of a folder",
+                remedy="Use letters, digits, `.`, `_` and `-`.",
+            )
         if name in names[:number]:
             raise ConfigError(
                 f"two models are called {name}", remedy="Give one of them another `name`."
             )
 
 
-_TasksByArm: TypeAlias = dict[SplitName, dict[str | None, dict[str, None]]]
+_TasksByArm: TypeAlias = dict[SetName, dict[str | None, dict[str, None]]]
 
 
-def _tasks_by_arm(entries: Iterable[SetsEntry], *, beams: bool) -> _TasksByArm:
+def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str | None) -> _TasksByArm:
     """Return the tasks for each arm of the sets that are trained on, and for None, the base."""
     found: _TasksByArm = defaultdict(lambda: defaultdict(dict))
     for entry in entries:
-        named = _named_tasks(entry)
-        for split in _splits(entry):
-            arms = found[_trained_on(split)]
-            for arm in (None, *_arms(entry)):
-                arms[arm] |= dict.fromkeys(named or (task_name(split, beams=beams),))
+        tasks = _named_tasks(entry)
+        for spec in _specs(entry):
+            for arm in (None, *_arms(entry, spec)):
+                own = tasks or (spec.task_name(decoding=decoding),)
+                found[spec.trained_on][arm] |= dict.fromkeys(own)
     return found
 
 
@@ -329,33 +332,18 @@ def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
     return tuple(file.name for file in task_files.expand(entry.tasks)) if entry.tasks else ()
 
 
-def _trained_on(split: SplitName) -> SplitName:
-    """Return the sets whose arms are those of a split, under the one name that they go by.
-
-    The parts of order invariance share their arms, published and strict, and the paper asks rule
-    learnability of models tuned on its Original.
-    """
-    if split.aspect not in {"order_invariance", "rule_learnability"}:
-        return split
-    first = next(
-        name for name in registry.available() if name[:2] == ("order_invariance", split.corpus)
-    )
-    return first._replace(part=None)
-
-
-def _splits(entry: SetsEntry) -> Iterator[SplitName]:
-    """Yield the splits of an entry.
+def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
+    """Yield what is known of the sets of an entry.
 
     Raises:
         ConfigError: there are none of some corpus, protocol or part.
     """
-    known = registry.available()
     for corpus in entry.corpora:
-        of_corpus = [name for name in known if name[:2] == (entry.aspect, corpus)]
+        of_corpus = [spec for spec in named.available() if spec.name[:2] == (entry.aspect, corpus)]
         if not of_corpus:
             raise _unknown(entry.aspect, corpus)
-        for protocol in entry.protocols or (of_corpus[0].protocol,):
-            parts = {name.part: name for name in of_corpus if name.protocol == protocol}
+        for protocol in entry.protocols or (of_corpus[0].name.protocol,):
+            parts = {spec.name.part: spec for spec in of_corpus if spec.name.protocol == protocol}
             whole = (None,) if None in parts else tuple(parts)
             for part in entry.parts or whole or (None,):
                 if part not in parts:
@@ -366,18 +354,18 @@ def _splits(entry: SetsEntry) -> Iterator[SplitName]:
 def _unknown(*asked: str | None) -> ConfigError:
     return ConfigError(
         f"there are no sets {' '.join(filter(None, asked))!r}",
-        remedy=f"There are {', '.join(map(str, registry.available()))}.",
+        remedy=f"There are {', '.join(str(spec.name) for spec in named.available())}.",
     )
 
 
-def _arms(entry: SetsEntry) -> tuple[str, ...]:
-    arms = ARMS[entry.aspect]
+def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
     for arm in entry.arms:
-        if arm not in arms:
+        if arm not in spec.arms:
             raise ConfigError(
-                f"{arm!r} is no arm of {entry.aspect}", remedy=f"Its arms are {' and '.join(arms)}."
+                f"{entry.aspect} has no arm {arm!r}",
+                remedy=f"Its arms are {' and '.join(spec.arms)}.",
             )
-    return entry.arms or arms
+    return entry.arms or spec.arms
 
 
 def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
@@ -388,10 +376,15 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     """
     for model in experiment.shown_models:
         for entry in experiment.in_context.sets or experiment.sets:
-            for split in _splits(entry):
-                for arm in _arms(entry):
-                    task = task_name(split, arm=arm)
-                    if (task_files.FOLDER / f"{task}.yaml").exists():
-                        yield Cell(model.name, split, arm, None, (task,))
+            for spec in _specs(entry):
+                for arm in _arms(entry, spec):
+                    task = spec.task_name(arm)
+                    if task in _known_tasks():
+                        yield Cell(model.name, spec.name, arm, None, (task,))
                     elif experiment.in_context.sets:
                         raise ConfigError(f"in_context.sets: there is no task {task}")
+
+
+@cache
+def _known_tasks() -> frozenset[str]:
+    return frozenset(file.name for file in task_files.files())

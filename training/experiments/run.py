@@ -25,7 +25,7 @@ from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.report import render
 from training import lifeline
 from training.experiments import cells
-from training.experiments.cells import State
+from training.experiments.cells import CellState
 from training.experiments.experiment import Cell, Experiment, choose, expand
 
 KIND = "experiment"
@@ -36,7 +36,7 @@ _YEAR = 365 * 24 * 60
 _log = logging.getLogger(__name__)
 
 ExecutorName: TypeAlias = Literal["local", "slurm"]
-States: TypeAlias = Mapping[Cell, State]
+States: TypeAlias = Mapping[Cell, CellState]
 
 
 def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
@@ -70,7 +70,7 @@ def run(
 ) -> bool:
     """Do what is not done, report what is, and say whether nothing is left to do.
 
-    One local worker is this process. ``overwrite`` replaces adapters of other settings. With
+    One local worker is this process. ``overwrite`` replaces adapters that have other settings. With
     ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
 
     Raises:
@@ -199,7 +199,7 @@ def _gpus(number: int, each: int) -> list[int]:
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named and not all(name.isdecimal() for name in named.split(",")):
         raise ConfigError(
-            f"{named!r} are no numbers",
+            f"{named!r} are not numbers",
             where="CUDA_VISIBLE_DEVICES",
             remedy="Name the GPUs by number, or start workers one by one, each with its own.",
         )
@@ -212,13 +212,13 @@ def _watch(
 ) -> None:
     """Show one bar for all workers, and in a line what each of them is at."""
     told: dict[Cell, str] = {}
-    states: dict[Cell, State] = {}
+    states: dict[Cell, CellState] = {}
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
             ended = all(job.done() for job in jobs)
             done = {cell for cell, state in states.items() if state.status == "done"}
             states |= _look(experiment, [cell for cell in chosen if cell not in done])
-            bar.n = sum(state.status in {"done", "failed", "other"} for state in states.values())
+            bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())
             bar.set_postfix_str(_counted(states))
             for cell, state in states.items():
                 step = state.detail.partition(" for ")[0]
@@ -272,14 +272,14 @@ def _tell(experiment: Experiment, states: States) -> None:
 
 def _push(experiment: Experiment, states: States, namespace: str) -> bool:
     """Push the finished adapters; say whether all went well."""
-    from training import upload as hub  # noqa: PLC0415 - torch, which takes seconds
+    from training.upload import push_adapter  # noqa: PLC0415 - torch, which takes seconds
 
     failed = False
     for cell, state in states.items():
         if cell.seed is not None and state.status == "done":
             repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
             try:
-                print(hub.push(experiment.folder / cell.name / "adapter", repository))
+                print(push_adapter(experiment.folder / cell.name / "adapter", repository))
             except ConfigError as error:
                 _log.error("%s", error)  # the others may fare better
                 failed = True

@@ -1,5 +1,6 @@
-"""The requirements of an aspect, counted over whole sets, whoever made the sets."""
+"""Check sets against the requirements of their aspect, whoever made the sets."""
 
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.check.composition import (
     Productivity,
     Systematicity,
@@ -8,16 +9,16 @@ from spor_tasks.aspects.check.composition import (
 )
 from spor_tasks.aspects.check.copy_rule import RuleLearnability, rule_learnability
 from spor_tasks.aspects.check.order import OrderInvariance, order_invariance
-from spor_tasks.aspects.check.report import Report, Violation
+from spor_tasks.aspects.check.result import CheckResult, Violation
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
 
 __all__ = [
+    "CheckResult",
     "OrderInvariance",
     "Productivity",
-    "Report",
     "RuleLearnability",
     "Systematicity",
     "Violation",
@@ -29,11 +30,13 @@ __all__ = [
 ]
 
 
-def check(pair: SplitPair, *, limit: float = LIMIT) -> Report:
-    """Count what the sets of ``pair`` are required to be, whatever their aspect.
+def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
+    """Check the sets of ``pair`` against the requirements of their aspect.
+
+    ``limit`` is the largest divergence allowed between the arms.
 
     Raises:
-        SplitError: there is no such aspect or part, or an arm holds nothing that could be counted.
+        SplitError: there is no such aspect or part, or an arm has nothing to count.
     """
     match pair.aspect:
         case "systematicity":
@@ -44,4 +47,4 @@ def check(pair: SplitPair, *, limit: float = LIMIT) -> Report:
             return order_invariance(pair)
         case "rule_learnability":
             return rule_learnability(pair)
-    raise SplitError(f"{pair.aspect!r} is no aspect")
+    raise SplitError(f"there is no aspect {pair.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}.")

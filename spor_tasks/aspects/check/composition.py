@@ -1,4 +1,4 @@
-"""What systematicity and productivity require of two arms: what these show of the test set."""
+"""The requirements of systematicity and productivity: what the arms show of the test set."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TypeAlias
 
-from spor_tasks.aspects.check.report import Report, Violation, unless, unless_equal, unless_none
+from spor_tasks.aspects.check.result import (
+    CheckResult,
+    Violation,
+    unless,
+    unless_equal,
+    unless_none,
+)
 from spor_tasks.aspects.divergence import LIMIT, divergence
 from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 
@@ -14,21 +20,21 @@ _Pair: TypeAlias = tuple[DataUnit, DataUnit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Systematicity(Report):
-    """What was counted in Atom, Combination and their test set (section 3.1.1).
+class Systematicity(CheckResult):
+    """Counts of Atom, Combination and their test set (section 3.1.1).
 
-    Atoms are the units of the test set, test pairs the unordered pairs of units of one test
-    sample. Of two numbers the first is Atom's, the second Combination's.
+    Atoms are the units of the test set; test pairs are the unordered pairs of units within a test
+    sample. Of two numbers the first is for Atom, the second for Combination.
     """
 
     missing_atoms: tuple[int, int]
-    """Atoms that the arm never shows."""
+    """Atoms that do not occur in the arm."""
     test_samples_shown: tuple[int, int]
-    """Samples of the arm that hold exactly the units of some test sample."""
+    """Samples of the arm with exactly the units of some test sample."""
     pairs_in_atom: int
     """Distinct test pairs that occur in Atom."""
     atom_samples_with_pairs: int
-    """Samples of Atom that hold one of them."""
+    """Samples of Atom with such a pair."""
     test_samples_touched: int
     """Test samples with a pair that occurs in Atom."""
     test_samples_given_away: int
@@ -36,18 +42,18 @@ class Systematicity(Report):
     occurrences: tuple[int, int]
     """Occurrences of atoms."""
     divergence: float
-    """Of the arms over atoms; at most ``limit`` is asked for."""
+    """Divergence of the arms over atoms; it may be at most ``limit``."""
     limit: float
     pairs_in_combination: int
-    """Occurrences of test pairs in Combination, the more the better."""
+    """Occurrences of test pairs in Combination; more are better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Productivity(Report):
-    """What was counted in Invisible, Visible and their test set (section 3.2.1).
+class Productivity(CheckResult):
+    """Counts of Invisible, Visible and their test set (section 3.2.1).
 
-    Long samples are those of more than ``threshold`` units, short ones all others. Of two numbers
-    the first is Invisible's, the second Visible's.
+    A long sample has more than ``threshold`` units, a short one at most as many. Of two numbers the
+    first is for Invisible, the second for Visible.
     """
 
     threshold: int
@@ -56,27 +62,27 @@ class Productivity(Report):
     long_in_invisible: int
     """Long samples of Invisible."""
     missing_units: tuple[int, int]
-    """Units of the test set that the arm never shows."""
+    """Units of the test set that do not occur in the arm."""
     test_samples_shown: tuple[int, int]
-    """Samples of the arm that hold exactly the units of some test sample."""
+    """Samples of the arm with exactly the units of some test sample."""
     short_not_in_invisible: int
-    """Short samples of Visible that Invisible does not have."""
+    """Short samples of Visible that are not in Invisible."""
     units: tuple[int, int]
     """Occurrences of units."""
     divergence: float
-    """Of the arms over all units; at most ``limit`` is asked for."""
+    """Divergence of the arms over all units; it may be at most ``limit``."""
     limit: float
     long_in_visible: int
-    """Long samples of Visible, the more the better."""
+    """Long samples of Visible; more are better."""
     units_in_long: int
-    """Occurrences of units in them, the more the better."""
+    """Occurrences of units in them; more are better."""
 
 
 def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> Systematicity:
-    """Count what the sets of ``pair`` (Atom, Combination; test) are required to be.
+    """Check the sets of ``pair`` (Atom, Combination; test).
 
     Raises:
-        SplitError: one of the arms shows no atom at all.
+        SplitError: an arm has no atom at all.
     """
     atom, combination, test = (split.samples for split in pair.splits)
     atoms = set(_units(test))
@@ -107,9 +113,9 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> Systematicity:
             pair in test_pairs for sample in combination for pair in _pairs(sample)
         ),
         violations=(
-            *unless_none(missing[0], "atoms are missing in Atom", test=_holding(missing[0], test)),
+            *unless_none(missing[0], "atoms do not occur in Atom", test=_holding(missing[0], test)),
             *unless_none(
-                missing[1], "atoms are missing in Combination", test=_holding(missing[1], test)
+                missing[1], "atoms do not occur in Combination", test=_holding(missing[1], test)
             ),
             *_all_shown(atom=shown[0], combination=shown[1]),
             *unless_none(known, "test pairs occur in Atom", atom=leaking, test=touched),
@@ -121,13 +127,13 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> Systematicity:
 
 
 def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Productivity:
-    """Count what the sets of ``pair`` (Invisible, Visible; test) are required to be.
+    """Check the sets of ``pair`` (Invisible, Visible; test).
 
-    That Invisible is *all* training samples of at most ``threshold`` units cannot be told from the
-    sets alone.
+    The sets alone do not show whether Invisible has *all* training samples of at most ``threshold``
+    units, so this is not checked.
 
     Raises:
-        SplitError: one of the arms holds nothing.
+        SplitError: an arm has no unit.
     """
     invisible, visible, test = (split.samples for split in pair.splits)
     in_invisible, in_visible = (
@@ -158,9 +164,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Pr
         long_in_visible=len(long),
         units_in_long=sum(len(sample.units) for sample in long),
         violations=(
-            *unless_none(
-                short_tests, f"test samples have no more than {n} units", test=short_tests
-            ),
+            *unless_none(short_tests, f"test samples have at most {n} units", test=short_tests),
             *unless_none(
                 long_in_invisible,
                 f"samples of Invisible have more than {n} units",
@@ -168,12 +172,12 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Pr
             ),
             *unless_none(
                 missing[0],
-                "units of the test set are missing in Invisible",
+                "units of the test set do not occur in Invisible",
                 test=_holding(missing[0], test),
             ),
             *unless_none(
                 missing[1],
-                "units of the test set are missing in Visible",
+                "units of the test set do not occur in Visible",
                 test=_holding(missing[1], test),
             ),
             *_all_shown(invisible=shown[0], visible=shown[1]),
@@ -186,7 +190,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Pr
 
 
 def _units(samples: Iterable[Sample]) -> Iterator[DataUnit]:
-    """Yield the units of each sample, one that a sample repeats only once."""
+    """Yield the units of each sample, a repeated unit only once per sample."""
     return chain.from_iterable(set(sample.units) for sample in samples)
 
 
@@ -200,7 +204,7 @@ def _pairs(sample: Sample) -> Iterator[_Pair]:
 
 
 def _with_units_of(test: Iterable[Sample], samples: Iterable[Sample]) -> list[Sample]:
-    """Return the samples that hold exactly the units of some test sample."""
+    """Return the samples with exactly the units of some test sample."""
     tested = {frozenset(sample.units) for sample in test}
     return [sample for sample in samples if frozenset(sample.units) in tested]
 
@@ -213,8 +217,10 @@ def _by_length(samples: Sequence[Sample], threshold: int) -> tuple[list[Sample],
 
 def _all_shown(**samples: Sequence[Sample]) -> Iterator[Violation]:
     found = list(chain.from_iterable(samples.values()))
-    return unless_none(found, "training samples hold exactly a test sample's units", **samples)
+    return unless_none(found, "training samples have exactly the units of a test sample", **samples)
 
 
 def _diverging(distance: float, limit: float) -> Iterator[Violation]:
-    return unless(distance <= limit, f"the arms diverge by {distance:.4f}, more than {limit}")
+    return unless(
+        distance <= limit, f"the divergence of the arms is {distance:.4f}, more than {limit}"
+    )

@@ -1,6 +1,6 @@
-"""What order invariance requires: units in the order of the text, and tests in two orders.
+"""The requirements of order invariance: units in the order of the text, and tests in two orders.
 
-Nothing here is the builder's: where it sorts, this compares units two by two.
+This shares no code with the builder: the builder sorts units, the check compares them in pairs.
 """
 
 from collections import defaultdict
@@ -8,35 +8,35 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from spor_tasks.aspects.check.report import Report, unless_equal, unless_none
-from spor_tasks.core.sample import DataUnit, OrderSample, Sample, SplitPair
+from spor_tasks.aspects.check.result import CheckResult, unless_equal, unless_none
+from spor_tasks.core.sample import DataUnit, Orders, Sample, SplitPair
 from spor_tasks.text import align
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderInvariance(Report):
-    """What was counted in Original, Match and one of their test sets (section 3.3)."""
+class OrderInvariance(CheckResult):
+    """Counts of Original, Match and one of their test sets (section 3.3)."""
 
     references: int
     """References of Original."""
     matches: int
-    """Samples of Match; one for each reference is asked for."""
+    """Samples of Match; there must be one for each reference."""
     foreign_matches: int
-    """Samples of Match that are no reference of Original, told of the same units."""
+    """Samples of Match that are not a reference of Original with the same units."""
     matches_out_of_order: int
-    """Samples of Match whose units do not stand in the order of the text."""
+    """Samples of Match whose units are not in the order of the text."""
     missing_units: int
     """Units of the test set that no training sample has."""
     single_units: int
-    """Test samples of a single unit, where it is orders that are tested."""
+    """Test samples with a single unit, in the parts that test orders."""
     not_shown_twice: int
-    """Test samples without two different input orders, where these are compared."""
+    """Test samples without two different input orders, in the part that compares them."""
     misread_references: int
-    """Test samples with such orders where a reference does not mention every unit in its order."""
+    """Test samples with orders, and a reference that does not mention every unit in its order."""
 
 
 def order_invariance(pair: SplitPair) -> OrderInvariance:
-    """Count what the sets of ``pair`` (Original, Match; test) are required to be.
+    """Check the sets of ``pair`` (Original, Match; test).
 
     Every text is aligned again, which takes seconds on a real corpus.
     """
@@ -48,7 +48,9 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
     single = [s for s in test if len(s.units) == 1 and pair.part != "performance"]
     once = [sample for sample in test if pair.part == "main" and not _shown_twice(sample)]
     misread = [
-        sample for sample in test if isinstance(sample, OrderSample) and not _reads_as_told(sample)
+        sample
+        for sample in test
+        if isinstance(sample.challenge, Orders) and not _reads_as_told(sample, sample.challenge)
     ]
     return OrderInvariance(
         references=references,
@@ -64,7 +66,7 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
                 (references, len(match)),
                 "Original has {} references but Match {} samples",
             ),
-            *unless_none(foreign, "samples of Match are no reference of Original", match=foreign),
+            *unless_none(foreign, "samples of Match are not references of Original", match=foreign),
             *unless_none(
                 displaced,
                 "samples of Match do not have their units in the order of the text",
@@ -72,7 +74,7 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
             ),
             *unless_none(
                 missing,
-                "units of the test set are in no training sample",
+                "units of the test set do not occur in training samples",
                 test=[sample for sample in test if not missing.isdisjoint(sample.units)],
             ),
             *unless_none(single, "test samples have a single unit", test=single),
@@ -87,14 +89,14 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
 
 
 def _shown_twice(sample: Sample) -> bool:
-    return isinstance(sample, OrderSample) and len(set(sample.input_orders)) > 1
+    return isinstance(sample.challenge, Orders) and len(set(sample.challenge.inputs)) > 1
 
 
-def _reads_as_told(sample: OrderSample) -> bool:
-    """Tell whether every reference mentions every unit, in the order that the sample says."""
-    if len(sample.reference_orders) != len(sample.references):
+def _reads_as_told(sample: Sample, orders: Orders) -> bool:
+    """Return whether every reference mentions every unit, in the order that the sample states."""
+    if len(orders.references) != len(sample.references):
         return False
-    for text, order in zip(sample.references, sample.reference_orders, strict=True):
+    for text, order in zip(sample.references, orders.references, strict=True):
         places = align.locate(sample.units, text, strict=False)
         if None in places or sorted(order) != list(range(len(places))):
             return False
@@ -106,9 +108,9 @@ def _reads_as_told(sample: OrderSample) -> bool:
 def _compare(
     match: Iterable[Sample], original: Iterable[Sample]
 ) -> tuple[list[Sample], list[Sample]]:
-    """Return the samples of Match that tell no reference of Original, and those in another order.
+    """Return the samples of Match that are not references of Original, and those in a wrong order.
 
-    Each reference is told once.
+    Each reference counts once.
     """
     untold: dict[Hashable, list[Sample]] = defaultdict(list)
     for sample in original:
@@ -133,14 +135,14 @@ def _compare(
 
 
 def _content(sample: Sample, *texts: str) -> Hashable:
-    return sample.name, tuple(sorted(sample.units)), texts
+    return sample.about("name"), tuple(sorted(sample.units)), texts
 
 
 def _is_ordered(sample: Sample, source: Sample) -> bool:
-    """Tell whether the units of a sample of Match stand as its text mentions those of its source.
+    """Return whether a sample of Match has its source's units in the order of the text.
 
-    Units that are mentioned at once, and those that are not mentioned, which stand last, keep the
-    order of the source.
+    Units that the text does not mention come last. They keep the order of the source, and so do
+    units that are mentioned at the same place.
     """
     (text,) = sample.references
     left: dict[DataUnit, list[int]] = defaultdict(list)
@@ -155,7 +157,7 @@ def _is_order_of_text(order: Sequence[int], places: Sequence[int | None]) -> boo
 
 
 def _precedes(one: int, other: int, places: Sequence[int | None]) -> bool:
-    """Tell whether of two units, by their numbers in the corpus's order, the one comes first."""
+    """Return whether unit ``one`` comes before unit ``other``; both are indices in corpus order."""
     here, there = places[one], places[other]
     if here == there:
         return one < other

@@ -1,4 +1,4 @@
-"""Independent chains of work on all cores, with the same results on any number of them."""
+"""Run independent chains of work on all cores; results do not depend on the number of cores."""
 
 import multiprocessing
 import os
@@ -10,24 +10,24 @@ from typing import TypeAlias, TypeVar
 from spor_tasks.core.errors import SplitError
 
 Result = TypeVar("Result")
-Report: TypeAlias = Callable[[int], None]
-"""Is told, now and then, how many steps were made since it was last told."""
-Chain: TypeAlias = Callable[[int, Report], Result]
-"""Work that depends on nothing but the number of the chain, and reports its steps."""
+CountSteps: TypeAlias = Callable[[int], None]
+"""Called now and then with the number of steps made since the last call."""
+Chain: TypeAlias = Callable[[int, CountSteps], Result]
+"""Work that depends only on the number of the chain, and counts its steps."""
 
 
-def run(chain: Chain[Result], number: int, jobs: int | None, report: Report) -> list[Result]:
+def run(chain: Chain[Result], number: int, jobs: int | None, count: CountSteps) -> list[Result]:
     """Return the results of chains 0 to ``number`` − 1, in this order.
 
-    One job runs here; several run in processes of their own, so that ``chain`` and the results
-    must be picklable. By default there is a job for every core that this process may use.
+    A single job runs in this process. Several jobs run in separate processes, so ``chain`` and the
+    results must be picklable. By default there is one job per core that this process may use.
 
     Raises:
-        SplitError: a process ended before its chains did.
+        SplitError: a process ended before it finished its chains.
     """
     jobs = min(number, jobs or _cores())
     if jobs == 1:
-        return [chain(index, report) for index in range(number)]
+        return [chain(index, count) for index in range(number)]
     # Spawned, not forked: threads of the caller may hold locks that a fork would never release.
     context = multiprocessing.get_context("spawn")
     results: dict[int, Result] = {}
@@ -41,7 +41,7 @@ def run(chain: Chain[Result], number: int, jobs: int | None, report: Report) -> 
                 target=_work, args=(chain, shares[receiver], sender), daemon=True
             )
             process.start()
-            sender.close()  # here, so that the end of the process ends the pipe
+            sender.close()  # our copy, so that the pipe ends with the process
             processes.append(process)
         while len(results) < number:
             talking = wait(shares)
@@ -50,9 +50,12 @@ def run(chain: Chain[Result], number: int, jobs: int | None, report: Report) -> 
                     steps, finished = receiver.recv()
                 except EOFError as error:
                     if not results.keys() >= set(shares.pop(receiver)):
-                        raise SplitError("a process of the search ended too early") from error
+                        raise SplitError(
+                            "a process of the search ended before it finished",
+                            remedy="Check that there is enough memory, or set `jobs` to 1.",
+                        ) from error
                 else:
-                    report(steps)
+                    count(steps)
                     results.update(finished)
     finally:
         for process in processes:
@@ -62,8 +65,8 @@ def run(chain: Chain[Result], number: int, jobs: int | None, report: Report) -> 
 
 
 def _work(chain: Chain[Result], indices: range, sender: Connection) -> None:
-    """Run chains and send what they report, and each result, as ``(steps, {index: result})``."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller gets it too, and ends this process
+    """Run chains; send their steps and their results as ``(steps, {index: result})``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller gets it too and ends this process
     for index in indices:
         sender.send((0, {index: chain(index, lambda steps: sender.send((steps, {})))}))
     sender.close()

@@ -1,18 +1,20 @@
-"""The best test set that the paper's own construction comes to (section 3.1.1)."""
+"""The best test set of many runs of the paper's own construction (section 3.1.1)."""
 
 import random
 
-from spor_tasks.aspects.search.chains import Report
+from spor_tasks.aspects.search.chains import CountSteps
 from spor_tasks.aspects.search.sets import Pool
 from spor_tasks.aspects.systematicity import Overlaps
 
 
-def best_test_set(pool: Pool, constructions: int, rng: random.Random, report: Report) -> list[int]:
-    """Return the items of the largest test set, by units, of so many runs of Algorithm 1.
+def best_test_set(
+    pool: Pool, constructions: int, rng: random.Random, count: CountSteps
+) -> list[int]:
+    """Run Algorithm 1 ``constructions`` times; return the items of the test set with most units.
 
-    The sample offered first decides most: from then on its units come apart in Atom, and together
-    only in samples that can be tested. So each of the largest items is first in turn; the others
-    follow as in the paper, the largest first, in random order within a size.
+    The first sample offered decides most: after it, Atom may have its units only in separate
+    samples. So every largest item takes its turn as the first one. The others follow as in the
+    paper, largest first and in random order within a size.
     """
     sizes = [len(units) for units in pool.units]
     overlaps = Overlaps([frozenset(units) for units in pool.units])
@@ -30,7 +32,7 @@ def best_test_set(pool: Pool, constructions: int, rng: random.Random, report: Re
         test_units = sum(pool.copies[item] * sizes[item] for item in test)
         if test_units > best_units:
             best, best_units = sorted(test), test_units
-        report(1)
+        count(1)
     return best
 
 

@@ -1,7 +1,7 @@
-"""Atom, Combination and their test set in numbers, and every count of them kept up to date.
+"""The state of a search: Atom, Combination and their test set, with all counts up to date.
 
-A search tries millions of moves, so a move only touches what it changes. All counts are integers:
-taking a move back restores them exactly, and no machine rounds them differently.
+A search tries millions of moves, so a move touches only what it changes. All counts are integers:
+undoing a move restores them exactly, and every machine computes the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,19 +11,30 @@ from typing import TypeAlias
 
 from spor_tasks.core.sample import DataUnit, Sample
 
-SCALE = 1 << 20
-"""Parts of one in which affinities are counted."""
+_ROOT_SCALE = 1 << 10
+SCALE = _ROOT_SCALE * _ROOT_SCALE
+"""The affinity Σ √(a c) is counted in this fraction of an occurrence, so that it is an integer.
+
+Square roots are stored times 1,024, so a product of two is stored times SCALE. Truncation loses
+less than 1 / SCALE for each atom: 0.003 occurrences for 3,000 atoms, far less than a move changes.
+"""
 
 _Share: TypeAlias = tuple[int, int, int, bool, bool]
+"""What an atom adds to the totals: its occurrences in Atom and in Combination, its affinity, and
+whether it is missing from Atom and from Combination."""
 _NO_ATOM: _Share = (0, 0, 0, False, False)
 
 
 class Pool:
-    """The samples in numbers.
+    """The samples as numbers.
 
-    Samples with equal units share every fate in the test set and in Atom, so one *item* stands for
-    all of them: ``members[x]`` lists the samples, in order. Items, data units and pairs of units
-    that some sample holds are numbered by first appearance.
+    Samples with equal units always enter the test set and Atom together, so one *item* stands for
+    all of them. Items, units and pairs of units are numbered by first appearance; a pair is one
+    that some sample has.
+
+    ``members[item]`` are the item's samples, in order, and ``copies[item]`` is their number.
+    ``units[item]`` and ``pairs[item]`` are what the item has; ``with_unit[unit]`` and
+    ``with_pair[pair]`` are the items that have it.
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
@@ -48,7 +59,7 @@ class Pool:
 
     @property
     def samples_per_pair(self) -> float:
-        """How many samples hold a pair of units, on average; 1 where there is no pair."""
+        """Samples that have a pair, averaged over all pairs; 1 if there is no pair."""
         holding = sum(
             copies * len(pairs) for copies, pairs in zip(self.copies, self.pairs, strict=True)
         )
@@ -56,7 +67,7 @@ class Pool:
 
 
 def _holders(parts: Iterable[Iterable[int]], number: int) -> list[list[int]]:
-    """Return for every part the items that hold it."""
+    """Return the items that have each part."""
     holders: list[list[int]] = [[] for _ in range(number)]
     for item, held in enumerate(parts):
         for part in held:
@@ -67,12 +78,47 @@ def _holders(parts: Iterable[Iterable[int]], number: int) -> list[list[int]]:
 class Sets:
     """A test set, the largest Atom that goes with it, and a choice of Combination.
 
-    The test set is made of *allowed* pairs: it holds every item of two units or more all of whose
-    pairs are allowed. Its units are the *atoms*, its pairs are *tested*. Atom holds every item that
-    has an atom and no tested pair. Combination is free: ``chosen[x]`` copies of item x.
+    Two things are decided: which pairs are *allowed* in test samples, and how many copies of each
+    item are in Combination. The rest follows. The test set has every item of two or more units all
+    of whose pairs are allowed. Its units are the *atoms*; its pairs are *tested*. Atom has every
+    item with an atom and without a tested pair. A pair is *shown* if an item in Combination has it.
 
-    :meth:`switch` and :meth:`choose` are the moves. After either, and before any count is read,
-    :meth:`settle` must be called.
+    :meth:`switch` and :meth:`choose` are the moves. Call :meth:`settle` after them, before reading
+    a total.
+
+    The state, by pair:
+
+    - ``allowed[pair]``: whether test samples may have it
+    - ``tests[pair]``: the test items that have it; it is tested if there are any
+    - ``_shows[pair]``: the items in Combination that have it; it is shown if there are any
+
+    By item:
+
+    - ``forbidden[item]``: its pairs that are not allowed; it is in the test set if there are none.
+      A single unit is never tested, so it counts as one forbidden pair.
+    - ``blocked[item]``: its tested pairs; any of them keeps it out of Atom
+    - ``atoms[item]``: the atoms it has; without any it is in neither arm
+    - ``_seen[item]``: its pairs that are both tested and shown
+    - ``chosen[item]``: its copies in Combination; 0 for a test item
+
+    By unit:
+
+    - ``_uses[unit]``: the test items that have it; it is an atom if there are any
+    - ``_in_atom[unit]``: its occurrences in items without a tested pair, which are Atom's if the
+      unit is an atom
+    - ``_in_combination[unit]``: its occurrences in Combination
+    - ``_share[unit]``: what it has added to the totals so far
+
+    Totals count samples, that is, all copies of an item:
+
+    - ``test_samples``, ``test_units``, ``atom_samples``: samples and units of the test set, samples
+      of Atom
+    - ``pairs``: occurrences of tested pairs in Combination
+    - ``shown_samples``: test samples with a pair that is shown
+    - ``affinity``: Σ √(a c) over atoms, times SCALE; a and c are an atom's occurrences in Atom and
+      in Combination
+    - ``atom_occurrences``, ``combination_occurrences``: occurrences of atoms in each arm
+    - ``uncovered_in_atom``, ``uncovered_in_combination``: atoms that the arm never shows
     """
 
     __slots__ = (
@@ -83,7 +129,7 @@ class Sets:
         "_root",
         "_seen",
         "_share",
-        "_shown",
+        "_shows",
         "_uses",
         "affinity",
         "allowed",
@@ -93,13 +139,13 @@ class Sets:
         "blocked",
         "chosen",
         "combination_occurrences",
-        "missing",
+        "forbidden",
         "pairs",
         "pool",
         "shown_samples",
         "test_samples",
         "test_units",
-        "tested",
+        "tests",
         "uncovered_in_atom",
         "uncovered_in_combination",
     )
@@ -107,67 +153,58 @@ class Sets:
     def __init__(self, pool: Pool) -> None:
         items, units, pairs = (len(part) for part in (pool.units, pool.with_unit, pool.with_pair))
         self.pool = pool
-        # Of a pair: may a test sample hold it; how many test items do; how many chosen items do.
         self.allowed = [False] * pairs
-        self.tested = [0] * pairs
-        self._shown = [0] * pairs
-        # Of an item: pairs not allowed (a single unit is never tested, so that counts as one),
-        # tested pairs, atoms, pairs that are tested and shown, copies in Combination.
-        self.missing = [len(held) or 1 for held in pool.pairs]
+        self.tests = [0] * pairs
+        self._shows = [0] * pairs
+        self.forbidden = [len(held) or 1 for held in pool.pairs]
         self.blocked = [0] * items
         self.atoms = [0] * items
         self._seen = [0] * items
         self.chosen = [0] * items
-        # Of a unit: how many test items hold it; its occurrences in what may enter Atom, and in
-        # Combination; what it adds to the totals.
         self._uses = [0] * units
         self._in_atom = [sum(pool.copies[item] for item in holders) for holders in pool.with_unit]
         self._in_combination = [0] * units
         self._share = [_NO_ATOM] * units
-        # √n in parts of 1024, so that products of two are in parts of SCALE.
-        self._root = [sqrt(n) * 1024 for n in range(pool.samples + 1)]
-        self._changed: list[int] = []
-        self._displaced: list[tuple[int, int]] = []
-        # The totals.
+        self._root = [sqrt(n) * _ROOT_SCALE for n in range(pool.samples + 1)]
+        self._changed: list[int] = []  # units whose share may be out of date
+        self._displaced: list[tuple[int, int]] = []  # items that left Combination, with copies
         self.test_samples = self.test_units = self.atom_samples = 0
-        self.pairs = 0  # occurrences of tested pairs in Combination
-        self.shown_samples = 0  # test samples of which Combination shows a pair
-        self.affinity = 0  # Σ √(a c) over atoms, in parts of SCALE
+        self.pairs = self.shown_samples = self.affinity = 0
         self.atom_occurrences = self.combination_occurrences = 0
-        self.uncovered_in_atom = self.uncovered_in_combination = 0  # atoms that never occur
+        self.uncovered_in_atom = self.uncovered_in_combination = 0
 
     def switch(self, pairs: Iterable[int]) -> None:
-        """Allow the pairs that are not allowed, and forbid the others.
+        """Allow those of the pairs that are forbidden, and forbid those that are allowed.
 
         An item that enters the test set leaves Combination.
         """
-        missing, allowed, holders = self.missing, self.allowed, self.pool.with_pair
+        forbidden, allowed, holders = self.forbidden, self.allowed, self.pool.with_pair
         self._displaced.clear()
         for pair in pairs:
             if allowed[pair]:
                 allowed[pair] = False
                 for item in holders[pair]:
-                    if missing[item]:
-                        missing[item] += 1
+                    if forbidden[item]:
+                        forbidden[item] += 1
                     else:
                         self._leave_test(item)
             else:
                 allowed[pair] = True
                 for item in holders[pair]:
-                    if missing[item] == 1:
+                    if forbidden[item] == 1:
                         self._enter_test(item)
                     else:
-                        missing[item] -= 1
+                        forbidden[item] -= 1
 
     def switch_back(self, pairs: Sequence[int]) -> None:
-        """Take back the last :meth:`switch`, which was of these pairs."""
+        """Undo the last :meth:`switch`, which was of these pairs."""
         displaced = list(self._displaced)
         self.switch(reversed(pairs))
         for item, copies in displaced:
             self.choose(item, copies)
 
     def choose(self, item: int, copies: int) -> None:
-        """Put this many copies of an item that is not tested into Combination."""
+        """Set the number of copies in Combination of an item that is not in the test set."""
         before = self.chosen[item]
         change = copies - before
         self.chosen[item] = copies
@@ -177,14 +214,14 @@ class Sets:
         for unit in units:
             in_combination[unit] += change
         if (before > 0) != (copies > 0):
-            shown, tested, step = self._shown, self.tested, 1 if copies else -1
+            shows, tests, step = self._shows, self.tests, 1 if copies else -1
             for pair in self.pool.pairs[item]:
-                shown[pair] += step
-                if shown[pair] == (copies > 0) and tested[pair]:
+                shows[pair] += step
+                if shows[pair] == (copies > 0) and tests[pair]:
                     self._show(pair, step)
 
     def in_atom(self, item: int) -> bool:
-        """Return whether an item belongs to Atom."""
+        """Return whether the item is in Atom."""
         return self.atoms[item] > 0 and not self.blocked[item]
 
     def show_atom(self) -> None:
@@ -197,7 +234,7 @@ class Sets:
         """Bring the totals over atoms up to date."""
         uses, share, root = self._uses, self._share, self._root
         in_atom, in_combination = self._in_atom, self._in_combination
-        for unit in set(self._changed):  # sums of integers: their order is all the same
+        for unit in set(self._changed):  # in any order, since integer sums are exact
             if uses[unit]:
                 a, c = in_atom[unit], in_combination[unit]
                 now = (a, c, int(root[a] * root[c]), not a, not c)
@@ -218,15 +255,15 @@ class Sets:
         if self.chosen[item]:
             self._displaced.append((item, self.chosen[item]))
             self.choose(item, 0)
-        self.missing[item] = 0
+        self.forbidden[item] = 0
         self.test_samples += copies
         self.test_units += copies * len(pool.units[item])
         if self._seen[item]:
             self.shown_samples += copies
-        tested, uses = self.tested, self._uses
+        tests, uses = self.tests, self._uses
         for pair in pool.pairs[item]:
-            tested[pair] += 1
-            if tested[pair] == 1:
+            tests[pair] += 1
+            if tests[pair] == 1:
                 self._block(pair)
         for unit in pool.units[item]:
             uses[unit] += 1
@@ -235,19 +272,19 @@ class Sets:
 
     def _leave_test(self, item: int) -> None:
         pool, copies = self.pool, self.pool.copies[item]
-        tested, uses = self.tested, self._uses
+        tests, uses = self.tests, self._uses
         for unit in pool.units[item]:
             uses[unit] -= 1
             if not uses[unit]:
                 self._drop_atom(unit)
-        self.missing[item] = 1
+        self.forbidden[item] = 1
         self.test_samples -= copies
         self.test_units -= copies * len(pool.units[item])
         if self._seen[item]:
             self.shown_samples -= copies
         for pair in pool.pairs[item]:
-            tested[pair] -= 1
-            if not tested[pair]:
+            tests[pair] -= 1
+            if not tests[pair]:
                 self._unblock(pair)
 
     def _add_atom(self, unit: int) -> None:
@@ -267,33 +304,33 @@ class Sets:
         self._changed.append(unit)
 
     def _block(self, pair: int) -> None:
-        """Keep the holders of a pair that is tested from now on out of Atom."""
-        blocked, chosen, entering = self.blocked, self.chosen, []
+        """Take the items with a newly tested pair out of Atom."""
+        blocked, chosen, newly_blocked = self.blocked, self.chosen, []
         for item in self.pool.with_pair[pair]:
             self.pairs += chosen[item]
             if not blocked[item]:
-                entering.append(item)
+                newly_blocked.append(item)
             blocked[item] += 1
-        if entering:
-            self._move_atom(entering, -1)
-        if self._shown[pair]:
+        if newly_blocked:
+            self._move_atom(newly_blocked, -1)
+        if self._shows[pair]:
             self._show(pair, 1)
 
     def _unblock(self, pair: int) -> None:
-        """Let the holders of a pair that is tested no more into Atom."""
-        blocked, chosen, leaving = self.blocked, self.chosen, []
+        """Let the items with a pair that is no longer tested into Atom."""
+        blocked, chosen, newly_free = self.blocked, self.chosen, []
         for item in self.pool.with_pair[pair]:
             self.pairs -= chosen[item]
             blocked[item] -= 1
             if not blocked[item]:
-                leaving.append(item)
-        if leaving:
-            self._move_atom(leaving, 1)
-        if self._shown[pair]:
+                newly_free.append(item)
+        if newly_free:
+            self._move_atom(newly_free, 1)
+        if self._shows[pair]:
             self._show(pair, -1)
 
     def _move_atom(self, items: Iterable[int], step: int) -> None:
-        """Count items into Atom (+1) or out of it (−1)."""
+        """Count items into Atom (``step`` 1) or out of it (−1)."""
         atoms, in_atom, changed, units = self.atoms, self._in_atom, self._changed, self.pool.units
         for item in items:
             change = step * self.pool.copies[item]
@@ -304,10 +341,10 @@ class Sets:
                 in_atom[unit] += change
 
     def _show(self, pair: int, step: int) -> None:
-        """Count a pair that is both tested and shown from now on (+1), or no more (−1)."""
-        seen, missing, copies = self._seen, self.missing, self.pool.copies
+        """Count a pair that becomes both tested and shown (``step`` 1), or ceases to be (−1)."""
+        seen, forbidden, copies = self._seen, self.forbidden, self.pool.copies
         turning = 1 if step > 0 else 0
         for item in self.pool.with_pair[pair]:
             seen[item] += step
-            if seen[item] == turning and not missing[item]:
+            if seen[item] == turning and not forbidden[item]:
                 self.shown_samples += step * copies[item]

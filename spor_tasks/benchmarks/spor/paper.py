@@ -1,4 +1,4 @@
-"""The paper's own rows, to stand beside ours: `paper_results.json`."""
+"""The paper's own rows, to stand beside ours: `paper.json`."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.core.sample import ARMS
-from spor_tasks.results.comparisons import Cell, Comparison, Difference, metrics_of
+from spor_tasks.benchmarks.spor.sets import BENCHMARK
+from spor_tasks.results.comparisons import Cell, Comparison, Difference
 
-_SETS = "published"
+_SETS = (BENCHMARK, "published")
 _VARIANTS = ("", "beam5")  # adapters' scores; the paper has no others
 _NO_VALUE = "not in the paper"
 
@@ -27,9 +27,7 @@ def paper_facts() -> Mapping[str, Any]:
 
     By aspect, model, then as each table has it; ``n`` is the number of test samples.
     """
-    content: Mapping[str, Any] = json.loads(
-        Path(__file__).with_name("paper_results.json").read_bytes()
-    )
+    content: Mapping[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_bytes())
     return content
 
 
@@ -42,7 +40,9 @@ def beside(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
     return tuple(
         found
         for row in tasks.values()
-        if row.protocol == _SETS and row.variant in _VARIANTS and (n := _samples(row)) is not None
+        if (row.spec.benchmark, row.spec.name.protocol) == _SETS
+        and row.variant in _VARIANTS
+        and (n := _samples(row)) is not None
         for model in paper_facts()[row.aspect]
         for found in _rows(row, model, n)
     )
@@ -50,7 +50,7 @@ def beside(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
 
 def _samples(row: Comparison) -> int | None:
     """Return the number of test samples that the paper's row is of, None where it has none."""
-    n = paper_facts()["n"][row.aspect].get(row.corpus)
+    n = paper_facts()["n"][row.aspect].get(row.spec.name.corpus)
     if isinstance(n, dict):
         n = n.get(row.part)
     elif row.part is not None:
@@ -59,15 +59,12 @@ def _samples(row: Comparison) -> int | None:
 
 
 def _rows(like: Comparison, model: str, n: int) -> Iterator[Comparison]:
-    for metric in metrics_of(like.aspect, like.part):
-        told = [_value(like, model, arm, metric) for arm in ARMS[like.aspect]]
+    for metric in like.spec.reported:
+        told = [_value(like, model, arm, metric) for arm in like.spec.arms]
         values = [value for value in told if value is not None]
         if len(values) == len(told):
             yield Comparison(
-                aspect=like.aspect,
-                corpus=like.corpus,
-                protocol=like.protocol,
-                part=like.part,
+                spec=like.spec,
                 variant=like.variant,
                 task=like.task,
                 model=model,
@@ -84,13 +81,13 @@ def _value(like: Comparison, model: str, arm: str, metric: str) -> float | None:
     told = paper_facts()[like.aspect][model]
     match like.aspect:
         case "systematicity":
-            found = told[like.corpus].get(arm) if metric == "parent" else None
+            found = told[like.spec.name.corpus].get(arm) if metric == "parent" else None
         case "productivity":
-            found = told[like.corpus][like.part].get(arm) if metric == "parent" else None
+            found = told[like.spec.name.corpus][like.part].get(arm) if metric == "parent" else None
         case "order_invariance":
-            found = told[arm][like.corpus].get(metric)
+            found = told[arm][like.spec.name.corpus].get(metric)
         case _:
-            found = told[like.corpus].get(_CASES.get(metric))
+            found = told[like.spec.name.corpus].get(_CASES.get(metric))
     return None if found is None else float(found)
 
 
@@ -99,6 +96,6 @@ def _difference(like: Comparison, model: str, values: Sequence[float]) -> Differ
     if not others:
         return None
     # Of order invariance arms come before corpora: the paper has no marks there.
-    told = paper_facts()[like.aspect][model].get(like.corpus, {})
+    told = paper_facts()[like.aspect][model].get(like.spec.name.corpus, {})
     mark = told.get(like.part, told).get("mark", "")
     return Difference(first - others[0], mark=mark, reason=_NO_VALUE)

@@ -52,15 +52,7 @@ SETS = tuple((aspect, part) for aspect, parts in _SETS.items() for part in parts
 """Every aspect with each of its parts; None where it has none."""
 
 
-def path(name: str) -> str:
-    """Return where a released set such as ``test_e2e_systematicity`` lies in the repository."""
-    kind, corpus, _ = name.split("_", maxsplit=2)
-    return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"
-
-
-def test_path(aspect: str, corpus: str, part: str | None) -> str:
-    """Return where the test set of an aspect, or its part, lies in the repository."""
-    return path(_SETS[aspect][part]["test"].format(corpus=corpus))
+path = sources.path_of_set
 
 
 def load(
@@ -101,4 +93,4 @@ def _read(name: str, corpus: str, folder: Path) -> tuple[Sample, ...]:
         content = b"".join(encode_row(to_row(sample)) for sample in samples)
         sources.check(file, content, where=f"{file}, rebuilt")
         return samples
-    return jsonl.parse(sources.read(file, folder), corpus, where=file)
+    return jsonl.parse_samples(sources.read_published(file, folder), corpus, where=file)

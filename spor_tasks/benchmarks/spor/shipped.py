@@ -20,8 +20,8 @@ from spor_tasks.aspects.search import Settings
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import write_json
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, Split, SplitPair
-from spor_tasks.corpora import known
 
 SETS: tuple[tuple[str, str | None], ...] = (
     ("webnlg", None),
@@ -134,7 +134,7 @@ def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence
 def main() -> None:
     """Search all sets again by their recipes, and write their lists."""
     for corpus, part in SETS:
-        samples, how = known.read(corpus).samples, recipe(corpus, part)
+        samples, how = registry().get("corpus", corpus).read().samples, recipe(corpus, part)
         pair = search.systematicity(samples, how.settings, how.seed)
         write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, samples, how))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from spor_tasks.aspects import order_invariance, productivity, rule_learnability
 from spor_tasks.benchmarks.spor import released, shipped
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair
-from spor_tasks.corpora import known
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import CorpusSamples, Sample, Split, SplitPair
 from spor_tasks.corpora.webnlg import reader as webnlg
 
 _THRESHOLDS: Mapping[str | None, int] = {f"n{n}": n for n in productivity.THRESHOLDS}
@@ -44,15 +44,20 @@ def load(
             remedy=f"There are {', '.join(' '.join(filter(None, names)) for names in SETS)}.",
         )
     if aspect == "systematicity":
-        return shipped.load(corpus, known.read(corpus, folder).samples, part=part)
+        return shipped.load(corpus, _read(corpus, folder).samples, part=part)
     if aspect == "productivity":
         return _productivity(corpus, _THRESHOLDS[part], folder)
     pair = released.load(aspect, corpus, folder, part=part)
     return replace(pair, protocol="strict", test=Split("test", _of_known_units(pair, folder)))
 
 
+def _read(corpus: str, folder: Path | None) -> CorpusSamples:
+    found: CorpusSamples = registry().get("corpus", corpus).read(folder)
+    return found
+
+
 def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair:
-    read = known.read(corpus, folder)
+    read = _read(corpus, folder)
     return productivity.build(read.train, read.test, productivity.Settings(threshold=threshold))
 
 

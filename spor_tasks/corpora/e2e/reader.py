@@ -29,9 +29,9 @@ _PAIR = re.compile(r"([^\[\],]+)\[([^\[\]]+)\](?:, (?=.)|$)")
 
 
 def read_train(folder: Path | None = None) -> tuple[Sample, ...]:
-    """Return the training samples from :data:`TRAIN_FILTERED` or, without that, from the CSV.
+    """Return the training samples from :data:`TRAIN_FILTERED` or, if it is missing, from the CSV.
 
-    The released file is what the filter leaves of the CSV, which takes two seconds to align.
+    The released file has what the filter keeps of the CSV, which takes two seconds to align.
     ``folder`` holds the published repository's tree; by default it is :func:`sources.data_dir`.
 
     Raises:
@@ -40,7 +40,9 @@ def read_train(folder: Path | None = None) -> tuple[Sample, ...]:
     folder = folder or sources.data_dir()
     if (folder / _FILES["train"]).is_file() and not (folder / TRAIN_FILTERED).is_file():
         return read_parts("train", folder=folder)
-    return jsonl.parse(sources.read(TRAIN_FILTERED, folder), "e2e", where=TRAIN_FILTERED)
+    return jsonl.parse_samples(
+        sources.read_published(TRAIN_FILTERED, folder), "e2e", where=TRAIN_FILTERED
+    )
 
 
 def read_test(folder: Path | None = None) -> tuple[Sample, ...]:
@@ -64,21 +66,21 @@ def read_parts(
     return tuple(
         sample
         for path in map(_FILES.__getitem__, parts)
-        for sample in read(io.BytesIO(sources.read(path, folder)), make, where=path)
+        for sample in read_csv(io.BytesIO(sources.read_published(path, folder)), make, where=path)
     )
 
 
-def read(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample]:
+def read_csv(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample]:
     """Yield the samples of one CSV file, each meaning representation (MR) with its references.
 
-    Rows belong together where their MRs are equal, adjacent or not. Left out are MRs without a
-    name or with no unit or more than seven, references in which not every unit is located, and
-    MRs that keep no reference [code]. ``where`` names the stream in errors; ``make`` numbers the
-    samples of all files of a corpus.
+    Rows with equal MRs belong together, adjacent or not. MRs without a name, without a unit or with
+    more than seven units are left out, and so are references in which not every unit is located,
+    and MRs that keep no reference [code]. ``where`` names the stream in errors; ``make`` gives ids
+    to the samples of all files of a corpus.
 
     Raises:
-        CorpusError: the header is another one, a row has not its four columns, or an MR is
-            malformed; the error names file and line.
+        CorpusError: the header is wrong, a row does not have four columns, or an MR is malformed;
+            the error names file and line.
     """
     references: dict[str, list[str]] = {}
     parsed: dict[str, list[AttributeValue]] = {}
@@ -101,7 +103,7 @@ def read(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample
 
 
 def parse_mr(mr: str, *, where: str) -> list[AttributeValue]:
-    """Return the pairs of a meaning representation, the name among them, attributes in words.
+    """Return the pairs of a meaning representation, including the name; attributes are words.
 
     Raises:
         CorpusError: it is not `attribute[value], attribute[value]` and so on.
@@ -111,7 +113,9 @@ def parse_mr(mr: str, *, where: str) -> list[AttributeValue]:
         pairs.append(AttributeValue(words_of_identifier(match[1]), match[2]))
         end = match.end()
     if not pairs or end < len(mr):
-        raise CorpusError(f"{mr!r} is no meaning representation `attribute[value], …`", where=where)
+        raise CorpusError(
+            f"{mr!r} is not a meaning representation `attribute[value], …`", where=where
+        )
     return pairs
 
 
@@ -126,14 +130,14 @@ def _rows(stream: IO[bytes], where: str) -> Iterator[tuple[str, str, str]]:
             place = f"{where}:{rows.line_num}"
             if len(row) != len(_HEADER) or not all(row):
                 raise CorpusError(
-                    f"must have {len(_HEADER)} columns and none of them empty",
+                    f"must have {len(_HEADER)} columns, none of them empty",
                     where=place,
-                    remedy="The file may be cut short.",
+                    remedy="The file may be truncated. Run `spor data fetch` to fetch it again.",
                 )
             yield place, row[0], row[1]
     except (csv.Error, UnicodeDecodeError) as error:
         raise CorpusError(
             f"is not CSV: {error}",
             where=f"{where}:{rows.line_num}",
-            remedy="The file may be cut short.",
+            remedy="The file may be truncated. Run `spor data fetch` to fetch it again.",
         ) from error

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from spor_tasks.core.files import atomic_write
-from spor_tasks.core.sample import Corpus, Sample, SampleMaker
+from spor_tasks.core.sample import CorpusSamples, Sample, SampleMaker
 from spor_tasks.corpora.webnlg import reader as webnlg
 from spor_tasks.text.normalize import display
 
@@ -125,9 +125,9 @@ def samples(seed: int = 0) -> tuple[Sample, ...]:
     return _read("train", "dev", "test", seed=seed)
 
 
-def corpus(seed: int = 0) -> Corpus:
+def corpus(seed: int = 0) -> CorpusSamples:
     """Return the corpus in its parts; dev and test are for testing."""
-    return Corpus("mini", read_train(seed), _read("dev", "test", seed=seed))
+    return CorpusSamples("mini", read_train(seed), _read("dev", "test", seed=seed))
 
 
 def read_train(seed: int = 0) -> tuple[Sample, ...]:
@@ -146,7 +146,7 @@ def _read(*parts: str, seed: int) -> tuple[Sample, ...]:
         sample
         for path, document in _documents(seed)
         if path.startswith(parts)
-        for sample in webnlg.read(io.BytesIO(document), make, where=f"mini/{path}")
+        for sample in webnlg.read_xml(io.BytesIO(document), make, where=f"mini/{path}")
     )
 
 

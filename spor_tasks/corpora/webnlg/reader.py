@@ -14,7 +14,7 @@ from spor_tasks.text.normalize import words_of_identifier
 
 TestFilter = Literal["published", "strict"]
 
-# The first of subject, predicate and object that the training set must know.
+# The training set must know the triple from this part on: 0 the subject, 1 the predicate.
 _FIRST_KNOWN: dict[TestFilter, int] = {"published": 1, "strict": 0}
 
 
@@ -33,7 +33,7 @@ def read_test(folder: Path | None = None, keep: TestFilter = "published") -> tup
     """Return the test samples, dev before test, that :func:`keep_known` keeps.
 
     Raises:
-        ConfigError: ``keep`` is none of the filters.
+        ConfigError: ``keep`` is not a filter.
         CorpusError: a file is missing or is not the published one.
     """
     return keep_known(read_parts("dev", "test", folder=folder), read_train(folder), keep)
@@ -42,17 +42,21 @@ def read_test(folder: Path | None = None, keep: TestFilter = "published") -> tup
 def keep_known(
     samples: Iterable[Sample], train: Iterable[Sample], keep: TestFilter = "published"
 ) -> tuple[Sample, ...]:
-    """Return the samples that hold only what the training samples know.
+    """Return the samples whose units all occur in the training samples.
 
-    ``strict`` asks that they know every triple, as the paper says. ``published`` asks only for
-    every (predicate, object), as the released sets were made [code]: 39 of their test samples hold
-    a triple that no training sample has.
+    With ``strict``, every triple must occur there, as the paper says. With ``published``, only
+    every (predicate, object) must, as in the released sets [code]: 39 of their test samples have a
+    triple that no training sample has.
 
     Raises:
         ConfigError: ``keep`` is neither of these.
     """
     if keep not in _FIRST_KNOWN:
-        raise ConfigError(f"{keep!r} is none of {', '.join(_FIRST_KNOWN)}", where="keep")
+        raise ConfigError(
+            f"there is no filter {keep!r}",
+            where="keep",
+            remedy=f"Use one of {', '.join(_FIRST_KNOWN)}.",
+        )
     first = _FIRST_KNOWN[keep]
     known = {unit[first:] for sample in train for unit in sample.units}
     return tuple(
@@ -73,22 +77,24 @@ def read_parts(
     return tuple(
         sample
         for path in paths
-        for sample in read(io.BytesIO(sources.read(path, folder)), make, where=path)
+        for sample in read_xml(io.BytesIO(sources.read_published(path, folder)), make, where=path)
     )
 
 
-def read(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample]:
+def read_xml(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample]:
     """Yield the samples of one XML file, entry by entry: the modified triples and every text.
 
-    ``where`` names the stream in errors; ``make`` numbers the samples of all files of a corpus.
+    ``where`` names the stream in errors; ``make`` gives ids to the samples of all files of a
+    corpus.
 
     Raises:
-        CorpusError: the XML does not parse or holds no entry, or an entry has no text, a malformed
-            triple, or not as many triples as it says; the error names file and entry.
+        CorpusError: the XML is not well-formed or has no entry; or an entry has no text, a
+            malformed triple, or another number of triples than its size; the error names file and
+            entry.
     """
     count = 0
     try:
-        # The XML is the published one, proved by its digest, or the user's own.
+        # The XML is the published one, verified by its digest, or the user's own.
         for _, element in ET.iterparse(stream):  # noqa: S314
             if element.tag == "entry":
                 count += 1
@@ -96,10 +102,10 @@ def read(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample
                 element.clear()
     except ET.ParseError as error:
         raise CorpusError(
-            f"is not well-formed XML: {error}", where=where, remedy="It may be cut short."
+            f"is not well-formed XML: {error}", where=where, remedy="It may be truncated."
         ) from error
     if not count:
-        raise CorpusError("holds no WebNLG entry", where=where)
+        raise CorpusError("has no WebNLG entries", where=where)
 
 
 def _sample(entry: ET.Element, make: SampleMaker, where: str) -> Sample:
@@ -108,11 +114,11 @@ def _sample(entry: ET.Element, make: SampleMaker, where: str) -> Sample:
     units = [_triple(triple, place) for triple in entry.iterfind("modifiedtripleset/mtriple")]
     if entry.get("size") != str(len(units)) or not units:
         raise CorpusError(
-            f"has {len(units)} modified triples where its size is {entry.get('size')}", where=place
+            f"has {len(units)} modified triples, but its size is {entry.get('size')}", where=place
         )
     texts = [text.text or "" for text in entry.iterfind("lex")]
     if not all(map(str.strip, texts)) or not texts:
-        raise CorpusError("has no lexicalisation, or an empty one", where=place)
+        raise CorpusError("has no text, or an empty one", where=place)
     return make(units, texts, category=category)
 
 
@@ -120,7 +126,7 @@ def _triple(element: ET.Element, place: str) -> Triple:
     parts = (element.text or "").split(" | ")
     if len(parts) != len(Triple._fields) or not all(parts):
         raise CorpusError(
-            f"{element.text!r} is no triple `subject | predicate | object`", where=place
+            f"{element.text!r} is not a triple `subject | predicate | object`", where=place
         )
     subject, predicate, obj = parts
     return Triple(subject, words_of_identifier(predicate), obj)

@@ -7,7 +7,7 @@ import pytest
 from spor_tasks.aspects import check, order_invariance
 from spor_tasks.benchmarks.spor import embedded
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import CopySample, OrderSample, SplitPair
+from spor_tasks.core.sample import Orders, SplitPair, hidden_of
 from spor_tasks.corpora.mini import worlds as mini
 
 
@@ -39,15 +39,14 @@ def test_every_set_has_enough_to_test() -> None:
 
 def test_order_invariance_has_its_own_kind_of_samples() -> None:
     main = load("order_invariance", "main").test.samples
-    assert all(isinstance(sample, OrderSample) for sample in main)
+    assert all(isinstance(sample.challenge, Orders) for sample in main)
     drawn = order_invariance.shown_twice(mini.read_test(), random.Random(0))
     assert main == drawn
 
 
 def test_rule_learnability_hides_an_entity_of_every_sample() -> None:
     for sample in load("rule_learnability").test.samples:
-        assert isinstance(sample, CopySample)
-        assert sample.hidden
+        assert hidden_of(sample).phrases
         assert any(unit[0].startswith("Entity ") for unit in sample.units)
 
 

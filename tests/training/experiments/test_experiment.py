@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spor_tasks.benchmarks.spor import sets as registry
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import ARMS
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
 from training.__main__ import _parser
@@ -30,7 +29,7 @@ from training.experiments.experiment import (
     ShownModel,
     choose,
     expand,
-    load,
+    load_experiment,
     training_config,
 )
 
@@ -43,13 +42,14 @@ NAMES = st.from_regex(r"[a-z][a-z0-9.-]{0,8}", fullmatch=True)
 @st.composite
 def entries(draw: st.DrawFn) -> SetsEntry:
     """Sets that there are, named in part or in full."""
-    split = draw(st.sampled_from(registry.available()))
+    spec = draw(st.sampled_from(named.available()))
+    aspect, corpus, protocol, part = spec.name
     return SetsEntry(
-        aspect=split.aspect,
-        corpora=(split.corpus,),
-        protocols=(split.protocol,),  # type: ignore[arg-type]
-        parts=draw(st.sampled_from([(), (split.part,)])) if split.part else (),
-        arms=draw(st.lists(st.sampled_from(ARMS[split.aspect]), unique=True).map(tuple)),
+        aspect=aspect,
+        corpora=(corpus,),
+        protocols=(protocol,),  # type: ignore[arg-type]
+        parts=draw(st.sampled_from([(), (part,)])) if part else (),
+        arms=draw(st.lists(st.sampled_from(spec.arms), unique=True).map(tuple)),
     )
 
 
@@ -92,7 +92,7 @@ def test_every_set_arm_and_seed_of_every_model_has_its_cell(experiment: Experime
             # A strict task of a corpus whose default is strict does not say so in its name.
             for part in entry.parts or ("",):
                 stem = "_".join(filter(None, ["spor", entry.aspect, entry.corpora[0], part]))
-                for arm in entry.arms or ARMS[entry.aspect]:
+                for arm in entry.arms or named.find(entry.aspect, entry.corpora[0]).arms:
                     for seed in experiment.seeds:
                         assert any(
                             task.startswith(stem) and task.endswith(suffix)
@@ -134,7 +134,8 @@ def test_what_is_left_out_is_the_default_and_every_part() -> None:
     def names(**settings: object) -> list[str]:
         entry = SetsEntry(**settings)  # type: ignore[arg-type]
         found = expand(Experiment("x", (entry,), ("m",), untuned=False))
-        return [task for cell in found for task in cell.tasks if cell.arm == ARMS[entry.aspect][0]]
+        first = named.find(entry.aspect, entry.corpora[0]).arms[0]
+        return [task for cell in found for task in cell.tasks if cell.arm == first]
 
     assert names(aspect="productivity", corpora=("e2e",)) == [
         "spor_productivity_e2e_n3",
@@ -189,37 +190,42 @@ LEAST = (
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "named"),
     [
-        ("name: some", "nam: some", "unknown key 'nam'\n  Did you mean name?"),
-        ("corpora", "corpus", "unknown key 'sets[0].corpus'\n  Did you mean sets[0].corpora?"),
-        ("[mini]", "mini", "sets[0].corpora must be a list of texts, not 'mini'"),
-        ("{aspect: systematicity, corpora: [mini]}", "mini", "sets must be a list, not ['mini']"),
-        ("[mini]", "[maxi]", "there are no sets 'systematicity maxi'"),
-        ("[mini]", "[mini], parts: [n3]", "there are no sets 'systematicity mini strict n3'"),
-        ("[mini]", "[mini], arms: [atoms]", "'atoms' is no arm of systematicity\n  Its arms are"),
-        ("[mini]", "[mini], protocols: [lax]", "sets[0].protocols must be a list, not ['lax']"),
-        ("[mini]", "[mini], tasks: [spor_min]", "there is no task 'spor_min'"),
-        ("name: m", "name: a/b", "'a/b' would be no folder's"),
-        ("model.path=base", "lora.rnak=3", "unknown key 'lora.rnak'\n  Did you mean lora.rank?"),
-        ("name: some", "name: some, processes: 0", "processes must be at least 1"),
-        ("name: some", "name: some, evaluation: {limit: 0}", "limit must be at least 1"),
-        ("name: some", "name: some, evaluation: {model: hf, decoding: beam5}", "is not for hf"),
-        ("name: some", "name: some, models: [gone.yaml]", "a key stands twice"),
+        ("name: some", "nam: some", "'nam'\n  Did you mean name?"),
+        ("corpora", "corpus", "'sets[0].corpus'\n  Did you mean sets[0].corpora?"),
+        ("[mini]", "mini", "sets[0].corpora must be a list, not 'mini'"),
+        ("{aspect: systematicity, corpora: [mini]}", "mini", "sets[0] must be a mapping"),
+        ("[mini]", "[maxi]", "'systematicity maxi'"),
+        ("[mini]", "[mini], parts: [n3]", "'systematicity mini strict n3'"),
+        ("[mini]", "[mini], arms: [atoms]", "'atoms'\n  Its arms are atom and combination"),
+        ("[mini]", "[mini], protocols: [lax]", "sets[0].protocols[0] must be 'published' or"),
+        ("[mini]", "[mini], tasks: [spor_min]", "'spor_min'"),
+        ("name: m", "name: a/b", "'a/b'"),
+        ("name: m, ", "", "models[0].name"),
+        ("name: m", "name: m, overides: []", "Did you mean models[0].overrides?"),
+        ("[model.path=base]", "model.path=base", "models[0].overrides must be a list"),
+        ("{name: m, overrides: [model.path=base]}", "3", "models[0] must be text or a mapping"),
+        ("model.path=base", "lora.rnak=3", "'lora.rnak'\n  Did you mean lora.rank?"),
+        ("name: some", "name: some, processes: 0", "processes must be"),
+        ("name: some", "name: some, evaluation: {limit: 0}", "evaluation.limit must be"),
+        ("name: some", "name: some, evaluation: {model: hf, decoding: beam5}", "not hf"),
+        ("name: some", "name: some, slurm: {a: [1]}", "slurm.a must be"),
+        ("name: some", "name: some, models: [gone.yaml]", "twice"),
         ("{name: m, overrides: [model.path=base]}", "gone.yaml", "gone.yaml: cannot be read"),
         ("{name: m, overrides: [model.path=base]}", "", "there is nothing to do"),
-        (LEAST, "- some", "must hold keys and values"),
+        (LEAST, "- some", "must be a mapping"),
     ],
 )
 def test_a_fault_in_a_file_is_named_with_its_place(
-    old: str, new: str, complaint: str, tmp_path: Path
+    old: str, new: str, named: str, tmp_path: Path
 ) -> None:
     file = write(tmp_path, LEAST)
-    assert len(expand(load(file))) == 3
+    assert len(expand(load_experiment(file))) == 3
     assert old in LEAST
     with pytest.raises(ConfigError) as caught:
-        load(write(tmp_path, LEAST.replace(old, new)))
-    assert complaint in str(caught.value)
+        load_experiment(write(tmp_path, LEAST.replace(old, new)))
+    assert named in str(caught.value)
     assert caught.value.where is not None
     assert caught.value.where.startswith(str(tmp_path))
 
@@ -227,7 +233,7 @@ def test_a_fault_in_a_file_is_named_with_its_place(
 def test_two_models_of_one_name_are_refused(tmp_path: Path) -> None:
     twice = LEAST.replace("models: [", "models: [{name: m, overrides: [model.path=c]}, ")
     with pytest.raises(ConfigError, match="two models are called m"):
-        load(write(tmp_path, twice))
+        load_experiment(write(tmp_path, twice))
 
 
 def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_path: Path) -> None:
@@ -236,7 +242,7 @@ def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_pat
     text = LEAST.replace("{name: m, overrides: [model.path=base]}", "models/tiny.yaml").replace(
         "name: some", "name: some, overrides: [lora.alpha=4, 'model.path=other base']"
     )
-    found = load(write(tmp_path, text))
+    found = load_experiment(write(tmp_path, text))
     cell = next(cell for cell in expand(found) if cell.seed is not None)
     config = training_config(found, cell)
     assert cell.model == "tiny"
@@ -246,17 +252,17 @@ def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_pat
 
 def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> None:
     overrides = ["seeds=[3]", "evaluation.limit=5", "lora.rank=2", "model.path=other", "untuned=no"]
-    with pytest.raises(ConfigError, match="untuned must be true or false, not 'no'") as caught:
-        load(write(tmp_path, LEAST), overrides)
+    with pytest.raises(ConfigError, match=r"untuned must .*'no'") as caught:
+        load_experiment(write(tmp_path, LEAST), overrides)
     assert caught.value.where == "command line"
-    found = load(write(tmp_path, LEAST), [*overrides[:4], "untuned=false"])
+    found = load_experiment(write(tmp_path, LEAST), [*overrides[:4], "untuned=false"])
     cells = expand(found)
     assert found.evaluation.limit == 5
     assert [(cell.arm, cell.seed) for cell in cells] == [("atom", 3), ("combination", 3)]
     config = training_config(found, cells[0])
     assert (config.lora.rank, config.model.path) == (2, "other")
-    with pytest.raises(ConfigError, match=r"unknown key 'evaluation\.limits'"):
-        load(write(tmp_path, LEAST), ["evaluation.limits=5"])
+    with pytest.raises(ConfigError, match=r"'evaluation\.limits'"):
+        load_experiment(write(tmp_path, LEAST), ["evaluation.limits=5"])
 
 
 def test_patterns_choose_cells_by_parts_of_their_names() -> None:
@@ -314,13 +320,13 @@ def cells_of_the_paper(content: dict[str, Any], name: str) -> Iterator[tuple[str
 
 
 def test_every_number_of_the_papers_tables_has_its_cell_and_no_other_is_there() -> None:
-    content = json.loads((REPOSITORY / "spor_tasks/report/paper_results.json").read_bytes())
+    content = json.loads((REPOSITORY / "spor_tasks/benchmarks/spor/paper.json").read_bytes())
     expected = {
         (model, arm, f"spor_{task}_beam5")
         for name, model in zip(content["systematicity"], MODELS_OF_THE_PAPER, strict=True)
         for arm, task in cells_of_the_paper(content, name)
     }
-    cells = expand(load(FOLDER / "paper.yaml"))
+    cells = expand(load_experiment(FOLDER / "paper.yaml"))
     assert {(cell.model, cell.arm, task) for cell in cells for task in cell.tasks} == expected
     assert {cell.seed for cell in cells} == {0, 1, 2}
 
@@ -337,12 +343,12 @@ def test_the_commands_of_a_header_are_valid(name: str) -> None:
     assert commands
     for line in commands:
         options = _parser().parse_args(["run", str(FOLDER / f"{name}.yaml"), *shlex.split(line)])
-        choose(expand(load(options.experiment, options.overrides)), options.only)
+        choose(expand(load_experiment(options.experiment, options.overrides)), options.only)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_file_expands_to_so_many_cells(name: str) -> None:
-    assert counts(expand(load(FOLDER / f"{name}.yaml"))) == EXPECTED[name]
+    assert counts(expand(load_experiment(FOLDER / f"{name}.yaml"))) == EXPECTED[name]
 
 
 def test_the_page_has_a_valid_file_and_the_numbers_of_those_that_are_shipped(
@@ -351,7 +357,7 @@ def test_the_page_has_a_valid_file_and_the_numbers_of_those_that_are_shipped(
     page = (REPOSITORY / "docs" / "experiments.md").read_text()
     (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     models = REPOSITORY / "configs" / "models"
-    assert expand(load(write(tmp_path, example.replace("../models", str(models)))))
+    assert expand(load_experiment(write(tmp_path, example.replace("../models", str(models)))))
     for name, numbers in EXPECTED.items():
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}.yaml` |")]
         assert row.endswith(f"| {numbers.get('trained', 0)} | {numbers['tasks']} |")

@@ -34,7 +34,7 @@ from tests.support.damage import SOAK
 from tests.support.processes import alive
 from tests.support.strategies import VALUES, changed, places
 from training import lora
-from training import upload as hub
+from training import upload
 from training.__main__ import main
 from training.config import TrainingConfig
 from training.experiments import cells
@@ -45,7 +45,7 @@ from training.experiments.experiment import (
     InContextConfig,
     ShownModel,
     expand,
-    load,
+    load_experiment,
 )
 from training.experiments.launch import launch
 from training.experiments.run import _gpus as gpus_of
@@ -79,7 +79,7 @@ def file(base: Callable[..., Path], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def experiment(file: Path) -> Experiment:
-    return load(file)
+    return load_experiment(file)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("finished")
     (folder / "tiny.yaml").write_text(TEXT.format(output=folder / "runs", base=base("llama")))
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        assert run(load(folder / "tiny.yaml"), progress=False)
+        assert run(load_experiment(folder / "tiny.yaml"), progress=False)
     (folder / "printed.txt").write_text(printed.getvalue())
     return folder
 
@@ -117,7 +117,7 @@ def statuses(experiment: Experiment) -> list[str]:
 
 
 def test_an_experiment_ends_with_its_report(finished: Path) -> None:
-    experiment = load(finished / "tiny.yaml")
+    experiment = load_experiment(finished / "tiny.yaml")
     assert statuses(experiment) == ["done"] * 3
     printed = (finished / "printed.txt").read_text()
     assert "Systematicity: mini, strict sets" in printed
@@ -129,7 +129,7 @@ def test_an_experiment_ends_with_its_report(finished: Path) -> None:
 
 
 def test_the_card_of_an_adapter_has_its_results(finished: Path) -> None:
-    cards = list(load(finished / "tiny.yaml").folder.rglob("adapter/README.md"))
+    cards = list(load_experiment(finished / "tiny.yaml").folder.rglob("adapter/README.md"))
     assert len(cards) == 2
     assert all("| spor_systematicity_mini | parent |" in card.read_text() for card in cards)
 
@@ -148,7 +148,7 @@ def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -
 def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> None:
     """So is the base as it is, for both are rows of one table."""
     file.write_text(file.read_text().replace("overrides:\n", f"overrides:\n  - {FOUR_BITS}\n"))
-    experiment = load(file, ["seeds=[0]"])
+    experiment = load_experiment(file, ["seeds=[0]"])
     assert run(experiment, progress=False)
     folder = file.parent / "runs"
     told = [result.facts["quantization"] for result in reading.collect([folder]).results]
@@ -160,7 +160,7 @@ def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> 
 
 def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")}
-    assert run(load(finished / "tiny.yaml"), progress=False)
+    assert run(load_experiment(finished / "tiny.yaml"), progress=False)
     assert done == []
     assert {path: path.stat().st_mtime_ns for path in finished.rglob("*.safetensors")} == before
 
@@ -197,10 +197,8 @@ def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]
     shutil.copytree(copy.folder / NAMES[1] / "adapter", adapter)
     (cell, *_) = expand(copy)
     state = look(copy, cell)
-    assert state.status == "other"
-    assert state.detail == (
-        "has an adapter of other settings: optimization.seed is 1 there and 0 here"
-    )
+    assert state.status == "conflict"
+    assert "optimization.seed=1" in state.detail
     assert done == []
 
 
@@ -230,15 +228,15 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     before = read_manifest(copy.folder / NAMES[0] / "adapter")
     assert not run(other, progress=False)
     assert done == []
-    assert statuses(other) == ["other", "other", "done"]
+    assert statuses(other) == ["conflict", "conflict", "done"]
     assert read_manifest(copy.folder / NAMES[0] / "adapter") == before
-    assert "lora.rank is 8 there and 4 here" in plan(other)
-    assert "1 done, 2 other" in capsys.readouterr().out.replace(
-        "2 other, 1 done", "1 done, 2 other"
+    assert "has lora.rank=8, this experiment asks for 4" in plan(other)
+    assert "1 done, 2 conflict" in capsys.readouterr().out.replace(
+        "2 conflict, 1 done", "1 done, 2 conflict"
     )
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
-    assert statuses(other) == ["done", "other", "done"]
+    assert statuses(other) == ["done", "conflict", "done"]
 
 
 def test_finished_adapters_are_pushed(
@@ -252,7 +250,7 @@ def test_finished_adapters_are_pushed(
             raise ConfigError("cannot be pushed")
         return f"https://hub/{repository}"
 
-    monkeypatch.setattr(hub, "push", push)
+    monkeypatch.setattr(upload, "push_adapter", push)
     assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
     assert pushed == [
         (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
@@ -507,7 +505,7 @@ def test_workers_get_gpus_of_their_own_while_there_are_any(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     assert [gpus_of(number, each) for number in range(4)] == expected
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1234")
-    with pytest.raises(ConfigError, match="'MIG-1234' are no numbers"):
+    with pytest.raises(ConfigError, match="'MIG-1234' are not numbers"):
         gpus_of(0, each)
 
 

@@ -1,0 +1,73 @@
+"""Sets by their names: aspect, corpus, protocol and part, whichever benchmark ships them."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SplitPair
+
+
+def benchmarks() -> tuple[Sets, ...]:
+    """Return all that are registered, ours first.
+
+    Raises:
+        ConfigError: one cannot be imported or lacks a part of the contract.
+    """
+    return tuple(registry().get("benchmark", name) for name in registry().names("benchmark"))
+
+
+@cache
+def available() -> tuple[SetSpec, ...]:
+    """Return all shipped sets; the first of an aspect and corpus is the default."""
+    return tuple(spec for benchmark in benchmarks() for spec in benchmark.sets())
+
+
+def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> SetSpec:
+    """Return what is said of shipped sets.
+
+    Without ``protocol`` the default ones are meant, ``published`` where there are such sets;
+    without ``part`` the first.
+
+    Raises:
+        SplitError: there are no such sets; the error lists those there are.
+    """
+    for spec in available():
+        if (
+            spec.name[:2] == (aspect, corpus)
+            and protocol in (None, spec.name.protocol)
+            and part in (None, spec.name.part)
+        ):
+            return spec
+    asked = " ".join(filter(None, [aspect, corpus, protocol, part]))
+    raise SplitError(
+        f"there is no split {asked!r}",
+        remedy=f"There are {', '.join(str(spec.name) for spec in available())}.",
+    )
+
+
+def load(
+    aspect: str, corpus: str, protocol: str | None = None, part: str | None = None
+) -> SplitPair:
+    """Return shipped sets as :func:`find` finds them; equal calls return the same object.
+
+    Raises:
+        SplitError: there are no such sets.
+        CorpusError: a file is missing or is not the published one.
+    """
+    spec = find(aspect, corpus, protocol, part)
+    sets: Sets = registry().get("benchmark", spec.benchmark)
+    return sets.load(spec.name)
+
+
+def recipe(spec: SetSpec) -> Mapping[str, Any] | None:
+    """Return settings and ``seed`` of the search that found shipped sets, None without one."""
+    sets: Sets = registry().get("benchmark", spec.benchmark)
+    return sets.recipe(spec.name)
+
+
+def arms_of(name: SetName) -> tuple[str, ...]:
+    """Return the training arms of shipped sets."""
+    return find(*name).arms

@@ -1,0 +1,90 @@
+"""Arguments that several commands take, and the exit status that several return."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import Kind, registry
+
+if TYPE_CHECKING:
+    from spor_tasks.metrics.facts import Facts
+
+
+class Commands(Protocol):
+    """Where a command adds its parser: what argparse's ``add_subparsers`` returns."""
+
+    def add_parser(self, name: str, *, help: str, add_help: bool = True) -> argparse.ArgumentParser:  # noqa: A002 - argparse's
+        """Add the parser of a command."""
+
+
+VIOLATED = 1
+"""The exit status of a check that found violations, or of a report that left something out."""
+
+
+class Registered:
+    """The registered names of a kind, as ``choices``; they are looked up when they are needed."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(registry().names(self._kind))
+
+    def __contains__(self, name: object) -> bool:
+        return name in registry().names(self._kind)
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1."""
+    return _at_least(1, text)
+
+
+def natural(text: str) -> int:
+    """Return a whole number from 0."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    number = int(text)
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+    return number
+
+
+def add_json(parser: argparse.ArgumentParser, help: str = "print JSON") -> None:  # noqa: A002 - argparse's
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=help)
+
+
+def add_classifier(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the classifier that the metric `facts` asks."""
+    group = parser.add_argument_group(
+        "metric facts", "the classifier that decides which units a text expresses"
+    )
+    group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
+    group.add_argument("--format", help="its input format: nli (default) or electra")
+    group.add_argument(
+        "--label", help="its class for an expressed unit, if the checkpoint does not name it"
+    )
+    group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
+    group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
+
+
+def facts(options: argparse.Namespace) -> "Facts | None":
+    """Return the metric with the classifier that the options name; None if they name none.
+
+    Raises:
+        ConfigError: there are options of a classifier but no classifier, or it cannot be loaded.
+    """
+    names = ("model", "format", "label", "device", "batch_size")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not given:
+        return None
+    if "model" not in given:
+        raise ConfigError(
+            "the metric facts needs a classifier", where="--model", remedy="Add --model NAME."
+        )
+    from spor_tasks.metrics import classifier
+
+    return classifier.load(**given)

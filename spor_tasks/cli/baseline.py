@@ -1,0 +1,54 @@
+"""`spor baseline`: what systems without a model write, and what they score."""
+
+import argparse
+from pathlib import Path
+
+from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.core.visible import visible
+
+# As in spor_tasks.evaluation.baselines, which is slow to import.
+BASELINES = (
+    *("copy-input", "copy-demonstrations", "nearest-demonstration"),
+    *("units-joined", "nearest-training-text", "reference"),
+)
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("baseline", help="run and score baselines that need no model")
+    parser.add_argument("name", metavar="NAME", help=f"one of {', '.join(BASELINES)}")
+    parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="write result files that `spor report` reads"
+    )
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help="only the first N samples of each task"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the baseline on the tasks, and print the scores and the files written."""
+    from spor_tasks.evaluation import baseline_run
+
+    found = baseline_run.run(
+        options.name,
+        options.tasks,
+        outputs=options.out,
+        folder=options.results,
+        limit=options.limit,
+    )
+    width = max(len(result.task) for result in found)
+    for result in found:
+        told = (
+            f"{metric} {result.scores[metric]:.2f}"
+            for metric in result.spec.reported
+            if metric in result.scores
+        )
+        arm = f" {result.arm}" if result.arm else ""
+        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(told)}")
+    for place in filter(None, [options.out, options.results]):
+        print(visible(place))

@@ -1,0 +1,41 @@
+"""`spor data build`: write the sets of an aspect into a folder."""
+
+import argparse
+import json
+from pathlib import Path
+
+from spor_tasks.cli.arguments import Commands, add_json, positive
+from spor_tasks.cli.data.common import add_request, request_of, title
+from spor_tasks.core.visible import visible
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
+    add_request(parser, required=True)
+    parser.add_argument(
+        "--search", action="store_true", help="search strict sets of systematicity (minutes)"
+    )
+    parser.add_argument("--jobs", type=positive, metavar="N", help="processes of the search")
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing data folder")
+    add_json(parser, "print the manifest as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Build the sets, write them, and print how large they are."""
+    from spor_tasks.aspects import folder, request
+    from spor_tasks.cli.progress import working
+
+    with folder.new(options.out, overwrite=options.overwrite) as staging:
+        with working(f"building {options.aspect}") as progress:
+            answer = request.answer(request_of(options), progress)
+        manifest = folder.write_sets(staging, answer.pair, answer.facts)
+    if options.json:
+        print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
+        return
+    print(visible(f"{options.out}: {title(answer.pair)}"))
+    for name, facts in manifest["files"].items():
+        counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
+        print(f"  {name:<20}{''.join(counts)}")

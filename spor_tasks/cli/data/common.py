@@ -1,0 +1,74 @@
+"""What several verbs of `spor data` share: which sets are asked for, and how things are printed."""
+
+import argparse
+import dataclasses
+import textwrap
+from typing import TYPE_CHECKING
+
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli.arguments import positive
+from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from spor_tasks.aspects.request import Request
+    from spor_tasks.core.contracts import Value
+
+
+def add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add the options that say which sets are wanted."""
+    parser.add_argument(
+        "--corpus", required=required, help="webnlg, e2e, mini, or your own JSON Lines file"
+    )
+    parser.add_argument("--aspect", required=required, choices=ARMS)
+    parser.add_argument(
+        "--part", help="n3, n4, n5, or main, cwio, performance (default: the aspect's first part)"
+    )
+    parser.add_argument("--protocol", choices=["published", "strict"])
+    parser.add_argument("--seed", type=int, metavar="N", help="seed, for your own corpus only")
+    parser.add_argument(
+        "--restarts",
+        type=positive,
+        metavar="N",
+        help="runs of Algorithm 1 to choose the best from, for your own corpus only",
+    )
+    parser.add_argument(
+        "--hide",
+        action="append",
+        default=[],
+        metavar="ATTRIBUTE",
+        help="rule learnability, for your own corpus of attribute-value pairs: hide the values of "
+        "this attribute; may be repeated (default: E2E's)",
+    )
+
+
+def request_of(options: argparse.Namespace) -> "Request":
+    """Return which sets the options ask for."""
+    from spor_tasks.aspects.request import Request
+
+    names = [field.name for field in dataclasses.fields(Request) if hasattr(options, field.name)]
+    given = {name: getattr(options, name) for name in names}
+    return Request(**given | {"hide": tuple(options.hide)})
+
+
+def title(pair: SplitPair) -> str:
+    """Return aspect, corpus, protocol and part in one line."""
+    return " ".join(filter(None, [pair.aspect, pair.corpus, pair.protocol, pair.part]))
+
+
+def number(value: "Value | None") -> str:
+    """Return a figure as a table shows it; nothing for None."""
+    match value:
+        case None:
+            return ""
+        case tuple():
+            return " ".join(map(number, value))
+        case float():
+            return f"{value:.4f}"
+    return f"{value:,}"
+
+
+def fill(text: str, *, indent: int) -> str:
+    """Return the text in lines of 100 characters, all indented, the first one two less."""
+    margin = " " * indent
+    return textwrap.fill(visible(text), 100, initial_indent=margin, subsequent_indent=f"{margin}  ")

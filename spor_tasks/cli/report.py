@@ -1,0 +1,78 @@
+"""`spor report`: compare the arms in lm-eval's result files."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from spor_tasks.cli.arguments import VIOLATED, Commands, positive
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.visible import visible
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("report", help="compare the arms in lm-eval's result files")
+    parser.add_argument(
+        "results", nargs="+", type=Path, metavar="RESULTS", help="result files, or folders of them"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="also write the report here: a page with samples, Markdown, LaTeX, CSV and JSON",
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--leaderboard",
+        action="store_true",
+        help="instead rank the systems, and write `model-index` metadata for Hub model cards",
+    )
+    instead.add_argument(
+        "--diff", action="store_true", help="instead show which samples changed between two runs"
+    )
+    parser.add_argument(
+        "--most",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="with --diff: changed samples to show per task, 10",
+    )
+    parser.add_argument(
+        "--merge-by",
+        type=lambda text: tuple(filter(None, text.split(","))),
+        default=(),
+        metavar="FACT,…",
+        help="put results that differ only in these facts, such as dtype or backend, into one row "
+        "that says so",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report, the leaderboard or the differences."""
+    from spor_tasks import report
+    from spor_tasks.report import diff_text, leaderboard_text, plots, render
+
+    if options.diff:
+        if len(options.results) != 2:  # noqa: PLR2004 - before and after
+            raise ConfigError(
+                f"compares two runs, but {len(options.results)} were given", where="--diff"
+            )
+        before, after = options.results
+        changes = report.write_diff(before, after, options.out)
+        print(diff_text.terminal(changes, options.most))
+        return 0 if changes.whole else VIOLATED
+    if options.leaderboard:
+        board = report.write_leaderboard(options.results, options.out, merge_by=options.merge_by)
+        print(leaderboard_text.terminal(board))
+        return 0 if board.whole else VIOLATED
+    found = report.write(
+        options.results, options.out, merge_by=options.merge_by, jobs=os.cpu_count() or 1
+    )
+    print(render.terminal(found))
+    if options.out:
+        print(f"\n{visible(options.out / report.PAGE)}")
+        if not plots.available():
+            print(plots.MISSING, file=sys.stderr)
+    return 0 if found.whole else VIOLATED

@@ -1,0 +1,110 @@
+"""`spor score`: score a file of outputs, without lm-eval."""
+
+import argparse
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json, facts
+from spor_tasks.core.visible import visible
+from spor_tasks.text import filters
+
+if TYPE_CHECKING:
+    from spor_tasks.evaluation.scoring import Result
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("score", help="score a file of outputs, without lm-eval")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="JSON Lines, plain or gzipped: samples in the published field names, each with its "
+        "`output` (metric order: `output_1` and `output_2`); `-` reads standard input",
+    )
+    for kind in ("metric", "corpus"):
+        parser.add_argument(
+            f"--{kind}",
+            required=True,
+            choices=Registered(kind),
+            metavar=kind.upper(),
+            help="one of %(choices)s",
+        )
+    parser.add_argument(
+        "--filter",
+        type=_filters,
+        default=filters.DEFAULT,
+        metavar="NAME,…",
+        help="what to cut from each output before it is scored, in this order: "
+        f"{', '.join(filters.FILTERS)} (default: {filters.DEFAULT[0]}, as in the tasks); `none` "
+        "scores the whole output",
+    )
+    parser.add_argument(
+        "--per-sample", type=Path, metavar="OUT", help="write each row with its scores to this file"
+    )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE2",
+        help="another system's outputs, for paired significance tests",
+    )
+    parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
+    add_classifier(parser)
+    add_json(parser, "print JSON, with signatures")
+    parser.set_defaults(run=run)
+
+
+def _filters(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(text.split(","))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score the outputs, and print the scores with their signatures."""
+    from spor_tasks.evaluation import scoring
+
+    result = scoring.score(
+        options.file,
+        options.metric,
+        options.corpus,
+        per_sample=options.per_sample,
+        against=options.compare,
+        intervals=options.interval,
+        facts=facts(options),
+        filters=options.filter,
+    )
+    if options.json:
+        print(json.dumps(_row(result), indent=2))
+    else:
+        _print(result, intervals=options.interval)
+
+
+def _print(result: "Result", *, intervals: bool) -> None:
+    ends = f"{'95 % interval':>24}" if intervals else ""
+    print(f"{'score':<28}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
+    for name, value, n, unscored, _, interval in map(dataclasses.astuple, result.scores):
+        ends = " to ".join(f"{end:.4f}" for end in interval or ())
+        print(f"{name:<28}{value:>12.4f}{n:>9,}{unscored:>10,}{ends:>24}".rstrip())
+    if result.comparisons:
+        print(f"\n{'difference':<28}{'value':>12}{'n':>9}{'p':>10}{'p by bootstrap':>24}")
+    for name, paired in result.comparisons.items():
+        difference, n, _, *ps = paired or (math.nan, 0, 0, math.nan, math.nan)
+        print(f"{name:<28}{difference:>+12.4f}{n:>9,}{ps[0]:>10.4f}{ps[1]:>24.4f}")
+    if intervals or result.comparisons:
+        print(
+            f"\nIntervals and p resample whole clusters of samples with equal units: "
+            f"{result.samples:,} samples in {result.clusters:,} clusters."
+        )
+    print()
+    for signature in dict.fromkeys(score.signature for score in result.scores):
+        print(visible(signature))
+
+
+def _row(result: "Result") -> dict[str, Any]:
+    row = dataclasses.asdict(result)
+    for score in row["scores"]:
+        score["value"] = None if math.isnan(score["value"]) else score["value"]
+    comparisons = {name: paired and paired._asdict() for name, paired in result.comparisons.items()}
+    return {**row, "comparisons": comparisons}

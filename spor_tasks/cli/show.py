@@ -1,0 +1,44 @@
+"""`spor show`: one sample of a run, with its outputs marked."""
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from spor_tasks.cli.arguments import Commands
+from spor_tasks.core.terminal import unguarded
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("show", help="show one sample of a run, with its outputs marked")
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="a result file, a sample file, or a folder of them",
+    )
+    parser.add_argument("sample", metavar="ID | INDEX", help="the sample's id, or its index from 0")
+    parser.add_argument("--task", help="the task, if there are several")
+    parser.add_argument(
+        "--against", type=Path, metavar="RESULTS", help="also show this run's outputs for it"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the sample and each run's outputs for it."""
+    from spor_tasks.report.exhibit import exhibit
+    from spor_tasks.report.exhibit_text import terminal
+
+    shown = exhibit(options.results, options.sample, against=options.against, task=options.task)
+    width = shutil.get_terminal_size((100, 24)).columns
+    lines = terminal(shown, color=_is_colored(), width=max(40, min(width, 100)))
+    print(lines, file=unguarded(sys.stdout))  # the colours are ours
+
+
+def _is_colored() -> bool:
+    """Say whether to print colours: on a terminal that has them, unless NO_COLOR is set."""
+    dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not dumb and not os.environ.get("NO_COLOR")

@@ -1,0 +1,125 @@
+"""`spor tasks`: list the tasks, and make them known to lm-eval."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from spor_tasks.harness.task_files import TaskFile
+
+
+def add(commands: Commands) -> None:
+    """Add the command and its verbs."""
+    parser = commands.add_parser("tasks", help="list the tasks, and make them known to lm-eval")
+    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+    path = verbs.add_parser("path", help="print the folder to give as lm-eval's --include_path")
+    path.set_defaults(run=print_path)
+    listing = verbs.add_parser("list", help="list tasks and groups")
+    listing.set_defaults(run=print_list)
+    register = verbs.add_parser(
+        "register", help="register the tasks in the installed lm-eval; safe to repeat"
+    )
+    register.add_argument("--remove", action="store_true", help="remove the registered tasks")
+    register.set_defaults(run=run_register)
+    export = verbs.add_parser(
+        "export", help="write the task files of the released sets into a folder"
+    )
+    export.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
+    export.set_defaults(run=run_export)
+    make = verbs.add_parser("make", help="write task files for a corpus of your own")
+    make.add_argument("file", type=Path, metavar="FILE", help="your corpus, a JSON Lines file")
+    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
+    make.add_argument(
+        "--aspect",
+        action="append",
+        choices=ARMS,
+        default=[],
+        help="only this aspect; may be repeated (default: every aspect that the corpus allows)",
+    )
+    make.add_argument("--seed", type=int, metavar="N", help="seed of the sets")
+    make.add_argument("--restarts", type=positive, metavar="N", help="as in `spor data build`")
+    make.add_argument(
+        "--hide",
+        action="append",
+        default=[],
+        metavar="ATTRIBUTE",
+        help="rule learnability, for attribute-value pairs: hide the values of this attribute; may "
+        "be repeated",
+    )
+    make.add_argument(
+        "--overwrite", action="store_true", help="replace an existing folder of tasks"
+    )
+    make.set_defaults(run=run_make)
+
+
+def run_make(options: argparse.Namespace) -> None:
+    """Write task files for the user's own corpus."""
+    from spor_tasks.aspects.request import Request
+    from spor_tasks.harness import own
+
+    request = Request(
+        corpus=str(options.file),
+        aspect="",
+        seed=options.seed,
+        restarts=options.restarts,
+        hide=tuple(options.hide),
+    )
+    made = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
+    for name, samples in made.tasks.items():
+        print(f"{visible(name):<56}{samples:>7,} test samples")
+    for name, why in made.refused.items():
+        print(f"{name:<56}not possible: {visible(why)}")
+    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(made.group)} …")
+
+
+def print_path(_: argparse.Namespace) -> None:
+    """Print the folder of the task files."""
+    from spor_tasks.harness import task_files
+
+    print(visible(task_files.FOLDER))
+
+
+def print_list(_: argparse.Namespace) -> None:
+    """Print every task and group with what it is."""
+    from spor_tasks.harness import task_files
+
+    files = task_files.files()
+    width = max(len(file.name) for file in files)
+    for file in files:
+        print(f"{file.name:<{width}}  {_describe(file)}")
+
+
+def _describe(file: "TaskFile") -> str:
+    if file.kind == "group":
+        return f"group of {', '.join(file.content['task'])}"
+    metadata = file.content["metadata"]
+    names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
+    shown = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
+    decoding = "5 beams" if file.decoding == "beam5" else None
+    return ", ".join(filter(None, [*names, shown, decoding]))
+
+
+def run_register(options: argparse.Namespace) -> None:
+    """Register the tasks in the installed lm-eval, or remove them from it."""
+    from spor_tasks.harness import stubs
+
+    if options.remove:
+        done = stubs.remove()
+    else:
+        folder = stubs.folder()
+        done = {folder: stubs.register(folder)}
+    for folder, changes in done.items():
+        counts = f"{changes.written} written, {changes.removed} removed, {changes.kept} kept as is"
+        print(f"{visible(folder)}: {counts}")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    """Write the task files of the released sets."""
+    from spor_tasks.harness import export
+
+    export.write(options.folder)
+    print(visible(options.folder))

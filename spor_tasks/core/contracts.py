@@ -1,0 +1,114 @@
+"""What a benchmark declares about its sets, and how the library asks for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from spor_tasks.core.sample import SplitPair
+
+
+class SetName(NamedTuple):
+    """The name of sets; a benchmark without aspects uses its own name as the aspect."""
+
+    aspect: str
+    corpus: str
+    protocol: str
+    part: str | None = None
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, self))
+
+
+Value: TypeAlias = int | float | tuple[int, ...]
+"""A count, a divergence, or counts by part or by size."""
+
+
+class Figure(NamedTuple):
+    """What was counted here, and the paper's number or None."""
+
+    label: str
+    ours: Value
+    paper: Value | None
+
+
+class Figures(NamedTuple):
+    """The figures of one corpus, or of its sets for one aspect."""
+
+    title: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSpec:
+    """A test set, the training arms that it is compared over, and how outputs for it are judged.
+
+    ``task`` is the name of the task that decodes greedily; ``title`` names the sets to a reader,
+    and ``part_title`` their part. ``arms`` may be empty. ``scores`` are all that the task reports,
+    ``reported`` what tables show, in their order, and ``headline`` the score that speaks for a
+    single sample. ``trained_on`` are the sets whose arms these are, under one name for all that
+    share them. Each sample has ``outputs`` prompts, and so many outputs. ``is_default`` tells
+    whether the name of a task leaves out the protocol, and ``is_fixed`` whether the sets are the
+    same for everyone, not built with a seed of one's own.
+    """
+
+    benchmark: str
+    name: SetName
+    task: str
+    title: str
+    part_title: str | None
+    arms: tuple[str, ...]
+    scores: tuple[str, ...]
+    reported: tuple[str, ...]
+    headline: str
+    trained_on: SetName
+    outputs: int = 1
+    is_default: bool = True
+    is_fixed: bool = True
+
+    def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
+        """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
+        shown = None if arm is None else f"icl_{arm}"
+        return "_".join(filter(None, [self.task, shown, decoding]))
+
+
+class Sets(Protocol):
+    """The part of a benchmark that is about its sets.
+
+    Its tables are the other part (:class:`spor_tasks.results.benchmarks.Benchmark`).
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in task files, results and the registry."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """The titles of its aspects, in the order of its tables."""
+
+    def sets(self) -> tuple[SetSpec, ...]:
+        """Return what it ships; the first of an aspect and corpus is the default."""
+
+    def find(self, name: SetName) -> SetSpec:
+        """Return what it says of sets with this name, shipped or of a corpus of one's own.
+
+        Raises:
+            SplitError: it has no such aspect or part.
+        """
+
+    def load(self, name: SetName) -> SplitPair:
+        """Return shipped sets; equal calls return the same object.
+
+        Raises:
+            SplitError: there are no such sets; the error lists those there are.
+            CorpusError: a file is missing or is not the published one.
+        """
+
+    def recipe(self, name: SetName) -> Mapping[str, Any] | None:
+        """Return settings and ``seed`` of the search that found shipped sets, None without one."""
+
+    def statistics(self) -> Iterator[Figures]:
+        """Yield what its corpora and sets come to, each table as soon as it is counted.
+
+        Raises:
+            CorpusError: a file is missing or is not the published one.
+        """

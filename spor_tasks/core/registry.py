@@ -1,0 +1,135 @@
+"""Benchmarks, corpora, metrics and objectives by name, so that the library need not import them.
+
+An entry is a line of :data:`ENTRIES`, or an entry point of an installed package in the group
+``spor_tasks.<kind>``. Its object is imported on first use.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata
+from typing import Any, Literal, TypeAlias
+
+from spor_tasks.core.errors import ConfigError
+
+Kind: TypeAlias = Literal["benchmark", "corpus", "metric", "objective"]
+
+CONTRACTS: dict[Kind, tuple[str, ...]] = {
+    "benchmark": (
+        "name",
+        "title",
+        "source",
+        "paper",
+        "groups",
+        "sets",
+        "find",
+        "load",
+        "recipe",
+        "statistics",
+        "grids",
+        "published",
+    ),
+    "corpus": ("name", "read", "everything", "linearize"),
+    "metric": ("scores", "signature", "outputs", "measure", "values", "describe"),
+    "objective": ("rows", "loss", "step"),  # of training, which registers them itself
+}
+"""The attributes that an entry of each kind must have; the contracts describe them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name and its object, as ``module:attribute``."""
+
+    kind: Kind
+    name: str
+    target: str
+
+
+ENTRIES = (
+    Entry("benchmark", "spor", "spor_tasks.benchmarks.spor.benchmark:SPOR"),
+    Entry("corpus", "webnlg", "spor_tasks.corpora.webnlg:WEBNLG"),
+    Entry("corpus", "e2e", "spor_tasks.corpora.e2e:E2E"),
+    Entry("corpus", "mini", "spor_tasks.corpora.mini:MINI"),
+    Entry("metric", "parent", "spor_tasks.metrics.parent:PARENT"),
+    Entry("metric", "parent_full_table", "spor_tasks.metrics.parent:PARENT_FULL_TABLE"),
+    Entry("metric", "chrf", "spor_tasks.metrics.chrf:CHRF"),
+    Entry("metric", "coverage", "spor_tasks.metrics.coverage:COVERAGE"),
+    Entry("metric", "facts", "spor_tasks.metrics.facts:FACTS"),
+    Entry("metric", "order", "spor_tasks.metrics.order:ORDER_INVARIANCE"),
+    Entry("metric", "cwio", "spor_tasks.metrics.order:CWIO"),
+    Entry("metric", "copy_rule", "spor_tasks.metrics.copy_rule:COPY_RULE"),
+    Entry("metric", "empty", "spor_tasks.metrics.empty:EMPTY"),
+)
+
+
+class Registry:
+    """Entries by kind and name, each imported once.
+
+    Raises:
+        ConfigError: two entries of a kind have one name.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries: dict[tuple[Kind, str], Entry] = {}
+        self._loaded: dict[Entry, Any] = {}
+        for entry in entries:
+            known = self._entries.setdefault((entry.kind, entry.name), entry)
+            if known != entry:
+                raise ConfigError(
+                    f"two entries have the name {entry.name!r}: {known.target} and {entry.target}",
+                    where=f"registry of {entry.kind} entries",
+                    remedy="Rename one of them, or uninstall the package that it comes from.",
+                )
+
+    def names(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names of a kind, those of this package first."""
+        return tuple(name for of, name in self._entries if of == kind)
+
+    def get(self, kind: Kind, name: str) -> Any:  # noqa: ANN401 - each kind has its own contract
+        """Return the object with this name.
+
+        Raises:
+            ConfigError: there is no such entry, it cannot be imported, or it lacks an attribute of
+                its contract.
+        """
+        if (kind, name) not in self._entries:
+            raise ConfigError(
+                f"there is no {kind} {name!r}", remedy=f"Use one of {', '.join(self.names(kind))}."
+            )
+        entry = self._entries[kind, name]
+        if entry not in self._loaded:
+            self._loaded[entry] = _checked(entry)
+        return self._loaded[entry]
+
+
+def _checked(entry: Entry) -> Any:  # noqa: ANN401 - as above
+    where = f"{entry.kind} {entry.name!r} ({entry.target})"
+    module, _, attribute = entry.target.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"cannot be imported: {error}", where=where) from error
+    if missing := [part for part in CONTRACTS[entry.kind] if not hasattr(found, part)]:
+        raise ConfigError(
+            f"lacks {', '.join(missing)}",
+            where=where,
+            remedy=f"A {entry.kind} must have {', '.join(CONTRACTS[entry.kind])}; see "
+            "docs/extending.md.",
+        )
+    return found
+
+
+@cache
+def registry() -> Registry:
+    """Return the entries of this package and of installed ones.
+
+    Raises:
+        ConfigError: two entries of a kind have one name.
+    """
+    points = metadata.entry_points()
+    others = (
+        Entry(kind, point.name, point.value)
+        for kind in CONTRACTS
+        for point in points.select(group=f"spor_tasks.{kind}")
+    )
+    return Registry([*ENTRIES, *others])

@@ -1,0 +1,72 @@
+"""Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.base import Metric, Texts, metric, score_info
+from spor_tasks.metrics.totals import MEAN, Value
+
+
+def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
+    """Return the registered metrics that give any of these scores."""
+    asked = set(scores)
+    metrics = map(metric, registry().names("metric"))
+    return tuple(each for each in metrics if asked & {info.name for info in each.scores})
+
+
+def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the `metric_list` of a task that gives these scores.
+
+    lm-eval has errors for means. Any other score has one of ours, as a metric of its own after the
+    score, where it takes the place of lm-eval's "N/A".
+
+    Raises:
+        ConfigError: no registered metric has a score.
+    """
+    listed: list[dict[str, Any]] = []
+    for info in map(score_info, scores):
+        better = {"higher_is_better": info.higher_is_better}
+        if info.totals is MEAN:
+            listed.append({"metric": info.name, "aggregation": "mean", **better})
+            continue
+        listed += [
+            {"metric": info.name, "aggregation": info.totals.value, **better},
+            {
+                "metric": f"{info.name}_stderr",
+                "aggregation": info.totals.stderr,
+                "higher_is_better": False,
+            },
+        ]
+    return listed
+
+
+def values(
+    metrics: Iterable[Metric[Any]],
+    scores: Sequence[str],
+    samples: Sequence[Sample],
+    outputs: Sequence[Texts],
+) -> list[dict[str, Value]]:
+    """Return what the outputs for each sample add to each of the scores, by name."""
+    found: list[dict[str, Value]] = [{} for _ in samples]
+    for each in metrics:
+        for of_sample, evidence in zip(found, each.measure(samples, outputs), strict=True):
+            of_sample.update(each.values(evidence))
+    return [_as_listed(of_sample, scores) for of_sample in found]
+
+
+def _as_listed(found: dict[str, Value], scores: Sequence[str]) -> dict[str, Value]:
+    """Return a value for every metric of :func:`metric_list`.
+
+    Without a verdict a mean gets none, and any other score None: lm-eval knows only scores that it
+    has seen a value for.
+    """
+    listed: dict[str, Value] = {}
+    for name in scores:
+        value = found.get(name)
+        if score_info(name).totals is not MEAN:
+            listed |= {name: value, f"{name}_stderr": value}
+        elif value is not None:
+            listed[name] = value
+    return listed

@@ -1,0 +1,110 @@
+"""Tasks that show an untuned model demonstrations, chosen for each sample."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from lm_eval.api.samplers import FirstNSampler
+
+from spor_tasks.core.sample import Sample
+from spor_tasks.harness.pair import PairTask
+from spor_tasks.harness.task import SporTask, dataset
+from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.demonstrations import Matching
+from spor_tasks.prompts.styles import PromptStyle, prompt, prompted
+
+_log = logging.getLogger(__name__)
+
+
+class InContextTask(SporTask):
+    """A test set with demonstrations of one arm, chosen for each of its samples.
+
+    The task's file names the arm, ``icl_arm``, in its ``metadata``; ``num_fewshot`` is the most
+    that a prompt shows. The documents are the samples that every arm can cover with so many, and
+    list their demonstrations.
+
+    Raises:
+        ConfigError, SplitError, CorpusError: as :class:`SporTask` does, or there is nothing to
+            show: not a single demonstration is allowed, or no sample can be covered.
+    """
+
+    def download(self, *_: object, **__: object) -> None:
+        """Build the documents for as many demonstrations as are allowed now."""
+        pair, arm = self._plan.pair, self._plan.fewshot_arm
+        self._prompted = _choose(pair, self.config.num_fewshot)
+        number = pair.arms.index(arm)
+        self.dataset = {
+            "test": dataset(
+                [
+                    prompted(shown.sample, self._style)
+                    | {"demonstrations": _demonstrations(shown.arms[number], self._style)}
+                    for shown in self._prompted
+                ]
+            )
+        }
+
+    def fewshot_docs(self) -> list[dict[str, Any]]:
+        """Return nothing to draw from: each document brings its own demonstrations."""
+        return []
+
+    def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
+        """Set a value; with another number of demonstrations come other documents."""
+        super().set_config(key, value, update)
+        if key == "num_fewshot":
+            self.download()
+
+    def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        """Build the requests, and say how many samples there are demonstrations for."""
+        _log.warning(
+            "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
+            self.config.task,
+            len(self._prompted),
+            len(self._plan.pair.test.samples),
+            self.config.num_fewshot,
+        )
+        for name, of_arm in self._matching().items():
+            _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, of_arm)
+        super().build_all_requests(**kwargs)
+
+    def _matching(self) -> dict[str, Matching]:
+        """Return what the prompts of each arm show; of one arm there is nothing to match."""
+        arms = self._plan.pair.arms
+        if len(arms) == 1:
+            return {}
+        found = _match(self._prompted)
+        return {arm.name: of_arm for arm, of_arm in zip(arms, found, strict=True)}
+
+    def fewshot_context(self, doc: Mapping[str, Any], *_: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
+        """Return the context, or both, after the document's demonstrations."""
+        shown = doc["demonstrations"]
+        self.sampler = FirstNSampler(shown)
+        return super().fewshot_context(doc, **kwargs | {"num_fewshot": len(shown)})
+
+    def dump_config(self) -> dict[str, Any]:
+        """Return the settings as the result keeps them, with what was shown to how many samples."""
+        config = super().dump_config()
+        config["metadata"]["spor"] |= {
+            "demonstrations_sha256": demonstrations.digest(self._prompted),
+            "matching": {name: asdict(of_arm) for name, of_arm in self._matching().items()},
+            "covered": len(self._prompted),
+            "test_samples": len(self._plan.pair.test.samples),
+        }
+        return config
+
+
+class InContextPairTask(InContextTask, PairTask):
+    """A test set in two orders, with demonstrations chosen for each sample."""
+
+
+def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
+    """Return what a document tells of its demonstrations, in order."""
+    return [
+        {"id": sample.id, "prompt": prompt(sample, style), "target": sample.references[0]}
+        for sample in samples
+    ]
+
+
+_choose = cache(demonstrations.choose)  # as both arms show one choice, every checkpoint the same
+_match = cache(demonstrations.matching)

@@ -1,0 +1,178 @@
+"""What a task's metadata asks for: which sets, which demonstrations, which adapter, which facts."""
+
+import logging
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.core.visible import visible
+from spor_tasks.harness import checkpoints, own
+from spor_tasks.metrics.facts import Facts
+
+_log = logging.getLogger(__name__)
+
+Metadata = Mapping[str, Any]
+"""A task's `metadata`: that of its file, then the model's arguments, then `--metadata`."""
+
+_FIRST = "spor"  # the benchmark of task files that name none
+
+_FACTS_SETTINGS = ("model", "format", "label", "device", "batch_size")
+
+
+class Plan(NamedTuple):
+    """What a task is about to do: on which sets, and with which adapter."""
+
+    spec: SetSpec
+    pair: SplitPair
+    fewshot_arm: Split | None
+    adapter: Mapping[str, Any] | None
+    facts: Facts | None
+
+
+def resolve(metadata: Metadata) -> Plan:
+    """Return what the metadata asks for; no model is needed to find its faults.
+
+    Raises:
+        ConfigError: there is no such benchmark or setting, or the adapter fits neither the base nor
+            the split.
+        SplitError: the test set is not the one that the task was made for.
+        CorpusError: the data is not at hand, or not what was published.
+    """
+    spec, pair = _sets(metadata)
+    adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
+    _check_adapter(adapter, pair, metadata)
+    return Plan(spec, pair, _fewshot_arm(metadata, pair), adapter, _facts(metadata))
+
+
+def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
+    """Return the benchmark of a task, and what it calls the task's sets.
+
+    Raises:
+        ConfigError: there is no such benchmark.
+    """
+    known, name = registry().names("benchmark"), metadata.get("benchmark", _FIRST)
+    if name not in known:
+        raise ConfigError(
+            f"there is no benchmark {name!r}",
+            where=metadata.get("config_source"),
+            remedy=f"Let the task's metadata say `benchmark: NAME`, with one of "
+            f"{', '.join(known)}, or install the package that has it.",
+        )
+    sets: Sets = registry().get("benchmark", name)
+    aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
+    return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
+
+
+def is_on(metadata: Metadata, setting: str) -> bool:
+    """Return a setting that is true or false, false where it is not given.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    value = metadata.get(setting, False)
+    if not isinstance(value, bool):
+        raise ConfigError(
+            f"{setting}={value} is neither true nor false",
+            where="--metadata",
+            remedy=f"Write {setting}=true or {setting}=false.",
+        )
+    return value
+
+
+@cache
+def split_digest(split: Split) -> str:
+    """Return the digest of a split's samples."""
+    return digest(split.samples)
+
+
+def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
+    sets, name = sets_of(metadata)
+    own_corpus = metadata.get("own_corpus")
+    pair = own.load(own_corpus, name.aspect, name.part) if own_corpus else sets.load(name)
+    expected, actual = metadata["test_sha256"], split_digest(pair.test)
+    if expected != actual:
+        raise SplitError(
+            f"the test set has the SHA-256 {actual}, and the task was made for {expected}",
+            where=metadata.get("config_source"),
+            remedy="Scores on another test set do not compare. Install the version of spor-tasks "
+            "that the task file belongs to, and let --metadata name no aspect, corpus or protocol.",
+        )
+    return sets.find(name), pair
+
+
+def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
+    """Return what stands in for an adapter's manifest where a baseline looks at a training set."""
+    if (name := metadata.get("baseline_arm")) is None:
+        return None
+    arm = _find_arm(pair, name, "baseline_arm")
+    return {"arm": name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
+
+
+def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
+    """Return the arm that demonstrations come from: the one asked for, or else the first."""
+    asked = metadata.get("icl_arm") or metadata.get("fewshot_arm")
+    if asked is None:
+        return pair.arms[0] if pair.arms else None
+    return _find_arm(pair, asked, "fewshot_arm")
+
+
+def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
+    arms = {arm.name: arm for arm in pair.arms}
+    if name not in arms:
+        raise ConfigError(
+            f"{setting}={name} is not an arm of the task", remedy=f"Use {' or '.join(arms)}."
+        )
+    return arms[str(name)]
+
+
+def _facts(metadata: Metadata) -> Facts | None:
+    given = {
+        key.removeprefix("facts_"): value
+        for key, value in metadata.items()
+        if key.startswith("facts_")
+    }
+    if not given:
+        return None
+    named = [f"facts_{name}" for name in _FACTS_SETTINGS]
+    for key in given.keys() - set(_FACTS_SETTINGS):
+        raise ConfigError(
+            f"there is no setting facts_{key}",
+            where="--metadata",
+            remedy=f"The settings are {', '.join(named)}.",
+        )
+    if not isinstance(model := given.get("model"), str):
+        raise ConfigError(
+            f"facts_model must be a path or a name on the hub, not {model!r}",
+            where="--metadata",
+            remedy="Name the classifier that says which facts are told.",
+        )
+    from spor_tasks.metrics import classifier  # noqa: PLC0415 - torch, which most tasks do without
+
+    return classifier.load(**given)
+
+
+def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:
+    """Refuse an adapter that was trained on none of the arms of this split.
+
+    Arms are compared, not test sets: several tasks test what one arm teaches.
+    """
+    if is_on(metadata, "allow_split_mismatch") or adapter is None:
+        return
+    if "arm_sha256" not in adapter:
+        name = visible(checkpoints.adapter_name(metadata))
+        _log.warning("%s does not say what it was trained on", name)
+        return
+    if all(adapter["arm_sha256"] != split_digest(arm) for arm in pair.arms):
+        names = " or ".join(arm.name for arm in pair.arms)
+        raise ConfigError(
+            f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "
+            f"{adapter['corpus']}, SHA-256 {adapter['arm_sha256']}, which is not {names} here",
+            where=checkpoints.adapter_name(metadata),
+            remedy="Evaluate one that was trained for this task, or say that you mean it with"
+            " --metadata allow_split_mismatch=true.",
+        )

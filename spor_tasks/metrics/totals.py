@@ -1,0 +1,181 @@
+"""How the values of outputs add up to a score.
+
+A value becomes *statistics*, a row of numbers. Their sums over outputs, the *totals*, make the
+score. A mean of outputs is one such score; corpus BLEU or a perplexity is another. Statistics are
+what a bootstrap resamples and a randomization test exchanges.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from statistics import variance
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+Value: TypeAlias = float | tuple[float, ...] | None
+"""What an output adds to a score, as it is logged; None is no verdict."""
+
+_STEP = 1e-6  # of a numeric derivative, relative to the total
+
+
+class Totals(ABC):
+    """How values become statistics, and totals a score.
+
+    A score that is not ``resampled`` has neither intervals nor tests: outputs drawn twice would
+    change it, as they do a number of different words.
+    """
+
+    resampled: ClassVar[bool] = True
+
+    @abstractmethod
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        """Return the statistics of each value, of shape (values, k); no verdict is a row of NaN.
+
+        ``k`` may depend on the values, but is 1 or more.
+
+        Raises:
+            TypeError, ValueError: a value is not one of such a score.
+        """
+
+    @abstractmethod
+    def score(self, totals: Numbers) -> Numbers:
+        """Return the score of each row of totals, of shape (..., k); NaN is no verdict."""
+
+    def weights(self, totals: Numbers) -> Numbers | None:  # noqa: ARG002 - for subclasses
+        """Return the weights of a score that is a weighted sum of totals, of shape (k,).
+
+        Two systems that exchange outputs must have the same weights, so these may depend only on
+        what is equal for all systems, such as the number of outputs. None is any other score.
+        """
+        return None
+
+    def gradient(self, totals: Numbers) -> Numbers:
+        """Return the derivative of the score by each total, of shape (k,)."""
+        steps = np.diag(_STEP * np.maximum(np.abs(totals), 1))
+        return (self.score(totals + steps) - self.score(totals - steps)) / (2 * steps.diagonal())
+
+    def value(self, values: Sequence[Value]) -> float:
+        """Return the score of these values, the same to the last bit whatever their order."""
+        return float(self.score(added(self.statistics(values))))
+
+    def stderr(self, values: Sequence[Value]) -> float:
+        """Return the standard error of the score, NaN where there are fewer than two verdicts.
+
+        Outputs count as independent. The error is that of the score's first-order expansion in
+        their shares.
+        """
+        statistics = self.statistics(values)
+        statistics = statistics[has_verdict(statistics)]
+        if len(statistics) < 2:  # noqa: PLR2004 - one has no spread
+            return math.nan
+        pulls = statistics @ self.gradient(added(statistics))
+        return float(np.std(pulls, ddof=1)) * math.sqrt(len(pulls))
+
+
+def has_verdict(statistics: Numbers) -> NDArray[np.bool_]:
+    """Return which rows have a verdict."""
+    return ~np.isnan(statistics[:, 0])
+
+
+def added(statistics: Numbers) -> Numbers:
+    """Return the totals of the rows that have a verdict, each rounded once."""
+    rows = statistics[has_verdict(statistics)]
+    totals: Numbers = rows.sum(axis=0)
+    for number in np.flatnonzero((rows != np.rint(rows)).any(axis=0)):  # whole numbers add exactly
+        column = rows[:, number]
+        totals[number] = math.fsum(column[column != 0].tolist())
+    return totals
+
+
+class Mean(Totals):
+    """The mean of numbers: each output adds itself and a count of one."""
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        """Return each number with a one."""
+        numbers = np.array(values, float).reshape(len(values))
+        return np.stack([numbers, np.where(np.isnan(numbers), np.nan, 1)], axis=1)
+
+    def score(self, totals: Numbers) -> Numbers:
+        """Return the sum over the count."""
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
+            found: Numbers = totals[..., 0] / totals[..., 1]
+        return found
+
+    def weights(self, totals: Numbers) -> Numbers:
+        """Return one over the count, for the sum."""
+        return np.array([1 / max(totals[1], 1), 0])
+
+    def gradient(self, totals: Numbers) -> Numbers:
+        """Return the derivative by sum and count."""
+        total, count = totals
+        return np.array([1 / count, -total / count**2])
+
+
+class GroupMeans(Totals):
+    """The mean over groups of the mean of each; a value is its group's number and a number.
+
+    The groups are the numbers of units of CWIO.
+    """
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        """Return the number, and a one, each in the two columns of its group."""
+        pairs = [(math.nan, math.nan) if value is None else value for value in values]
+        groups, numbers = np.array(pairs, float).reshape(len(pairs), 2).T
+        present = np.flatnonzero(~np.isnan(numbers))
+        kinds, codes = np.unique(groups[present], return_inverse=True)
+        statistics = np.full((len(pairs), 2 * max(1, len(kinds))), np.nan)
+        statistics[present] = 0
+        statistics[present, 2 * codes] = numbers[present]
+        statistics[present, 2 * codes + 1] = 1
+        return statistics
+
+    def score(self, totals: Numbers) -> Numbers:
+        """Return the mean of the means of the groups that have an output."""
+        means, held = _group_means(totals)
+        # A single score is rounded once; of resamples nobody sees the last digits.
+        sums = np.float64(math.fsum(means)) if means.ndim == 1 else means @ np.ones(means.shape[-1])
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
+            found: Numbers = sums / held.sum(axis=-1)
+        return found
+
+    def weights(self, totals: Numbers) -> Numbers:
+        """Return for each group's sum one over its count and over the number of groups."""
+        weights = np.zeros(len(totals))
+        counts = totals[1::2]
+        np.divide(1, (counts > 0).sum() * counts, out=weights[::2], where=counts > 0)
+        return weights
+
+    def gradient(self, totals: Numbers) -> Numbers:
+        """Return the derivatives by each group's sum and count."""
+        gradient = self.weights(totals)
+        gradient[1::2] = -gradient[::2] * _group_means(totals)[0]
+        return gradient
+
+    def stderr(self, values: Sequence[Value]) -> float:
+        """Return the standard error, NaN where a group has one output only.
+
+        The sizes of the groups are fixed and the outputs independent, so it is √(Σ s²/n) over the
+        number of groups, with s the sample standard deviation and n the size of each.
+        """
+        statistics = self.statistics(values)
+        variances = []
+        for numbers, ones in zip(statistics.T[::2], statistics.T[1::2], strict=True):
+            of_group = numbers[ones > 0].tolist()
+            n = len(of_group)
+            variances.append(variance(of_group) / n if n > 1 else math.nan)
+        return math.sqrt(math.fsum(variances)) / len(variances)
+
+
+def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Return the mean of each group, 0 where it has no output, and which groups have some."""
+    sums, counts = totals[..., ::2], totals[..., 1::2]
+    held = counts > 0
+    return np.divide(sums, counts, out=np.zeros_like(sums), where=held), held
+
+
+MEAN = Mean()
+GROUP_MEANS = GroupMeans()

@@ -1,0 +1,83 @@
+"""`spor data build`: what is written, printed and refused."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.aspects import check, folder, named
+from spor_tasks.aspects.arms import ARMS
+
+
+def run(*arguments: str) -> int:
+    return cli.main(["data", *arguments])
+
+
+@pytest.mark.parametrize("aspect", ARMS)
+def test_what_is_built_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], aspect: str
+) -> None:
+    path = tmp_path / "sets"
+    assert run("build", "--corpus=mini", f"--aspect={aspect}", f"--out={path}") == 0
+    assert capsys.readouterr().out.startswith(f"{path}: {aspect} mini strict")
+    assert {file.stem for file in path.iterdir()} == {*ARMS[aspect], "test", "manifest"}
+    assert run("check", str(path)) == 0
+    printed = capsys.readouterr().out
+    assert f"{path}: {aspect} mini strict" in printed
+    assert "every requirement holds" in printed
+
+
+def test_a_build_prints_counts_or_its_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("build", "--corpus=mini", "--aspect=systematicity")
+    assert run(*arguments, f"--out={tmp_path / 'a'}") == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()][-1][:4] == [
+        "test.jsonl",
+        "200",
+        "samples",
+        str(sum(len(s.units) for s in named.load("systematicity", "mini").test.samples)),
+    ]
+    assert run(*arguments, f"--out={tmp_path / 'b'}", "--json") == 0
+    manifest = json.loads(capsys.readouterr().out)
+    assert manifest == json.loads((tmp_path / "b" / "manifest.json").read_bytes())
+
+
+def test_finished_sets_stay_unless_they_are_to_be_replaced(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("build", "--corpus=mini", "--aspect=rule_learnability", f"--out={built}")
+    assert run(*arguments) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert folder.read_sets(built).pair.aspect == "systematicity"
+    assert run(*arguments, "--overwrite") == 0
+    assert folder.read_sets(built).pair.aspect == "rule_learnability"
+
+
+def test_of_two_builds_into_one_folder_at_once_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sets"
+    script = "import sys; from spor_tasks.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", script, "data", "build", "--corpus=mini", f"--out={path}"]
+    builds = [
+        subprocess.Popen([*command, f"--aspect={aspect}"], stderr=subprocess.PIPE, text=True)
+        for aspect in ("order_invariance", "rule_learnability")
+    ]
+    errors = [build.communicate()[1] for build in builds]
+    assert sorted(build.returncode for build in builds) == [0, 2]
+    (error,) = filter(None, errors)
+    assert re.search("is being written by another process|already exists", error)
+    assert check.check(folder.read_sets(path).pair).holds
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_sets_that_cannot_be_built_leave_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sets"
+    assert run("build", "--corpus=mini", "--aspect=productivity", "--part=n5", f"--out={path}") == 2
+    assert "no test sample of more than 5 units" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,127 @@
+"""What every registered corpus must do."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from spor_tasks.core.codec import doc_of, sample_of
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import CorpusSamples, Sample
+from spor_tasks.corpora.base import Corpus, Style
+from spor_tasks.prompts.styles import prompt
+from spor_tasks.text.normalize import display
+
+IN_NO_FILE = {"mini"}
+NAMES = registry().names("corpus")
+EVERY = [
+    pytest.param(name, marks=() if name in IN_NO_FILE else pytest.mark.real_data) for name in NAMES
+]
+STYLES: tuple[Style, ...] = get_args(Style)
+SHOWN = 500  # samples of each part that are linearized
+
+
+@pytest.fixture(scope="module", params=EVERY)
+def corpus(request: pytest.FixtureRequest) -> Corpus:
+    found: Corpus = registry().get("corpus", request.param)
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(corpus: Corpus, request: pytest.FixtureRequest) -> Path | None:
+    found: Path | None = None if corpus.name in IN_NO_FILE else request.getfixturevalue("data_dir")
+    return found
+
+
+@pytest.fixture(scope="module")
+def read(corpus: Corpus, folder: Path | None) -> CorpusSamples:
+    return corpus.read(folder)
+
+
+@pytest.fixture(scope="module")
+def shown(read: CorpusSamples) -> tuple[Sample, ...]:
+    return read.train[:SHOWN] + read.test[:SHOWN]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_the_name_that_it_is_registered_by(name: str) -> None:
+    assert registry().get("corpus", name).name == name
+
+
+def test_it_reads_the_same_samples_each_time(
+    corpus: Corpus, folder: Path | None, read: CorpusSamples
+) -> None:
+    assert corpus.read(folder) == read
+
+
+def test_its_samples_say_whose_they_are_and_no_two_have_one_id(
+    corpus: Corpus, read: CorpusSamples
+) -> None:
+    assert {read.name, *(sample.corpus for sample in read.samples)} == {corpus.name}
+    for part in (read.train, read.test):
+        assert part
+        assert len({sample.id for sample in part}) == len(part)
+
+
+def test_its_samples_have_units_of_one_kind_references_and_no_challenge(
+    read: CorpusSamples,
+) -> None:
+    assert len({type(unit) for sample in read.samples for unit in sample.units}) == 1
+    assert all(sample.units and sample.references for sample in read.samples)
+    assert {sample.challenge for sample in read.samples} == {None}
+    assert None not in {value for sample in read.samples for value in sample.context.values()}
+
+
+def test_everything_holds_at_least_what_sets_are_built_from(
+    corpus: Corpus, folder: Path | None, read: CorpusSamples
+) -> None:
+    everything = corpus.everything(folder)
+    assert {sample.units for sample in read.samples} <= {sample.units for sample in everything}
+    assert len(everything) >= len(read.samples)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - IN_NO_FILE))
+def test_files_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError) as error:
+        registry().get("corpus", name).read(tmp_path)
+    assert error.value.where
+    assert error.value.remedy
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_prompt_shows_every_unit(corpus: Corpus, shown: tuple[Sample, ...], style: Style) -> None:
+    for sample in shown:
+        text = corpus.linearize(sample, style)
+        assert text == prompt(sample, style)
+        assert all(display(part).strip() in text for unit in sample.units for part in unit)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_prompt_depends_on_units_and_context_alone(
+    corpus: Corpus, shown: tuple[Sample, ...], style: Style
+) -> None:
+    for sample in shown:
+        other = replace(sample, id="other", references=("Other.",))
+        assert corpus.linearize(other, style) == corpus.linearize(sample, style)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_prompt_shows_units_in_the_order_of_the_sample(
+    corpus: Corpus, shown: tuple[Sample, ...], style: Style
+) -> None:
+    for sample in shown:
+        if len({*sample.units}) > 1:
+            turned = replace(sample, units=(*sample.units[1:], sample.units[0]))
+            assert corpus.linearize(turned, style) != corpus.linearize(sample, style)
+
+
+def test_another_style_is_an_error(corpus: Corpus, shown: tuple[Sample, ...]) -> None:
+    with pytest.raises(ConfigError) as error:
+        corpus.linearize(shown[0], "chat")  # type: ignore[arg-type]
+    assert error.value.remedy
+
+
+def test_a_document_holds_all_of_a_sample(read: CorpusSamples) -> None:
+    assert all(sample_of(doc_of(sample)) == sample for sample in read.samples)

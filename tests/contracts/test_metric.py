@@ -1,0 +1,320 @@
+"""What holds of every registered metric, on perfect, empty, wrong, repeated and hostile outputs."""
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+
+from spor_tasks import __version__
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import Entry, Registry, registry
+from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, Triple
+from spor_tasks.metrics import base
+from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info, scores_of
+from spor_tasks.metrics.facts import Facts
+from spor_tasks.prompts.styles import prompt
+from tests.support.classifiers import WordClassifier
+
+
+def _told(name: str | None, units: tuple[DataUnit, ...], *references: str) -> Sample:
+    """Return a sample of which every reference follows the order of the data."""
+    given = tuple(range(len(units)))
+    return Sample(
+        id=references[0],
+        corpus="invented",
+        units=units,
+        references=references,
+        context={} if name is None else {"name": name},
+        challenge=Orders((given, given[::-1]), (given,) * len(references)),
+    )
+
+
+def _hiding(name: str | None, units: tuple[DataUnit, ...], *hidden: tuple[str, str]) -> Sample:
+    context = {} if name is None else {"name": name}
+    return Sample(str(hidden), "invented", units, (), context, Hidden(hidden))
+
+
+TOLD = (
+    _told(
+        None,
+        (Triple("Greyport", "harbour", "Old_Basin"), Triple("Greyport", "sea", "Cold_Sound")),
+        "Greyport has the Old Basin harbour on the Cold Sound.",
+        "Old Basin is the harbour of Greyport, by the Cold Sound.",
+    ),
+    _told(
+        None,
+        (
+            Triple("Ann_Moss", "birth place", "Northhaven"),
+            Triple("Northhaven", "population", "120"),
+            Triple("Northhaven", "founder", "Bo_Lind"),
+        ),
+        "Ann Moss was born in Northhaven, which has 120 people and was founded by Bo Lind.",
+    ),
+    _told(
+        "The Gull",
+        (AttributeValue("food", "Basque"), AttributeValue("area", "quayside")),
+        "The Gull serves Basque food by the quayside.",
+    ),
+    _told(
+        "The Mole",
+        (
+            AttributeValue("eat type", "tavern"),
+            AttributeValue("family friendly", "yes"),
+            AttributeValue("near", "Long Pier"),
+        ),
+        "The Mole is a tavern, family friendly (yes), near Long Pier.",
+    ),
+)
+HIDING = (
+    _hiding(None, (Triple("Entity 1", "harbour", "Old_Basin"),), ("Greyport", "Entity 1")),
+    _hiding(
+        "The Mole",
+        (AttributeValue("price range", "more than Value A"), AttributeValue("food", "Thai")),
+        ("price range", "more than Value A"),
+    ),
+    _hiding(
+        None,
+        (Triple("Entity 2", "twin", "Entity 1"),),
+        ("Northhaven", "Entity 2"),
+        ("Eastmoor", "Entity 1"),
+    ),
+)
+REFERENCES = tuple(sample.references[0] for sample in TOLD)
+COPIES = (
+    "Entity 1 has the Old Basin.",
+    "The Mole serves Thai food for more than Value A.",
+    "Entity 2 is the twin of Entity 1.",
+)
+
+
+class Case(NamedTuple):
+    """A metric, samples that it can judge, and the texts that say what they ask for."""
+
+    metric: Metric[Any]
+    samples: tuple[Sample, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def best(self) -> ScoreInfo | None:
+        """The score that tells good from bad: one that corrects another, or the first."""
+        better = [info for info in self.metric.scores if info.higher_is_better]
+        return next((info for info in better if info.corrects), better[0] if better else None)
+
+    def outputs(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(text,) * (self.metric.outputs or 1) for text in texts]
+
+    def evidence(self, *sets: Sequence[str]) -> list[Any]:
+        """What the metric finds in several texts for each sample."""
+        found: list[Any] = []
+        for texts in sets:
+            found += self.metric.measure(self.samples, self.outputs(texts))
+        return found
+
+    def scores(self, *sets: Sequence[str]) -> dict[str, Score]:
+        return {score.name: score for score in scores_of(self.metric, self.evidence(*sets))}
+
+    @property
+    def nothing(self) -> list[str]:
+        return [""] * len(self.samples)
+
+
+def _case(name: str) -> Case:
+    found = Facts(WordClassifier()) if name == "facts" else metric(name)
+    hides = found.challenge is Hidden
+    return Case(found, HIDING if hides else TOLD, COPIES if hides else REFERENCES)
+
+
+NAMES = registry().names("metric")
+
+
+@pytest.fixture(params=NAMES)
+def case(request: pytest.FixtureRequest) -> Case:
+    return _case(request.param)
+
+
+# --- What is declared -----------------------------------------------------------------------------
+
+
+def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case: Case) -> None:
+    for info in case.metric.scores:
+        assert info.label
+        assert info.title
+        assert info.low < info.high
+        assert score_info(info.name) == info
+        assert info.corrects is None or score_info(info.corrects).higher_is_better == (
+            info.higher_is_better
+        )
+    assert case.metric.signature.endswith(f"|v:{__version__}")
+
+
+def test_an_unknown_score_or_metric_is_an_error_that_says_what_there_is() -> None:
+    for ask in (score_info, metric):
+        with pytest.raises(ConfigError) as caught:
+            ask("bert")
+        assert "parent" in str(caught.value.remedy)
+
+
+def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [Entry("metric", name, "spor_tasks.metrics.chrf:CHRF") for name in ("chrf", "better")]
+    monkeypatch.setattr(base, "registry", lambda: Registry(entries))
+    with pytest.raises(ConfigError) as caught:
+        base.score_infos.__wrapped__()
+    assert caught.value.remedy
+
+
+def test_infos_are_there_without_anything_heavy() -> None:
+    script = (
+        "import sys; from spor_tasks.metrics.base import score_info; score_info('parent');"
+        "print({'torch', 'lm_eval', 'transformers', 'datasets', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+# --- What is measured -----------------------------------------------------------------------------
+
+
+def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
+    outputs = case.outputs(case.texts)
+    together = list(case.metric.measure(case.samples, outputs))
+    backward = list(case.metric.measure(case.samples[::-1], outputs[::-1]))
+    alone = [
+        *map(case.metric.measure, zip(case.samples, strict=True), zip(outputs, strict=True)),
+    ]
+    assert together == backward[::-1] == [evidence for (evidence,) in alone]
+    assert list(case.metric.measure([], [])) == []
+
+
+def test_what_a_reference_says_scores_in_full(case: Case) -> None:
+    scores = case.scores(case.texts)
+    for info in case.metric.scores:
+        if info.higher_is_better is not None:
+            full = info.high if info.higher_is_better else info.low
+            assert scores[info.name].value == pytest.approx(full, abs=1e-5)
+
+
+def test_saying_nothing_scores_nothing_and_the_texts_of_others_less(case: Case) -> None:
+    if (best := case.best) is None:
+        pytest.skip("more of it is not better")
+    assert case.scores(case.nothing)[best.name].value == best.low
+    others = (*case.texts[1:], case.texts[0])
+    assert case.scores(others)[best.name].value < best.high / 2
+
+
+def test_values_are_of_declared_scores_and_every_output_counts_in_each_that_there_always_is(
+    case: Case,
+) -> None:
+    declared = {info.name: info for info in case.metric.scores}
+    for evidence in case.evidence(case.texts, case.nothing):
+        values = case.metric.values(evidence)
+        assert values.keys() <= declared.keys()
+        assert json.loads(json.dumps(values, allow_nan=False)).keys() == values.keys()
+    scores = case.scores(case.texts, case.nothing)
+    for name in (name for name, info in declared.items() if not info.of_some):
+        assert scores[name].n + scores[name].unscored == 2 * len(case.samples)
+
+
+def test_the_order_of_the_outputs_changes_no_bit(case: Case) -> None:
+    evidence = case.evidence(case.texts, case.nothing)
+    mixed = [*evidence[::2], *evidence[1::2]]
+    assert repr(scores_of(case.metric, mixed)) == repr(scores_of(case.metric, evidence))
+
+
+def test_outputs_that_come_twice_count_twice_and_change_no_score(case: Case) -> None:
+    once = case.scores(case.texts, case.nothing)
+    for name, twice in case.scores(*[case.texts, case.nothing] * 2).items():
+        assert twice.value == pytest.approx(once[name].value)
+        assert (twice.n, twice.unscored) == (2 * once[name].n, 2 * once[name].unscored)
+
+
+def test_no_outputs_are_no_number(case: Case) -> None:
+    scores = scores_of(case.metric, [])
+    assert [s.name for s in scores] == [i.name for i in case.metric.scores if not i.of_some]
+    assert all(math.isnan(score.value) and score.n == 0 for score in scores)
+    assert {score.signature for score in scores} == {case.metric.signature}
+
+
+def test_what_is_written_of_a_sample_is_json(case: Case) -> None:
+    outputs = case.outputs(case.texts)
+    for sample, texts, evidence in zip(
+        case.samples, outputs, case.evidence(case.texts), strict=True
+    ):
+        described = case.metric.describe(sample, texts, evidence)
+        assert described
+        json.dumps(described, allow_nan=False)
+
+
+def test_metric_and_evidence_go_to_other_processes(case: Case) -> None:
+    copy = pickle.loads(pickle.dumps(case.metric))  # noqa: S301 - ours
+    evidence = pickle.loads(pickle.dumps(case.evidence(case.texts)))  # noqa: S301
+    found = copy.measure(case.samples, case.outputs(case.texts))
+    assert list(found) == evidence == case.evidence(case.texts)
+
+
+# --- Outputs and samples of every kind ------------------------------------------------------------
+
+
+def in_range(scores: dict[str, Score]) -> Iterator[bool]:
+    for name, score in scores.items():
+        info = score_info(name)
+        yield score.n + score.unscored > 0
+        yield math.isnan(score.value) or info.low <= score.value <= info.high + 1e-9
+
+
+LONG = 100_000
+HOSTILE = {
+    "a reference without end": f"{REFERENCES[1]} ",
+    "a copied phrase without end": "Entity 1 more than Value A ",
+    "one word": "harbour ",
+    "no space": "x",
+    "spaces": " ",
+    "quotes": "\"'`",
+    "sentences": "a. b? c! 1. (d.) ",
+    "brackets": "([{<)]}>",
+    "control characters": "\0\x01\x08\x1b\x7f\r\v\x85\u2028",
+    "lone surrogates": "\ud800 \udfff",
+    "right to left": "שלום עולם \u202eمرحبا\u202c ",
+    "emoji": "😀👍🏽👨‍👩‍👧 ",
+    "letters that grow in lower case": "İ ΑΣ ",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hundred_kilobytes_of_anything_are_scored(case: Case, name: str) -> None:
+    text = (HOSTILE[name] * (LONG // len(HOSTILE[name]) + 1))[:LONG]
+    assert all(in_range(case.scores([text] * len(case.samples))))
+
+
+def test_an_output_that_is_the_prompt_is_scored(case: Case) -> None:
+    assert all(in_range(case.scores([prompt(each, "causal") for each in case.samples])))
+
+
+def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -> None:
+    sample = case.samples[0]
+    if not sample.references:
+        pytest.skip("its samples have no references")
+    many = tuple(f"{text} {number}" for number in range(250) for text in sample.references)
+    more = _told(None, sample.units, *many, *sample.references)
+    outputs = case.outputs(case.texts[:1])
+    (alone,), (among,) = (case.metric.measure([each], outputs) for each in (sample, more))
+    assert case.metric.values(among) == case.metric.values(alone)
+
+
+@pytest.mark.parametrize("unit", [Triple("", "", ""), AttributeValue("", "")])
+def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
+    empty = _told("", (unit, unit), "", "a text")
+    if case.metric.challenge is Hidden:
+        attribute = "price range" if isinstance(unit, AttributeValue) else ""
+        empty = replace(empty, challenge=Hidden(((attribute, ""),)))
+    texts = ("", "a text", "no yes")
+    found = case.metric.measure([empty] * len(texts), case.outputs(texts))
+    scores = {score.name: score for score in scores_of(case.metric, found)}
+    assert all(in_range(scores))

@@ -1,0 +1,154 @@
+"""What every registered objective must do, with a model of either kind."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import peft
+import pytest
+import torch
+
+from spor_tasks.aspects import named
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import Entry, Registry
+from spor_tasks.core.sample import Sample
+from spor_tasks.prompts.styles import prompt
+from tests.support.tiny_bases import save_base
+from training.adapters import add_lora
+from training.bases import Base, load_base
+from training.batches import Batch, load_batch
+from training.config import LoraConfig, ModelConfig, OptimizationConfig
+from training.encoding import Row, encode
+from training.objectives import OBJECTIVES, find_objective
+from training.objectives.base import Objective
+from training.state import Run, seeded
+
+
+@pytest.fixture(params=OBJECTIVES.names("objective"))
+def objective(request: pytest.FixtureRequest) -> Objective:
+    return find_objective(request.param)
+
+
+@pytest.fixture(scope="module")
+def samples() -> tuple[Sample, ...]:
+    atom = named.load("systematicity", "mini").arms[0]
+    return tuple(sample for sample in atom.samples if len(sample.units) == 1)[:4]
+
+
+@pytest.fixture(params=["llama", "t5"])
+def base(request: pytest.FixtureRequest, tmp_path: Path) -> Base:
+    save_base(request.param, tmp_path)
+    return load_base(ModelConfig(str(tmp_path)))
+
+
+@pytest.fixture
+def rows(objective: Objective, samples: tuple[Sample, ...], base: Base) -> Sequence[Row]:
+    pairs = [pair for sample in samples for pair in objective.rows(sample, base.style)]
+    return encode(pairs, base.tokenizer, base.style, None).rows
+
+
+@pytest.fixture
+def run(base: Base) -> Run:
+    """Return a run whose adapter already does something, as fresh ones do not."""
+    with seeded(0, torch.device("cpu")):
+        model = add_lora(base.model, LoraConfig(target_modules="all-linear"), base.style)
+        for weight in model.parameters():
+            if weight.requires_grad:
+                weight.data.normal_(std=0.2)
+    return Run(model.eval(), OptimizationConfig())
+
+
+@pytest.fixture
+def batch_of(base: Base, run: Run) -> Callable[[Sequence[Row]], Batch]:
+    return lambda rows: load_batch(rows, base.pad_id, run.model)
+
+
+def gradient(model: peft.PeftModel) -> torch.Tensor:
+    """Return the whole gradient, and take it from the model."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    found = torch.cat([weight.grad.flatten() for weight in weights if weight.grad is not None])
+    model.zero_grad()
+    return found
+
+
+def test_a_sample_gives_pairs_that_begin_with_the_prompt_of_the_evaluation(
+    objective: Objective, samples: tuple[Sample, ...], base: Base
+) -> None:
+    for sample in samples:
+        pairs = list(objective.rows(sample, base.style))
+        assert pairs
+        assert list(objective.rows(sample, base.style)) == pairs
+        for pair in pairs:
+            assert pair.prompt.startswith(prompt(sample, base.style))
+            assert pair.text
+            assert pair.sample == sample.id
+
+
+def test_the_loss_of_a_batch_is_the_sum_of_its_rows(
+    objective: Objective,
+    rows: Sequence[Row],
+    run: Run,
+    batch_of: Callable[[Sequence[Row]], Batch],
+) -> None:
+    together = objective.loss(run.model, batch_of(rows))
+    apart = sum(objective.loss(run.model, batch_of([row])).item() for row in rows)
+    assert together.shape == ()
+    assert together.item() == pytest.approx(apart, rel=1e-4)
+
+
+def test_a_step_adds_the_gradient_of_the_mean_loss_however_it_is_cut_into_batches(
+    objective: Objective,
+    rows: Sequence[Row],
+    run: Run,
+    batch_of: Callable[[Sequence[Row]], Batch],
+) -> None:
+    losses, gradients = [], []
+    for parts in ([rows], [rows[:1], rows[1:]]):
+        losses.append(objective.step(run, [batch_of(part) for part in parts], 100).item())
+        gradients.append(gradient(run.model))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert gradients[0].norm() > 0
+    assert (gradients[0] - gradients[1]).norm() < 1e-4 * gradients[0].norm()
+
+
+def test_a_step_without_batches_changes_nothing(objective: Objective, run: Run) -> None:
+    """A process may have no share of a step."""
+    assert objective.step(run, [], 100).item() == 0
+    assert all(weight.grad is None for weight in run.model.parameters())
+
+
+# --- The registry --------------------------------------------------------------------------------
+
+
+class _WithoutALoss:
+    def rows(self) -> None: ...
+    def step(self) -> None: ...
+
+
+WITHOUT_A_LOSS = _WithoutALoss()
+
+
+def test_an_unknown_name_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match="'likelyhood'") as caught:
+        find_objective("likelyhood")
+    assert caught.value.remedy
+    assert all(name in caught.value.remedy for name in OBJECTIVES.names("objective"))
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [
+        (f"{__name__}:WITHOUT_A_LOSS", "loss"),
+        (f"{__name__}:NOTHING", "NOTHING"),
+        ("no.module:OBJECTIVE", "no"),
+    ],
+)
+def test_an_entry_that_is_not_an_objective_is_refused(target: str, fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault) as caught:
+        Registry([Entry("objective", "mine", target)]).get("objective", "mine")
+    assert caught.value.where
+
+
+def test_two_entries_of_one_name_are_refused() -> None:
+    entries = [Entry("objective", "mine", f"a:{name}") for name in ("ONE", "OTHER")]
+    with pytest.raises(ConfigError, match="'mine'"):
+        Registry(entries)

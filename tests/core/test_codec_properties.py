@@ -1,0 +1,79 @@
+"""Whatever a sample holds, its document and its row give it back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.codec import doc_of, from_row, sample_of, to_row
+from spor_tasks.core.sample import (
+    AttributeValue,
+    Hidden,
+    Json,
+    Orders,
+    Sample,
+    SampleMaker,
+    Triple,
+)
+
+texts = st.text(st.characters(exclude_categories=()), max_size=8)  # halves of surrogate pairs too
+values: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+contexts = st.dictionaries(
+    st.sampled_from(["table", "title", "code"])
+    | texts.filter(lambda key: key not in {"name", "category"}),
+    values.filter(lambda value: value is not None),
+    max_size=3,
+)
+triples = st.lists(st.builds(Triple, texts, texts, texts), min_size=1, max_size=4)
+pairs = st.lists(st.builds(AttributeValue, texts, texts), min_size=1, max_size=4)
+
+
+def items(drawn: Mapping[str, str | list[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
+    return tuple(
+        (key, value if isinstance(value, str) else tuple(value)) for key, value in drawn.items()
+    )
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> Sample:
+    """Samples of any corpus, without a challenge or with one."""
+    units = draw(triples | pairs)
+    named = {"category": texts} if isinstance(units[0], Triple) else {"name": texts}
+    context = draw(contexts) | draw(st.fixed_dictionaries({}, optional=named))
+    references = draw(st.lists(texts, min_size=1, max_size=3))
+    orders = st.permutations(range(len(units))).map(tuple)
+    hidden = st.dictionaries(texts, texts, min_size=1, max_size=3)
+    possible = st.dictionaries(texts, st.lists(texts, min_size=1, max_size=3), max_size=2)
+    challenge = draw(
+        st.none()
+        | st.builds(Orders, st.tuples(orders, orders), st.tuples(*[orders] * len(references)))
+        | st.builds(Hidden, hidden.map(items), possible.map(items))
+    )
+    made = SampleMaker("drawn")(
+        units, () if isinstance(challenge, Hidden) else references, **context
+    )
+    return replace(made, challenge=challenge)
+
+
+@given(samples())
+def test_a_document_gives_its_sample_back(sample: Sample) -> None:
+    assert sample_of(json.loads(json.dumps(doc_of(sample)))) == sample
+
+
+@given(samples())
+def test_a_document_has_a_context_only_where_the_sample_says_more(sample: Sample) -> None:
+    assert ("context" in doc_of(sample)) == bool(sample.context.keys() - {"name", "category"})
+
+
+@given(samples())
+def test_a_row_gives_its_sample_back_without_its_category(sample: Sample) -> None:
+    row = json.loads(json.dumps(to_row(sample)))
+    context = {key: value for key, value in sample.context.items() if key != "category"}
+    found = from_row(row, SampleMaker(sample.corpus), where="row")
+    assert found == replace(sample, context=context)

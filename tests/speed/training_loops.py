@@ -1,0 +1,300 @@
+"""The recipe against the plain loop, in one run: speed, memory, and what is learned.
+
+The plain loop is what one writes first: float32, batches of 6 in random order, padded to the
+longest, the model's own loss over logits everywhere. Both take the same pairs in steps of 6, by
+turns for every seed, with the same number of CPU threads.
+"""
+
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import peft
+import tokenizers
+import torch
+import transformers
+from accelerate import PartialState
+from tokenizers.pre_tokenizers import ByteLevel
+
+from spor_tasks.aspects import named
+from spor_tasks.core.sample import Split
+from spor_tasks.core.visible import visible
+from spor_tasks.corpora import sources
+from spor_tasks.prompts.styles import prompt
+from training import processes
+from training.adapters import prepare
+from training.bases import Base, load_base
+from training.batches import load_batch, target_loss
+from training.config import DataConfig, LoraConfig, ModelConfig, OptimizationConfig, TrainingConfig
+from training.data import make_pairs
+from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_steps
+from training.fit import fit
+from training.memory import forget_peak, peak_memory
+from training.objectives.likelihood import LIKELIHOOD
+from training.state import Run, seeded
+from training.threads import cpu_threads, fastest_number_of_threads
+
+_HELD_OUT = 60
+# So many tokens of bytes and pieces of words split names about as a large vocabulary does.
+_MERGED = 2000
+_END, _PAD = "<end>", "<pad>"
+# Dense bfloat16 operations a second, by a word of the device's name.
+_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+_HEADER = "pairs/s|tokens/s|times faster|by CPU time|padding|memory|MFU|loss afterwards"
+
+
+class Loop(NamedTuple):
+    """What is compared: the type of the frozen weights, and the settings of the recipe."""
+
+    dtype: Literal["float32", "bfloat16"]
+    settings: OptimizationConfig
+
+
+_PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
+_PACKED = replace(_PAPER, packing=True)
+PLAIN = "plain loop"
+LOOPS = {
+    PLAIN: Loop("float32", _PAPER),
+    "recipe, float32": Loop("float32", _PACKED),
+    "recipe, bfloat16": Loop("bfloat16", replace(_PACKED, precision="bfloat16")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One epoch of one loop.
+
+    ``cpu_seconds`` are those of this process, whatever else the machine did; ``tokens`` are those
+    that are read, without padding; ``memory`` is the peak in bytes. ``loss`` is that of held-out
+    pairs afterwards, by target token, in nats and float32. ``utilization`` is the share of what the
+    GPU can do in bfloat16. What is not known is 0.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    pairs: int
+    tokens: int
+    padding: float
+    loss: float
+    memory: int
+    utilization: float
+
+
+def run(models: Sequence[str], pairs: int, seeds: int, threads: int | None = None) -> None:
+    """Measure the loops on every model, on two small ones made for it if none is named.
+
+    The number of CPU threads is measured where none is given.
+
+    Raises:
+        SporError: a model cannot be loaded, or fitting fails.
+    """
+    corpus = "webnlg" if sources.data_dir().is_dir() else "mini"
+    arm = named.load("systematicity", corpus).arms[0]
+    transformers.utils.logging.disable_progress_bar()
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models or small_models(Path(folder), arm):
+            measured = compare(model, arm, pairs, seeds, threads)
+            load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+            print(f"\n{visible(Path(model).name)} on {pairs} pairs of {corpus} {arm.name}{load}\n")
+            print("\n".join(table(measured)))
+
+
+def compare(
+    model: str, arm: Split, pairs: int, seeds: int, threads: int | None
+) -> dict[str, list[Measured]]:
+    """Return what was measured of each loop, for each seed."""
+    measured: dict[str, list[Measured]] = {name: [] for name in LOOPS}
+    for seed in range(seeds):
+        for name, loop in LOOPS.items():
+            config = TrainingConfig(
+                model=ModelConfig(model, dtype=loop.dtype),
+                data=DataConfig("any", "any", arm.name),
+                output=Path(),
+                lora=LoraConfig(target_modules="all-linear"),
+                optimization=replace(loop.settings, seed=seed),
+            )
+            found, threads = _epoch(config, arm, pairs, threads, plain=name == PLAIN)
+            measured[name].append(found)
+    return measured
+
+
+def _epoch(
+    config: TrainingConfig, arm: Split, pairs: int, threads: int | None, *, plain: bool
+) -> tuple[Measured, int]:
+    """Train for an epoch from fresh adapter weights; return that, and the number of threads."""
+    team, settings = processes.join(), config.optimization
+    base = load_base(config.model)
+    rows, held_out = _rows(base, arm, pairs)
+    steps = plan_steps(rows.lengths, settings)
+    with seeded(settings.seed, team.device):
+        run = Run(prepare(base, config, team.device), settings)
+        if threads is None:
+            threads = fastest_number_of_threads(run, LIKELIHOOD, rows.rows, base.pad_id)
+        with cpu_threads(threads):
+            forget_peak(team.device)
+            start, cpu_start = time.perf_counter(), time.process_time()
+            if plain:
+                batches = [rows.rows[i] for step in steps for i in step.batches[0]]
+                _plain_epoch(run.model, base, batches)
+            else:
+                for _ in fit(run, LIKELIHOOD, steps, rows, pad_id=base.pad_id, team=team):
+                    pass
+            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+            memory = peak_memory(team.device) or 0
+            loss = _loss(run.model, base, held_out)
+    tokens = sum(_tokens_read(row, base) for row in rows.rows)
+    measured = Measured(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        pairs=len(rows.rows),
+        tokens=tokens,
+        padding=padding(rows.rows, steps, settings),
+        loss=loss,
+        memory=memory,
+        utilization=_utilization(run.model, tokens / seconds, team),
+    )
+    return measured, threads
+
+
+def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:
+    """Return the rows to train on and others, the same for every loop and seed."""
+    drawn = make_pairs(arm, base.style, LIKELIHOOD.rows, limit=pairs + _HELD_OUT, seed=0)
+    random.Random(0).shuffle(drawn)
+    rows, others = (
+        encode(some, base.tokenizer, base.style, base.positions)
+        for some in (drawn[:-_HELD_OUT], drawn[-_HELD_OUT:])
+    )
+    return rows, others.rows
+
+
+def _plain_epoch(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> None:
+    """Do what a tutorial does, on the rows in this order."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=_PAPER.learning_rate)
+    for start in range(0, len(rows), _PAPER.batch_size):
+        batch = collate(
+            [_labelled(row, base) for row in rows[start : start + _PAPER.batch_size]], base.pad_id
+        )
+        loss = model(**{name: tensor.to(model.device) for name, tensor in batch.items()}).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+
+
+def _labelled(row: Row, base: Base) -> Row:
+    """Return the row as transformers' models take it: a causal one's labels stand at the tokens."""
+    if base.style == "seq2seq":
+        return row
+    return Row([*row.input_ids, row.labels[-1]], [IGNORED, *row.labels])
+
+
+def _loss(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> float:
+    model.float().eval()
+    one_by_one = [load_batch([row], base.pad_id, model) for row in rows]
+    with torch.no_grad():
+        total = sum(target_loss(model, batch).item() for batch in one_by_one)
+    return float(total / sum(len(batch.labels) for batch in one_by_one))
+
+
+def _tokens_read(row: Row, base: Base) -> int:
+    return len(row.input_ids) + (len(row.labels) if base.style == "seq2seq" else 0)
+
+
+def _utilization(model: peft.PeftModel, speed: float, team: PartialState) -> float:
+    """Return the share of the GPU's peak that so many tokens a second are.
+
+    Each costs two operations a weight forward and two backward: the frozen weights want no
+    gradient of their own.
+    """
+    name = torch.cuda.get_device_name(team.device) if team.device.type == "cuda" else ""
+    peak = next((value for word, value in _PEAKS.items() if word in name), float("inf"))
+    weights: int = sum(weight.numel() for weight in model.parameters())
+    return 4 * weights * speed / peak
+
+
+def table(measured: Mapping[str, Sequence[Measured]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table: means over the seeds, and the spread of the loss."""
+    yield f"| | {' | '.join(_HEADER.split('|'))} |"
+    yield f"|{'---|' * 9}"
+    plain = measured[PLAIN]
+    for name, runs in measured.items():
+        seconds = sum(run.seconds for run in runs)
+        cpu_seconds = sum(run.cpu_seconds for run in runs)
+        losses = [run.loss for run in runs]
+        spread = f" ± {statistics.stdev(losses):.4f}" if len(losses) > 1 else ""
+        memory, utilization = max(run.memory for run in runs), runs[-1].utilization
+        cells = [
+            name,
+            f"{sum(run.pairs for run in runs) / seconds:.2f}",
+            f"{sum(run.tokens for run in runs) / seconds:.0f}",
+            f"{sum(run.seconds for run in plain) / seconds:.2f}",
+            f"{sum(run.cpu_seconds for run in plain) / cpu_seconds:.2f}",
+            f"{runs[0].padding:.0%}",
+            f"{memory / 1e9:.2f} GB" if memory else "–",
+            f"{utilization:.1%}" if utilization else "–",
+            f"{statistics.fmean(losses):.4f}{spread}",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def small_models(folder: Path, arm: Split) -> list[str]:
+    """Save a causal and a seq2seq model of random weights; return their folders.
+
+    They are small, but have vocabularies of the usual size; one of a pretrained model makes about
+    as many tokens of a text as theirs does.
+    """
+    tokenizer = _tokenizer(arm)
+    special = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
+    causal = transformers.LlamaConfig(
+        vocab_size=49_152,
+        hidden_size=512,
+        intermediate_size=1536,
+        num_hidden_layers=8,
+        num_attention_heads=8,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        **special,
+    )
+    seq2seq = transformers.T5Config(
+        vocab_size=32_128,
+        d_model=512,
+        d_ff=2048,
+        num_layers=6,
+        num_heads=8,
+        decoder_start_token_id=tokenizer.pad_token_id,
+        **special,
+    )
+    with seeded(0, torch.device("cpu")):
+        models = {
+            "small-causal": transformers.LlamaForCausalLM(causal),
+            "small-seq2seq": transformers.T5ForConditionalGeneration(seq2seq),
+        }
+    for name, model in models.items():
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return [str(folder / name) for name in models]
+
+
+def _tokenizer(arm: Split) -> transformers.PreTrainedTokenizerFast:
+    texts = chain.from_iterable(
+        [prompt(sample, "causal"), *sample.references] for sample in arm.samples
+    )
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=_MERGED,
+        special_tokens=[_END, _PAD],
+        initial_alphabet=ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD
+    )

@@ -1,0 +1,154 @@
+"""What is written of a run: the adapter, its manifest and card, and what tells runs apart."""
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import peft
+import torch
+from accelerate import PartialState
+from safetensors import SafetensorError
+
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import write_manifest
+from spor_tasks.core.weights import digest_weights
+from training import card
+from training.bases import KIND, Base, git_commit, versions
+from training.config import TrainingConfig, settings_sha256, shared_settings
+from training.data import corpus_sha256
+from training.encoding import Rows, Step, padding
+from training.memory import peak_memory
+from training.selection import TrainingSet, unseen
+from training.settings import dump_settings, to_dict
+from training.state import Run
+from training.unfinished import learned_settings
+
+RESOLVED_CONFIG = "training.yaml"
+
+
+def run_facts(
+    config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
+) -> dict[str, Any]:
+    """Return what a run must have in common with one that it goes on from."""
+    return {
+        "settings": learned_settings(config),
+        "arm_sha256": digest(data.arm.samples),
+        "judged_sha256": digest(data.judged),
+        "base_sha256": base.sha256,
+        "versions": versions(config.model),
+        "processes": team.num_processes,
+        "device": team.device.type,
+    }
+
+
+def save_adapter(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
+    """Write the adapter, its tokenizer and the settings.
+
+    Raises:
+        ConfigError: the disk is full.
+    """
+    try:
+        _write(model, base, config, folder)
+    except (OSError, SafetensorError) as error:
+        raise ConfigError(
+            f"cannot be written: {error}",
+            where=config.output,
+            remedy="Is the disk full? The same command goes on from what is done.",
+        ) from error
+
+
+def _write(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
+    adapter = model.peft_config["default"]
+    # peft keeps a set, and would write it in the order of its hashes
+    adapter.target_modules = sorted(adapter.target_modules)
+    model.save_pretrained(folder, save_embedding_layers=False)
+    base.tokenizer.save_pretrained(folder)
+    (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")
+
+
+def describe_adapter(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write card and manifest of an adapter that is saved; with the manifest it is finished."""
+    (folder / card.CARD).write_text(card.render_card(manifest), encoding="utf-8")
+    write_manifest(folder, manifest)
+
+
+def manifest_of(
+    config: TrainingConfig,
+    data: TrainingSet,
+    base: Base,
+    rows: Rows,
+    steps: Sequence[Step],
+    *,
+    run: Run,
+    team: PartialState,
+    folder: Path,
+    resumed_from: int,
+    started: float,
+) -> dict[str, Any]:
+    """Return all that is needed to trust and to repeat a run.
+
+    ``folder`` holds the saved adapter, ``resumed_from`` is the step that the run went on from, and
+    ``started`` the time when it began (:func:`time.perf_counter`).
+    """
+    own_corpus = corpus_sha256(config.data)
+    return {
+        "kind": KIND,
+        "aspect": data.pair.aspect,
+        "corpus": data.pair.corpus,
+        **({} if own_corpus is None else {"corpus_sha256": own_corpus}),
+        "protocol": data.pair.protocol,
+        "part": data.pair.part,
+        "arm": data.arm.name,
+        "arm_sha256": digest(data.arm.samples),
+        "test_sha256": digest(data.pair.test.samples),
+        "violations": data.violations,
+        "prompt_style": base.style,
+        "seed": config.optimization.seed,
+        "settings": shared_settings(config),
+        "settings_sha256": settings_sha256(shared_settings(config)),
+        "pairs": len(rows.rows),
+        "pairs_too_long": rows.too_long,
+        "pairs_split_apart": rows.split_apart,
+        "padding": round(padding(rows.rows, steps, config.optimization), 4),
+        "steps": len(run.losses),
+        "resumed_from": resumed_from,
+        "losses": _epoch_means(run.losses, steps),
+        "selection": {
+            "policy": config.selection.policy,
+            "metric": config.selection.metric,
+            "samples": len(data.judged),
+            "samples_sha256": digest(data.judged),
+            "with_unseen_units": unseen(data.judged, data.trained),
+            "held_out": len(data.arm.samples) - len(data.trained.samples),
+            "scores": run.scores,
+            "epoch": 1 + (run.best_epoch if run.scores else steps[-1].epoch),
+            "seconds": round(run.judging_seconds, 1),
+        },
+        "base_model": {
+            "path": config.model.path,
+            "revision": base.revision,
+            "sha256": base.sha256,
+        },
+        "adapter_sha256": digest_weights(folder),
+        "config": to_dict(config),
+        "versions": versions(config.model),
+        "git_commit": git_commit(),
+        "device": _device_name(team.device),
+        "processes": team.num_processes,
+        "peak_memory_bytes": peak_memory(team.device),
+        "fitting_seconds": round(run.seconds, 1),
+        "wall_seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+def _epoch_means(losses: Sequence[float], steps: Sequence[Step]) -> list[float]:
+    by_epoch = groupby(zip(losses, steps, strict=True), key=lambda entry: entry[1].epoch)
+    return [statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch]
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"

@@ -1,0 +1,108 @@
+"""All that changes while an adapter is fitted."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import peft
+import torch
+from accelerate import PartialState
+
+from training.config import OptimizationConfig
+from training.memory import enough_memory
+from training.selection import NAMES, Judge, Scores, best_epoch
+from training.unfinished import RunState
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Run:
+    """All that changes while an adapter is fitted.
+
+    ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one by
+    ``metric``.
+    """
+
+    model: peft.PeftModel
+    settings: OptimizationConfig
+    metric: str = "parent"
+    optimizer: torch.optim.Optimizer = field(init=False)
+    scaler: torch.amp.GradScaler = field(init=False)
+    losses: list[float] = field(default_factory=list)
+    scores: list[Scores] = field(default_factory=list)
+    best: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+    judging_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.optimizer = torch.optim.Adam(self.weights.values(), lr=self.settings.learning_rate)
+        half = self.settings.precision == "float16"  # without it the scaler does nothing
+        self.scaler = torch.amp.GradScaler(self.model.device.type, enabled=half)
+
+    @property
+    def weights(self) -> dict[str, torch.nn.Parameter]:
+        """What is fitted, by name."""
+        return {
+            name: weight for name, weight in self.model.named_parameters() if weight.requires_grad
+        }
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch with the highest score, from 0."""
+        return best_epoch(self.scores, self.metric)
+
+    def judge(self, judge: Judge, team: PartialState) -> Scores:
+        """Score the model as it is after an epoch, and remember its weights if they are best."""
+        start = time.perf_counter()
+        with enough_memory("generating", "Lower selection.batch_size."):
+            scores = judge(team)
+        self.scores.append(scores)
+        self.judging_seconds += time.perf_counter() - start
+        name = NAMES[self.metric]
+        _log.info("epoch %d: %s %.2f", len(self.scores), name, scores[self.metric])
+        if self.best_epoch == len(self.scores) - 1:
+            self.best = {
+                name: weight.detach().cpu().clone() for name, weight in self.weights.items()
+            }
+        return scores
+
+    def take_best(self) -> None:
+        """Go back to the weights after the best epoch."""
+        self._set(self.best)
+
+    def state(self) -> RunState:
+        """Return what another process can go on from."""
+        return {
+            "weights": {name: weight.detach() for name, weight in self.weights.items()},
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "losses": self.losses,
+            "scores": self.scores,
+            "best": self.best,
+            "seconds": self.seconds,
+            "judging_seconds": self.judging_seconds,
+        }
+
+    def restore(self, state: RunState) -> None:
+        """Become the run that the state is of."""
+        self._set(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.scaler.load_state_dict(state["scaler"])
+        for name in ("losses", "scores", "best", "seconds", "judging_seconds"):
+            setattr(self, name, state[name])
+
+    def _set(self, values: Mapping[str, torch.Tensor]) -> None:
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(values[name])
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch within the block, and leave its random state as it was."""
+    with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
+        torch.manual_seed(seed)
+        yield

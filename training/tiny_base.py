@@ -1,0 +1,207 @@
+"""A tiny base model, trained from scratch on other worlds like that of the embedded corpus.
+
+As a pretrained model does, it knows the words, single sentences and how to copy; it knows neither
+the facts of the corpus nor how to put several facts into a text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+from tokenizers import Regex, decoders, pre_tokenizers
+from tokenizers.models import WordLevel
+from torch.nn import functional
+from tqdm import tqdm
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from spor_tasks.core.digests import digest
+from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.core.weights import digest_weights
+from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.prompts.styles import prompt
+from spor_tasks.text.normalize import display
+from training.bases import versions
+from training.config import OptimizationConfig
+from training.data import TrainingPair
+from training.encoding import Row, collate, encode, plan_steps
+from training.threads import cpu_threads
+
+KIND = "base"
+_END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSettings:
+    """The size of the model and of its training; ``worlds`` is how many other worlds it reads."""
+
+    width: int = 96
+    layers: int = 3
+    heads: int = 4
+    worlds: int = 10
+    steps: int = 1200
+    warm_up: int = 50
+    batch_size: int = 16
+    learning_rate: float = 3e-3
+    threads: int = 1
+    seed: int = 0
+
+
+def facts(tested: Sequence[Sample], settings: BaseSettings) -> dict[str, Any]:
+    """Return what tells, in a manifest, the base that :func:`build` makes of these arguments."""
+    return {
+        "kind": KIND,
+        "settings": asdict(settings),
+        "tested_sha256": digest(tested),
+        "versions": versions(),
+    }
+
+
+def build(
+    folder: Path, tested: Sequence[Sample], settings: BaseSettings, *, progress: bool = True
+) -> None:
+    """Train the base and save it to the folder.
+
+    Nothing that it reads holds two units of one of the ``tested`` samples.
+
+    Raises:
+        ConfigError: the folder holds something that is not a base of ours; it stays.
+    """
+    with atomic_folder(folder, kind=KIND, overwrite=True) as place:
+        corpus = mini.samples()
+        tokenizer = word_tokenizer(
+            chain.from_iterable([prompt(sample, "causal"), *sample.references] for sample in corpus)
+        )
+        rows = reading(other_worlds(settings.worlds, tested), tokenizer)
+        model = pretrain(rows, tokenizer, settings, progress=progress)
+        model.save_pretrained(place)
+        tokenizer.save_pretrained(place)
+        write_manifest(place, facts(tested, settings) | {"sha256": digest_weights(place)})
+
+
+def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
+    """Return a tokenizer whose tokens are the words, tags and punctuation marks of the texts."""
+    split = pre_tokenizers.Split(Regex(r"<\w+>|\w+|[^\w\s]"), "removed", invert=True)
+    words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
+    vocabulary = {word: number for number, word in enumerate([_END, _PAD, _UNKNOWN, *words])}
+    tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))
+    tokenizer.pre_tokenizer = split
+    # It joins words by spaces, and punctuation marks without; there are no `##` to join.
+    tokenizer.decoder = decoders.WordPiece(prefix="##", cleanup=True)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD, unk_token=_UNKNOWN
+    )
+
+
+def other_worlds(number: int, tested: Iterable[Sample]) -> Iterator[Sample]:
+    """Yield the samples of so many worlds, which have the same things but other facts.
+
+    A fact may come out the same as in the corpus, but no two of one tested sample meet.
+    """
+    apart = {pair for sample in tested for pair in _pairs(sample)}
+    for seed in range(1, number + 1):
+        for sample in mini.samples(seed):
+            if apart.isdisjoint(_pairs(sample)):
+                yield sample
+
+
+def _pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
+    return map(frozenset, combinations(sample.units, 2))
+
+
+def reading(samples: Iterable[Sample], tokenizer: PreTrainedTokenizerFast) -> list[Row]:
+    """Return what the base learns from the samples, in token ids.
+
+    A single unit it learns to put into words, with a prompt and without; several it learns to
+    repeat as they are. A text about several it never sees.
+    """
+    prompted: list[TrainingPair] = []
+    sentences: list[str] = []
+    for sample in samples:
+        if len(sample.units) == 1:
+            prompted.extend(
+                TrainingPair(prompt(sample, "causal"), text) for text in sample.references
+            )
+            sentences.extend(sample.references)
+        else:
+            prompted.append(TrainingPair(prompt(sample, "causal"), repeated(sample)))
+    ids = tokenizer(sentences)["input_ids"]
+    return [
+        *encode(prompted, tokenizer, "causal", None).rows,
+        *(Row(words, [*words[1:], tokenizer.eos_token_id]) for words in ids),
+    ]
+
+
+def repeated(sample: Sample) -> str:
+    """Return the sample's units as they are, each with a full stop."""
+    return " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
+
+
+def pretrain(
+    rows: Sequence[Row],
+    tokenizer: PreTrainedTokenizerFast,
+    settings: BaseSettings,
+    *,
+    progress: bool,
+) -> LlamaForCausalLM:
+    """Return the trained model."""
+    plan = OptimizationConfig(
+        batch_size=settings.batch_size,
+        epochs=None,
+        max_steps=settings.steps,
+        group_by_length=True,
+        seed=settings.seed,
+    )
+    batches = [
+        collate([rows[number] for number in batch], tokenizer.pad_token_id)
+        for step in plan_steps([len(row.labels) for row in rows], plan)
+        for batch in step.batches
+    ]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        model = _new_model(tokenizer, settings)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps),
+    )
+    with cpu_threads(settings.threads), tqdm(batches, unit=" steps", disable=not progress) as bar:
+        for batch in bar:
+            optimizer.zero_grad()
+            loss = _loss(model, batch)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            bar.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
+    return model.eval()
+
+
+def _new_model(tokenizer: PreTrainedTokenizerFast, settings: BaseSettings) -> LlamaForCausalLM:
+    return LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=settings.width,
+            intermediate_size=settings.width * 8 // 3,
+            num_hidden_layers=settings.layers,
+            num_attention_heads=settings.heads,
+            max_position_embeddings=512,
+            tie_word_embeddings=True,
+            # In proportion to a width this small; from the usual 0.02 it learns to copy later.
+            initializer_range=settings.width**-0.5,
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+
+
+def _loss(model: LlamaForCausalLM, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Return the mean cross-entropy over the batch's targets."""
+    inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+    logits = model(**inputs, use_cache=False).logits
+    return functional.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten())
