@@ -7,9 +7,10 @@ from typing import Any
 import yaml
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.registry import registry
 from spor_tasks.results.reading import TaskResult
 from training.data import find_spec
 from training.selection import NAMES
@@ -29,12 +30,13 @@ def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
 
 def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
     """Return the card of the adapter that the manifest is of."""
-    base = manifest["base_model"]
+    base, benchmark = manifest["base_model"], _benchmark(manifest)
+    model, arm = Path(base["path"]).name, manifest["arm"].capitalize()
     front = {
         **({} if Path(base["path"]).is_dir() else {"base_model": base["path"]}),
         "library_name": "peft",
         "language": "en",
-        "tags": ["spor", "lora", "data-to-text", "compositional-generalization"],
+        "tags": [benchmark.name, "lora", "data-to-text", "compositional-generalization"],
     }
     return "\n".join(
         [
@@ -42,7 +44,7 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
             yaml.safe_dump(front, sort_keys=False).rstrip(),
             "---",
             "",
-            f"# {_title(manifest)}",
+            f"# {model}, tuned on {arm} of {benchmark.title}",
             "",
             *_paragraphs(manifest),
             *_results(list(results)),
@@ -54,21 +56,24 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
     )
 
 
-def _title(manifest: Mapping[str, Any]) -> str:
-    base = Path(manifest["base_model"]["path"]).name
-    return f"{base}, tuned on {manifest['arm'].capitalize()} of SPOR"
+def _spec(manifest: Mapping[str, Any]) -> SetSpec:
+    return find_spec(SetName(*(manifest[field] for field in SetName._fields)))
+
+
+def _benchmark(manifest: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as the registry has it
+    return registry().get("benchmark", _spec(manifest).benchmark)
 
 
 def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
     base, selection = manifest["base_model"], manifest["selection"]
     config = manifest["config"]
-    beams = config["selection"]["beams"]
+    beams, benchmark = config["selection"]["beams"], _benchmark(manifest)
     part = f", part {manifest['part']}" if manifest["part"] else ""
     yield (
         f"A LoRA adapter for `{base['path']}`. It writes a text that tells given data units, "
         "triples or pairs of attribute and value, and is made to measure compositional "
-        "generalization by SPOR (Xu and Wang, ACL 2024), not for other use. Base and data have "
-        "licences of their own, which bind it."
+        f"generalization by [{benchmark.title}]({benchmark.source}), not for other use. Base and "
+        "data have licences of their own, which bind it."
     )
     yield from ("", "## Training", "")
     yield from _table(
@@ -146,13 +151,13 @@ def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def tasks_of(manifest: Mapping[str, Any]) -> str:
     """Return the tasks, joined by commas, that test what the adapter was trained for."""
-    name = SetName(*(manifest[field] for field in SetName._fields))
-    spec = find_spec(name)
+    spec = _spec(manifest)
     tasks = [
         other.task
         for other in named.available()
         if other.trained_on == spec.trained_on
-        and (other.name.aspect, other.name.protocol) == (name.aspect, name.protocol)
+        and other.name.aspect == spec.name.aspect
+        and other.name.protocol == spec.name.protocol
     ]
     return ",".join(tasks or [spec.task])
 

@@ -12,16 +12,16 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
 from training.objectives import OBJECTIVES
-from training.settings import STRICT, Count, NotEmpty, read_settings, read_yaml, to_dict
+from training.settings import CLOSED, Count, NotEmpty, read_settings, read_yaml, to_dict
 
-_PositiveNumber: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_PositiveNumber: TypeAlias = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 
 
 def _not_if(default: object) -> Any:  # noqa: ANN401 - pydantic's
@@ -29,7 +29,7 @@ def _not_if(default: object) -> Any:  # noqa: ANN401 - pydantic's
     return Field(exclude_if=lambda value: value == default)
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class ModelConfig:
     """The base model.
 
@@ -39,14 +39,14 @@ class ModelConfig:
     ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
-    path: Annotated[str, Field(min_length=1)]
+    path: Annotated[str, NotEmpty]
     revision: str | None = None
     architecture: Literal["auto", "causal", "seq2seq"] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     quantization: Literal["nf4"] | None = None
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class DataConfig:
     """The training set: one arm of one split, with one training pair for each reference.
 
@@ -62,12 +62,12 @@ class DataConfig:
     protocol: Literal["published", "strict"] | None = None
     part: str | None = None
     limit: Count | None = None
-    seed: Annotated[int | None, _not_if(None)] = None
+    seed: Annotated[StrictInt | None, _not_if(None)] = None
     restarts: Annotated[Count | None, _not_if(None)] = None
     hide: Annotated[tuple[str, ...], _not_if(())] = ()
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class LoraConfig:
     """The adapter. ``target_modules`` None is peft's choice for the architecture.
 
@@ -76,17 +76,17 @@ class LoraConfig:
 
     rank: Count = 8
     alpha: _PositiveNumber = 32.0
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    dropout: Annotated[StrictFloat, Field(ge=0, lt=1)] = 0.1
     target_modules: tuple[str, ...] | Literal["all-linear"] | None = None
-    dora: bool = False
-    rslora: bool = False
+    dora: StrictBool = False
+    rslora: StrictBool = False
 
     def __post_init__(self) -> None:
         if self.target_modules == ():
             raise ConfigError("lora.target_modules must name a module, or be null")
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class OptimizationConfig:
     """How the adapter is fitted.
 
@@ -110,14 +110,14 @@ class OptimizationConfig:
     epochs: Count | None = 10
     max_steps: Count | None = None
     max_length: Count | None = None
-    packing: bool = False
-    group_by_length: bool = False
+    packing: StrictBool = False
+    group_by_length: StrictBool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    gradient_checkpointing: bool = False
-    compile: bool = False
+    gradient_checkpointing: StrictBool = False
+    compile: StrictBool = False
     threads: Count = 1
     save_steps: Count | None = 100
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
 
     def __post_init__(self) -> None:
         if self.epochs is None and self.max_steps is None:
@@ -129,7 +129,7 @@ class OptimizationConfig:
         return None if self.precision == "float32" else self.precision
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class SelectionConfig:
     """Which epoch's adapter is kept.
 
@@ -146,7 +146,7 @@ class SelectionConfig:
     policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
     metric: Literal["parent", "chrf"] = "parent"
     samples: Count = 500
-    seed: int = 0
+    seed: StrictInt = 0
     beams: Count = 1
     batch_size: Count = 32
 
@@ -158,7 +158,7 @@ def _known_objective(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class TrainingConfig:
     """One run: which base, on what, how, and the folder that the adapter is saved in.
 
@@ -177,7 +177,7 @@ class TrainingConfig:
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     report_to: Literal["tensorboard", "trackio", "wandb"] | None = None
-    overwrite: bool = False
+    overwrite: StrictBool = False
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:

@@ -24,7 +24,7 @@ from training.encoding import Rows, Step, encode, padding, plan_steps
 from training.fit import fit
 from training.manifest import describe_adapter, manifest_of, run_facts, save_adapter
 from training.memory import LESS_MEMORY, enough_memory
-from training.objectives import find_objective
+from training.objectives.base import find_objective
 from training.selection import Judge, training_set
 from training.state import Run, seeded
 from training.threads import advise_threads, cpu_threads

@@ -1,8 +1,8 @@
 """Settings: read from YAML and `key=value` without guessing, checked by pydantic, written as YAML.
 
-A class of settings is a frozen pydantic dataclass with :data:`STRICT`: a file may leave out every
-key that has a default and may hold no other key, and every value must have the type that the class
-says.
+A class of settings is a frozen pydantic dataclass with :data:`CLOSED` and strict scalars: a file
+may leave out every key that has a default and may hold no other key, and every value must have the
+type that the class says.
 """
 
 import difflib
@@ -15,14 +15,15 @@ from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import yaml
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 
-STRICT = ConfigDict(strict=True, extra="forbid")
-"""pydantic's settings for every class of ours."""
+CLOSED = ConfigDict(extra="forbid")
+"""pydantic's settings for every class of ours. They are not strict, as text may stand for a path, a
+list for a tuple and a mapping for a section; numbers and truth values are."""
 
 COMMAND_LINE = "command line"
 """What errors call the place of an override."""
@@ -36,7 +37,7 @@ def _not_empty(value: object) -> object:
     return value
 
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[StrictInt, Field(ge=1)]
 NotEmpty = BeforeValidator(_not_empty)
 
 # --- YAML, strictly -------------------------------------------------------------------------------
@@ -135,11 +136,10 @@ def read_settings(
             raise _unknown(key, kind, COMMAND_LINE)
         given.add(key)
         document = _with(document, key.split("."), read_yaml(value, f"{COMMAND_LINE}: {key}"))
-    text = json.dumps(document)
     try:
-        settings = TypeAdapter(kind).validate_json(text)
+        settings = TypeAdapter(kind).validate_python(document)
     except ValidationError as error:
-        raise _refusal(error.errors(include_url=False), text, kind, where, given) from error
+        raise _refusal(error.errors(include_url=False), document, kind, where, given) from error
     except ConfigError as error:  # of a rule about several keys
         raise ConfigError(error.what, where=where, remedy=error.remedy) from error
     return settings
@@ -162,20 +162,19 @@ _WORDS: Mapping[str, str] = {
     "int_type": "must be an integer",
     "float_type": "must be a number",
     "string_type": "must be text",
+    "string_unicode": "must be text in Unicode",
+    "path_type": "must be a path",
     "tuple_type": "must be a list",
     "dict_type": "must be a mapping",
     "dataclass_type": "must be a mapping",
 }
-_UNKNOWN = "unexpected_keyword_argument"
+_UNKNOWN = ("unexpected_keyword_argument", "invalid_key")
 
 
 def _refusal(
-    faults: Sequence[ErrorDetails], text: str, kind: type, where: str, given: Iterable[str]
+    faults: Sequence[ErrorDetails], document: object, kind: type, where: str, given: Iterable[str]
 ) -> ConfigError:
     """Return an error for the fault that lies deepest, as it says most."""
-    if faults[0]["type"] == "json_invalid":
-        return ConfigError("holds text that is not Unicode", where=where)
-    document = json.loads(text)
     by_key: dict[str, list[ErrorDetails]] = {}
     for fault in faults:
         by_key.setdefault(_key(fault, document), []).append(fault)
@@ -185,7 +184,7 @@ def _refusal(
     fault = by_key[key][0]
     if any(re.match(rf"{re.escape(name)}\b", key) for name in given):
         where = COMMAND_LINE
-    if fault["type"] == _UNKNOWN:
+    if fault["type"] in _UNKNOWN:
         return _unknown(key, kind, where)
     if fault["type"] == "missing":
         first_of_section = (name for name in keys(kind) if name.startswith(f"{key}."))
@@ -207,7 +206,7 @@ def _show(value: object) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
-def _key(fault: ErrorDetails, document: Any) -> str:  # noqa: ANN401 - any JSON
+def _key(fault: ErrorDetails, document: Any) -> str:  # noqa: ANN401 - any YAML value
     """Return the dotted key of a fault; in between pydantic names options, which no file has."""
     key = ""
     for part in fault["loc"]:

@@ -1,4 +1,4 @@
-"""Sets by their names: aspect, corpus, protocol and part, whichever benchmark ships them."""
+"""Sets by name (aspect, corpus, protocol and part), from all registered benchmarks."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,10 +11,10 @@ from spor_tasks.core.sample import SplitPair
 
 
 def benchmarks() -> tuple[Sets, ...]:
-    """Return all that are registered, ours first.
+    """Return all registered benchmarks, those of this package first.
 
     Raises:
-        ConfigError: one cannot be imported or lacks a part of the contract.
+        ConfigError: one cannot be imported, or lacks an attribute of the contract.
     """
     return tuple(registry().get("benchmark", name) for name in registry().names("benchmark"))
 
@@ -26,13 +26,12 @@ def available() -> tuple[SetSpec, ...]:
 
 
 def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> SetSpec:
-    """Return what is said of shipped sets.
+    """Return the declaration of shipped sets.
 
-    Without ``protocol`` the default ones are meant, ``published`` where there are such sets;
-    without ``part`` the first.
+    ``protocol`` defaults to ``published`` if there are such sets, and ``part`` to the first.
 
     Raises:
-        SplitError: there are no such sets; the error lists those there are.
+        SplitError: there are no such sets; the error lists all sets.
     """
     for spec in available():
         if (
@@ -71,3 +70,15 @@ def recipe(spec: SetSpec) -> Mapping[str, Any] | None:
 def arms_of(name: SetName) -> tuple[str, ...]:
     """Return the training arms of shipped sets."""
     return find(*name).arms
+
+
+def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
+    """Return where an aspect stands among those of all benchmarks."""
+    sets: Sets = registry().get("benchmark", benchmark)
+    return registry().names("benchmark").index(benchmark), list(sets.groups).index(aspect)
+
+
+def group_title(spec: SetSpec) -> str:
+    """Return the title of the aspect that sets are about."""
+    sets: Sets = registry().get("benchmark", spec.benchmark)
+    return sets.groups[spec.name.aspect]

@@ -1,4 +1,4 @@
-"""Sets as a command line asks for them: of a corpus by name or one's own, or from a folder."""
+"""Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import math
 import re
@@ -15,19 +15,18 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, SplitPair
 from spor_tasks.corpora import own, sources
 
-_SAMPLES = 15_000  # of WebNLG, which the settings of a search are made for
+_SAMPLES = 15_000  # about those of WebNLG, which the default settings of a search are made for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """Which sets are wanted.
 
-    ``corpus`` is one of :func:`corpora` or a JSON Lines file. Without ``part`` or ``protocol`` the
-    first that there is is meant. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
-    the spot (:class:`~spor_tasks.aspects.build.Settings`); those of the real corpora are the same
-    for everyone. With ``search`` those of systematicity are searched again, or larger ones of one's
-    own corpus; ``jobs`` processes at a time, one for every core if not said, change nothing but the
-    time that this takes.
+    ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
+    the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
+    demand (:class:`~spor_tasks.aspects.build.Settings`); the sets of the real corpora are fixed.
+    ``search`` searches those of systematicity again, or larger sets of the user's own corpus, in
+    ``jobs`` processes, by default one per core; their number does not change the result.
     """
 
     corpus: str
@@ -42,31 +41,35 @@ class Request:
 
 
 class Answer(NamedTuple):
-    """Sets, and what their manifest says of how they came about."""
+    """Sets, and the facts about their origin for the manifest."""
 
     pair: SplitPair
     facts: Mapping[str, Any]
 
 
 def corpora() -> tuple[str, ...]:
-    """Return the corpora that are known by name; all others are files of one's own."""
+    """Return the names of the registered corpora; all others are the user's own files."""
     return registry().names("corpus")
 
 
 def answer(request: Request, progress: search.Progress | None = None) -> Answer:
-    """Return the sets that are wanted, as they are known, or built on the spot.
+    """Return the sets that are wanted: fixed sets, or sets built on demand.
 
-    ``progress`` is told how far a search is.
+    ``progress`` is called during a search.
 
     Raises:
-        ConfigError: there is no such corpus, or a setting is given that has no effect.
+        ConfigError: there is no such corpus, or a setting has no effect.
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
     if request.search:
         return _searched(request, progress)
     if request.jobs is not None:
-        raise ConfigError("only a search is shared between processes", where="jobs")
+        raise ConfigError(
+            "only a search uses several processes",
+            where="jobs",
+            remedy="Add --search, or leave --jobs out.",
+        )
     if any(spec.is_fixed and spec.name.corpus == request.corpus for spec in named.available()):
         return _fixed(request)
     return _built(request, _read(request.corpus))
@@ -94,8 +97,8 @@ def _fixed(request: Request) -> Answer:
         raise ConfigError(
             f"the sets of {request.corpus} are the same for everyone; seed, restarts and hide do "
             "not change them",
-            remedy="Leave these out, search the sets of systematicity again with --search, or "
-            "build sets from a corpus of your own.",
+            remedy="Leave these options out, search the sets of systematicity again with --search, "
+            "or build sets from your own corpus.",
         )
     spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
     return Answer(named.load(*spec.name), _facts(**named.recipe(spec) or {}))
@@ -121,13 +124,23 @@ def _built(request: Request, corpus: CorpusSamples) -> Answer:
 
 def _searched(request: Request, progress: search.Progress | None) -> Answer:
     if (request.aspect, request.protocol or "strict") != (search.ASPECT, "strict"):
-        raise ConfigError(f"finds the strict sets of {search.ASPECT} only", where="search")
+        raise ConfigError(
+            f"finds only strict sets of {search.ASPECT}",
+            where="search",
+            remedy="Leave --search out.",
+        )
     for setting in ("restarts", "hide"):
         if getattr(request, setting):
-            raise ConfigError("a search does not use this setting", where=setting)
+            raise ConfigError(
+                "a search does not use this setting", where=setting, remedy="Leave it out."
+            )
     known = _known_recipe(request)
     if known is None and request.part is not None:
-        raise ConfigError(f"knows no part {request.part!r} of {request.corpus}", where="search")
+        raise ConfigError(
+            f"{request.corpus} has no part {request.part!r} that a search finds",
+            where="search",
+            remedy="Leave --part out.",
+        )
     corpus = _read(request.corpus)
     recipe = known or {"seed": build.Settings().seed, **asdict(_effort(len(corpus.samples)))}
     seed = recipe["seed"] if request.seed is None else request.seed
@@ -145,7 +158,7 @@ def _known_recipe(request: Request) -> Mapping[str, Any] | None:
 
 
 def _effort(samples: int) -> search.Settings:
-    """Return settings that try as many moves with each sample as with one of WebNLG's."""
+    """Return settings with as many moves per sample as on WebNLG."""
     full = search.Settings()
     share = min(1.0, samples / _SAMPLES)
     return replace(
@@ -171,11 +184,11 @@ def _read(name: str) -> CorpusSamples:
         raise ConfigError(
             "is neither the name of a corpus nor a file",
             where=name,
-            remedy=f"Give {', '.join(corpora())}, or a JSON Lines file of your own.",
+            remedy=f"Use one of {', '.join(corpora())}, or your own JSON Lines file.",
         )
     corpus = own.read_corpus(path)
     if corpus.name in corpora():
         raise ConfigError(
-            f"has the name of another corpus, {corpus.name}", where=path, remedy="Rename the file."
+            f"has the name of the corpus {corpus.name}", where=path, remedy="Rename the file."
         )
     return corpus

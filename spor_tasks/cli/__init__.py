@@ -79,7 +79,3 @@ def refused(error: OSError) -> int:
 
 def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":  # for `accelerate launch -m`
-    sys.exit(main())

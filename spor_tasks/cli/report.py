@@ -56,9 +56,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
-            raise ConfigError(
-                f"compares two runs, but {len(options.results)} were given", where="--diff"
-            )
+            raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
         before, after = options.results
         changes = report.write_diff(before, after, options.out)
         print(diff_text.terminal(changes, options.most))

@@ -86,10 +86,10 @@ class Sets(Protocol):
         """The titles of its aspects, in the order of its tables."""
 
     def sets(self) -> tuple[SetSpec, ...]:
-        """Return what it ships; the first of an aspect and corpus is the default."""
+        """Return the shipped sets; the first of an aspect and corpus is the default."""
 
     def find(self, name: SetName) -> SetSpec:
-        """Return what it says of sets with this name, shipped or of a corpus of one's own.
+        """Return the declaration of sets with this name, shipped or of the user's own corpus.
 
         Raises:
             SplitError: it has no such aspect or part.
@@ -99,15 +99,15 @@ class Sets(Protocol):
         """Return shipped sets; equal calls return the same object.
 
         Raises:
-            SplitError: there are no such sets; the error lists those there are.
+            SplitError: there are no such sets; the error lists all sets.
             CorpusError: a file is missing or is not the published one.
         """
 
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
-        """Return settings and ``seed`` of the search that found shipped sets, None without one."""
+        """Return the settings and the ``seed`` of the search that found shipped sets, or None."""
 
     def statistics(self) -> Iterator[Figures]:
-        """Yield what its corpora and sets come to, each table as soon as it is counted.
+        """Yield tables of counts of its corpora and sets, each as soon as it is counted.
 
         Raises:
             CorpusError: a file is missing or is not the published one.

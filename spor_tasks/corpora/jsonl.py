@@ -1,6 +1,6 @@
-"""JSON Lines of rows, as :mod:`spor_tasks.core.codec` has them, one sample a line.
+"""JSON Lines files of samples, one row (:mod:`spor_tasks.core.codec`) per line.
 
-So are the released sets, built ones, and corpora of one's own.
+Released sets, built sets and the user's own corpora have this format.
 """
 
 import io
@@ -18,7 +18,7 @@ def read_samples(path: Path, corpus: str) -> tuple[Sample, ...]:
     """Return the samples of a JSON Lines file, gzipped or not.
 
     Raises:
-        CorpusError: the file cannot be read, holds no sample, or a row is malformed; the error
+        CorpusError: the file cannot be read, has no samples, or a row is malformed; the error
             names file, line and field.
     """
     return _samples(read_rows(path), corpus, str(path))
@@ -34,9 +34,9 @@ def parse_samples(content: bytes, corpus: str, *, where: str) -> tuple[Sample, .
 
 
 class RowReader:
-    """Reads the rows of one file, in order, as samples of a corpus; all have one kind of units.
+    """Reads the rows of one file, in order, as samples of a corpus; all have one type of units.
 
-    Rows may do without ``texts`` where ``needs_texts`` is not set.
+    ``texts`` may be missing unless ``needs_texts`` is set.
     """
 
     def __init__(self, corpus: str, *, needs_texts: bool = True) -> None:
@@ -48,8 +48,8 @@ class RowReader:
         """Return the sample of a row.
 
         Raises:
-            CorpusError: the row is malformed, or its units are pairs where those before were
-                triples, or the other way about; the error names ``where`` and the field.
+            CorpusError: the row is malformed, or its units are pairs and those before were triples,
+                or the reverse; the error names ``where`` and the field.
         """
         sample = from_row(
             row, self._make, where=where, unit=self._unit, needs_texts=self._needs_texts

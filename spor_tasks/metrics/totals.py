@@ -35,7 +35,8 @@ class Totals(ABC):
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return the statistics of each value, of shape (values, k); no verdict is a row of NaN.
 
-        ``k`` may depend on the values, but is 1 or more.
+        ``k`` is 1 or more. It may depend on the values only where there are :meth:`weights`: any
+        other score is tested by exchanging the statistics of two systems, column by column.
 
         Raises:
             TypeError, ValueError: a value is not one of such a score.

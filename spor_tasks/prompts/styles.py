@@ -3,7 +3,9 @@
 What a prompt shows of a sample, its corpus says (:mod:`spor_tasks.corpora`).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
@@ -25,10 +27,15 @@ def prompt(sample: Sample, style: PromptStyle) -> str:
     Raises:
         ConfigError: there is no such style.
     """
-    if sample.corpus not in registry().names("corpus"):
-        return own.linearize(sample, style)
-    text: str = registry().get("corpus", sample.corpus).linearize(sample, style)
-    return text
+    return _linearizer(sample.corpus)(sample, style)
+
+
+@cache  # it is asked for every prompt
+def _linearizer(corpus: str) -> Callable[[Sample, PromptStyle], str]:
+    if corpus not in registry().names("corpus"):
+        return own.linearize
+    found: Callable[[Sample, PromptStyle], str] = registry().get("corpus", corpus).linearize
+    return found
 
 
 def prompted(sample: Sample, style: PromptStyle) -> dict[str, Any]:

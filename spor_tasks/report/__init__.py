@@ -1,8 +1,7 @@
-"""Reports: from files to tables that people read. Reads files only, no model or corpus.
+"""Reports: from result files to tables. Only files are read, no model and no corpus.
 
-First :func:`collect` reads everything there is and builds the typed rows; then each writer makes
-one file of the report and computes nothing. Leaderboards and comparisons of two runs go the
-same way.
+:func:`collect` reads all files and builds typed rows; then each writer makes one file of the report
+and computes nothing. Leaderboards and comparisons of two runs work in the same way.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ __all__ = [
 _MANY_BYTES = 30_000_000
 
 PAGE = "page.html"
-"""The file of a report that shows all of it."""
+"""The file of a report that shows everything."""
 
 _REPORT: tuple[tuple[str, Callable[[Report], str]], ...] = (
     ("report.md", render.markdown),
@@ -57,13 +56,13 @@ def write(
     merge_by: Sequence[str] = (),
     jobs: int = 1,
 ) -> Report:
-    """Report the results that lie in files and folders; with ``out`` as files there, too.
+    """Report the results in files and folders; with ``out``, also write the report there.
 
-    Results that differ only in the facts that ``merge_by`` names stand in one row. Many samples are
-    read in ``jobs`` processes.
+    Results that differ only in the facts that ``merge_by`` names are put into one row. If there are
+    many samples, ``jobs`` processes read them.
 
     Raises:
-        ResultError: a path is missing, or nothing of SPOR was found.
+        ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
     report = collect(paths, merge_by)
@@ -82,10 +81,10 @@ def write(
 def write_leaderboard(
     paths: Sequence[Path], out: Path | None = None, *, merge_by: Sequence[str] = ()
 ) -> Leaderboard:
-    """Rank the systems of result files and folders; with ``out`` as files there, too.
+    """Rank the systems in result files and folders; with ``out``, also write the boards there.
 
     Raises:
-        ResultError: a path is missing, or nothing of SPOR was found.
+        ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged over ``merge_by``.
     """
     board = rank(paths, merge_by)
@@ -96,10 +95,10 @@ def write_leaderboard(
 
 
 def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
-    """Compare two runs sample by sample; with ``out`` all that changed is written there, too.
+    """Compare two runs sample by sample; with ``out``, also write all changes there.
 
     Raises:
-        ResultError: a path is missing, holds nothing of SPOR, or no task can be compared.
+        ResultError: a path is missing or has no results of our tasks, or no task can be compared.
         ConfigError: ``out`` cannot be written.
     """
     found = diff(before, after)
@@ -109,7 +108,7 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
 
 
 def _useful(jobs: int, files: Sequence[SampleFile]) -> int:
-    """Return how many processes are worth their start, which takes as long as some megabytes."""
+    """Return the number of processes: starting them takes as long as reading some megabytes."""
     return jobs if sum(file.path.stat().st_size for file in files) > _MANY_BYTES else 1
 
 

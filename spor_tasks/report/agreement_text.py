@@ -1,4 +1,4 @@
-"""Agreement with people as text: for the terminal, as Markdown, CSV, JSON and a plot."""
+"""Agreement with human judgements as text: for the terminal, as Markdown, CSV, JSON and a plot."""
 
 import dataclasses
 import json
@@ -16,7 +16,7 @@ from spor_tasks.report.render import markdown_grid, plain_grid
 from spor_tasks.results.grid import Grid, Line, Number
 
 SCHEMA = 1
-"""The version of what is written as JSON."""
+"""The version of the JSON format."""
 
 LEVELS = ("texts", "systems")
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -26,13 +26,14 @@ _SMALLEST_P = 0.001
 
 
 def legend(found: Sequence[Agreement]) -> str:
-    """Return what the tables' signs mean."""
+    """Return the meaning of the signs in the tables."""
     drawn = f"{found[0].resamples:,} resamples, seed {found[0].seed}" if found else "none"
     return (
         f"[low, high]: 95 % bootstrap interval over whole inputs ({drawn}). p: Williams' test, "
-        "two-sided, that the metric's Pearson correlation is that of the strongest metric. A sign "
-        f"is that of the judgement: some are higher where a text is worse. {_UNDEFINED} is a "
-        "correlation with something that does not vary, or a p of two metrics that say the same."
+        "two-sided, of whether the metric's Pearson correlation equals that of the strongest "
+        "metric. Signs depend on the judgement: some judgements are higher for worse texts. "
+        f"{_UNDEFINED} stands for a correlation with a constant, or for p if two metrics agree "
+        "completely."
     )
 
 
@@ -44,7 +45,10 @@ def terminal(found: Sequence[Agreement]) -> str:
 def markdown(found: Sequence[Agreement]) -> str:
     """Return the correlations as Markdown."""
     grids = map(markdown_grid, _grids(found))
-    return "\n\n".join(["# Agreement with people", markdown_text(legend(found)), *grids]) + "\n"
+    return (
+        "\n\n".join(["# Agreement with human judgements", markdown_text(legend(found)), *grids])
+        + "\n"
+    )
 
 
 def _grids(found: Iterable[Agreement]) -> Iterator[Grid]:
@@ -59,8 +63,8 @@ def _caption(each: Agreement, over: str) -> str:
         "texts": f"n = {each.texts:,} texts for {each.inputs:,} inputs",
         "systems": f"n = {each.systems:,} systems, means over {each.texts:,} texts",
     }
-    left_out = f"{each.left_out:,} left out, without the judgement or a score"
-    few = f"too few: a correlation takes {FEWEST}"
+    left_out = f"{each.left_out:,} left out for lack of the judgement or a score"
+    few = f"too few: a correlation needs {FEWEST}"
     told = [
         counts[over],
         left_out if each.left_out else "",
@@ -97,7 +101,7 @@ def _p(p: float) -> str:
 
 
 def as_json(found: Sequence[Agreement]) -> str:
-    """Return all of it as JSON, with null for what is not defined."""
+    """Return everything as JSON, with null for undefined numbers."""
     content = {"schema": SCHEMA, "legend": legend(found), "agreements": found}
     return json.dumps(_plain(content), indent=2) + "\n"
 
@@ -135,7 +139,7 @@ def _place(each: Agreement, over: str) -> dict[str, object]:
 
 
 def correlations_csv(found: Iterable[Agreement]) -> str:
-    """Return the correlations, one coefficient a row."""
+    """Return the correlations, one coefficient per row."""
     rows = (
         {
             **_place(each, row.over),
@@ -151,7 +155,7 @@ def correlations_csv(found: Iterable[Agreement]) -> str:
 
 
 def differences_csv(found: Iterable[Agreement]) -> str:
-    """Return the tests between metrics, one pair a row."""
+    """Return the tests between metrics, one pair per row."""
     rows = (
         {**_place(each, row.over), **_plain(row), **_plain(row.difference)}
         for each in found
@@ -170,10 +174,10 @@ _FILES: tuple[tuple[str, Callable[[Sequence[Agreement]], str]], ...] = (
 
 
 def write(found: Sequence[Agreement], out: Path) -> None:
-    """Write tables and, where matplotlib is installed, a plot into the folder ``out``.
+    """Write tables and, if matplotlib is installed, a plot into the folder ``out``.
 
     Raises:
-        ConfigError: it cannot be written.
+        ConfigError: the folder cannot be written.
     """
     files = {name: text(found).encode() for name, text in _FILES}
     if drawn := plot(found):
@@ -184,7 +188,7 @@ def write(found: Sequence[Agreement], out: Path) -> None:
 
 
 def plot(found: Sequence[Agreement]) -> Plot | None:
-    """Return Pearson's correlations in a panel for each judgement; None without matplotlib."""
+    """Return Pearson correlations in a panel for each judgement; None without matplotlib."""
     panels = [
         Points(
             f"{visible(each.file.stem)}\n{visible(each.judgement)}",
@@ -198,4 +202,4 @@ def plot(found: Sequence[Agreement]) -> Plot | None:
         if each.correlations
     ]
     caption = "Pearson's correlation with the judgement, with 95 % intervals over inputs."
-    return draw_points(panels, "agreement", "What agrees with people", caption)
+    return draw_points(panels, "agreement", "Agreement with human judgements", caption)

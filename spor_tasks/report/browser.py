@@ -16,12 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from spor_tasks.aspects.named import place_of
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.totals import Value
 from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
-from spor_tasks.results.benchmarks import place_of
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import Problem, TaskResult
 
@@ -34,7 +34,7 @@ _KINDS = {"unit": "u", "doubtful unit": "d", "phrase": "p", "leak": "l", "inner 
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """The samples that the runs of a task were asked about: their sizes and categories."""
+    """The samples of a task that runs have outputs for: their sizes and categories."""
 
     task: TaskResult
     sizes: Sequence[int]
@@ -43,7 +43,7 @@ class TestSet:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What one run made of its test set, sample by sample.
+    """The outcome of one run, sample by sample.
 
     ``samples`` are numbers of samples of ``test``, ``scores`` the values of the headline, NaN
     for no verdict, and ``faults`` the kinds of error.
@@ -57,13 +57,13 @@ class Outcomes:
 
     @property
     def metric(self) -> str:
-        """What the scores are of."""
+        """The samples that the scores belong to."""
         return self.run.spec.headline
 
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """The packed samples, and what they come to. Without samples there is no chunk."""
+    """The packed samples and the outcomes of the runs. Without samples there is no chunk."""
 
     chunks: tuple[str, ...]
     outcomes: tuple[Outcomes, ...]
@@ -71,7 +71,7 @@ class Browser:
 
 
 def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
-    """Read, mark and pack the samples of runs; those of a damaged file up to the damage.
+    """Read, mark and pack the samples of runs; of a damaged file, those before the damage.
 
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
     With several ``jobs`` files are read in as many processes, with the same result.
@@ -106,7 +106,7 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 
 
 class _Asked(NamedTuple):
-    """A sample as a run was asked about it; ``row`` is what the page keeps of it, as JSON."""
+    """A sample as a run got it; ``row`` is what the page keeps of it, as JSON."""
 
     id: str
     size: int
@@ -117,7 +117,7 @@ class _Asked(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """The samples of a run, and what it made of them.
+    """The samples of a run, with its outputs.
 
     All but ``problem`` run in parallel; ``told`` are outputs and scores as JSON, without brackets.
     """
@@ -150,7 +150,7 @@ def _read(file: SampleFile) -> _Run:
 
 
 def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
-    """Yield what each file has, in order; one job reads here, several in processes."""
+    """Yield the content of each file, in order; several jobs read in separate processes."""
     if min(jobs, len(files)) <= 1:
         yield from map(_read, files)
         return
@@ -233,7 +233,7 @@ class _Packing:
         )
 
     def _pack(self, rows: Sequence[str]) -> int:
-        """Pack rows of JSON; return the number of the first chunk of them."""
+        """Pack rows of JSON; return the index of the first chunk."""
         first = 1 + len(self.chunks)
         self.chunks += [
             _packed(f"[{','.join(rows[start : start + SIZE])}]")
@@ -291,5 +291,5 @@ def _number(value: Value) -> float:
 
 
 def _rounded(score: float) -> float | None:
-    """Return a score to four digits, which is more than is shown; None for no verdict."""
+    """Return a score to four digits, more than are shown; None if there is no score."""
     return None if math.isnan(score) else round(score, 4)

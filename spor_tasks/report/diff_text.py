@@ -1,4 +1,4 @@
-"""What changed between two runs, as text for the terminal and as JSON. No computing here."""
+"""What changed between two runs, as text for the terminal and as JSON. Nothing is computed."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def _task(task: TaskDiff, most: int) -> Iterator[str]:
             f"  {label(metric):<24}{_number(each.before):>10}{_number(each.after):>10}"
             f"{_signed(moved):>10}{each.up:>8,}{each.down:>8,}{_number(each.p, 4):>10}"
         )
-    yield f"  {outputs:,} outputs differ, {prompts:,} of the changed samples had another prompt"
+    yield f"  {outputs:,} outputs differ, {prompts:,} of the changed samples had a different prompt"
     for ids, verb in ((task.lost, "only before"), (task.gained, "only after")):
         if ids:
             yield f"  {len(ids):,} samples {verb}"
@@ -60,7 +60,7 @@ def _signed(value: float | None) -> str:
 
 
 def as_json(found: Diff) -> str:
-    """Return all that changed as JSON."""
+    """Return everything that changed as JSON."""
     content = {"schema": SCHEMA, **asdict(found)}
     content["problems"] = [problem._asdict() for problem in found.problems]
     for task, diff in zip(content["tasks"], found.tasks, strict=True):

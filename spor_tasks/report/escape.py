@@ -1,4 +1,4 @@
-"""Texts that somebody else wrote, made harmless: each function is for one kind of file."""
+"""Escape text from outside: each function is for one kind of file."""
 
 import csv
 import io
@@ -33,23 +33,23 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def markdown_text(text: str) -> str:
-    """Return the text as it stands in one cell of a Markdown table, HTML included."""
+    """Return the text for a cell of a Markdown table, with HTML escaped."""
     return _MARKDOWN.sub(r"\\\1", visible(text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def latex_text(text: str) -> str:
-    """Return the text for LaTeX, in which it is text."""
+    """Return the text with the special characters of LaTeX escaped."""
     return "".join(_LATEX.get(char, char) for char in visible(text))
 
 
 def csv_field(text: str) -> str:
-    """Return the text for a field of CSV that no spreadsheet takes for a formula."""
+    """Return the text for a CSV field, so that no spreadsheet takes it for a formula."""
     shown = visible(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
 
 
 def csv_table(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Return the rows as CSV under the names of the fields, one that a row lacks being empty."""
+    """Return the rows as CSV under the names of the fields; missing fields are empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fields, lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""One sample with its marks, as text for the terminal. No computing here."""
+"""One sample with its marks, as text for the terminal. Nothing is computed."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -26,9 +26,9 @@ _SOFT, _BOLD, _BAD, _GOOD = "2", "1", "31", "32"
 def terminal(shown: Exhibit, *, color: bool = False, width: int = WIDTH) -> str:
     """Return the sample, then each run's outputs.
 
-    Marks are brackets: ``[0: words]`` tells unit 0, ``[0?: words]`` may tell it, ``[=: words]``
-    copies a phrase, ``[!: words]`` leaks, ``[(!): words]`` counts as a leak inside a word. With
-    ``color`` the words are coloured, too.
+    Marks are brackets: ``[0: words]`` expresses unit 0, ``[0?: words]`` may express it,
+    ``[=: words]`` copies a phrase, ``[!: words]`` leaks, and ``[(!): words]`` counts as a leak
+    inside a word. With ``color`` the words are coloured as well.
     """
     paint = _Paint(color)
     first = shown.told[0].record
@@ -79,7 +79,7 @@ def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
 
 
 def run_name(run: TaskResult) -> str:
-    """Return what tells a run from others of its task: model, arm and seed."""
+    """Return what identifies a run within its task: model, arm and seed."""
     seed = None if run.seed is None else f"seed {run.seed}"
     return visible(", ".join(filter(None, [run.model, run.arm or "as is", seed])))
 
@@ -95,14 +95,14 @@ def _said(output: Marked, sample: Sample) -> Iterator[str]:
 
 
 class _Piece(NamedTuple):
-    """A stretch of text and its style; an empty style is none."""
+    """A stretch of text and its style, which may be empty."""
 
     text: str
     style: str
 
 
 def _pieces(output: Marked) -> Iterator[_Piece]:
-    """Yield the output in order, what is marked in brackets."""
+    """Yield the parts of the output in order, marked ones in brackets."""
     if not output.output.strip():
         yield _Piece("no output", _SOFT)
         return
@@ -135,7 +135,7 @@ def _sign(label: Label) -> str:
 def _wrapped(
     pieces: Iterable[_Piece], paint: _Paint, width: int, *, indent: int = 8
 ) -> Iterator[str]:
-    """Yield lines of the pieces' words, broken where white space is, and painted word by word."""
+    """Yield lines of the pieces' words, broken at white space and painted word by word."""
     words: list[list[_Piece]] = [[]]
     for text, style in pieces:
         for part in re.split(r"( +)", text):

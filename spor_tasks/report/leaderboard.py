@@ -7,11 +7,11 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from string import ascii_lowercase
 
+from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import read
-from spor_tasks.results.benchmarks import place_of
 from spor_tasks.results.comparisons import Cell, Comparison, told_apart
 from spor_tasks.results.evidence import Evidence, SystemPair
 from spor_tasks.results.reading import Problem

@@ -153,12 +153,12 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
 
 
 def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> tuple[Marked, ...]:
-    """Return all outputs of a sample marked: one, or one for each of its two input orders."""
+    """Return the marked outputs of a sample: one, or one for each of two input orders."""
     return tuple(mark(sample, *each) for each in zip(outputs, scored, strict=True))
 
 
 def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
-    """Return what is wrong with any of a sample's outputs, or with both together."""
+    """Return the faults of a sample's outputs, and of both together."""
     if len(outputs) == 1:
         return outputs[0].faults
     found = {fault for output in outputs for fault in output.faults}
@@ -200,7 +200,7 @@ def _stretches(
 
 
 def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:
-    """Tell a unit that stands in an output by all its words from one that may not be meant."""
+    """Return "unit" if the words found are all words of the unit, else "doubtful unit"."""
     told = any(
         len(words) == len(tokens) and all(map(_is_same, tokens, words))
         for tokens in _wordings(unit)
@@ -214,7 +214,7 @@ def _wordings(unit: DataUnit) -> tuple[list[str], ...]:
 
 
 def _is_same(token: str, word: str) -> bool:
-    """Tell whether a word is the token, or an inflection of it at most."""
+    """Return whether a word is the token, or an inflection of it."""
     return token == word or (
         len(token) >= _INFLECTED
         and not any(map(str.isdigit, token))
@@ -223,7 +223,7 @@ def _is_same(token: str, word: str) -> bool:
 
 
 def _flat(stretches: Sequence[_Stretch]) -> Iterator[Mark]:
-    """Yield stretches cut where another begins or ends, each piece with all its labels."""
+    """Yield the stretches, split where others begin or end, each piece with all its labels."""
     edges = sorted({edge for start, end, _ in stretches for edge in (start, end)})
     for start, end in pairwise(edges):
         labels = {label for low, high, label in stretches if low <= start and end <= high}
@@ -280,7 +280,7 @@ class _Seen(NamedTuple):
 
 
 def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
-    """Return where a phrase is copied; None for a symbol that punctuation takes apart."""
+    """Return where a phrase is copied; None if punctuation splits the symbol."""
     hides_values = isinstance(sample.units[0], AttributeValue)
     for wording in copy_rule.copies_of(phrase, hides_values=hides_values):
         if (start := seen.text.find(wording)) >= 0:
@@ -290,7 +290,7 @@ def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
 
 
 def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
-    """Yield where a hidden value appears as such, and where first, if that is another place."""
+    """Yield where a hidden value appears as a word, and its first appearance if that differs."""
     anywhere, whole = text.find(leak), copy_rule.find_whole(text, leak)
     if whole >= 0:
         yield "leak", whole
@@ -307,7 +307,7 @@ _STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
 def _repeats(tokens: Sequence[str]) -> bool:
-    """Tell whether some words come again at once, six of them or more in all."""
+    """Return whether six or more words are repeated immediately."""
     last: dict[tuple[str, ...], int] = {}
     period = streak = 0
     for place, run in enumerate(zip(*(tokens[start:] for start in range(_RUN)), strict=False)):
@@ -325,7 +325,7 @@ def _ends(text: str) -> bool:
 
 
 def _is_ended(references: Sequence[str]) -> bool:
-    """Tell whether people end the sentence; where nobody was asked, they would."""
+    """Return whether a reference ends with a sentence; True without references."""
     return not references or any(map(_ends, references))
 
 

@@ -1,8 +1,8 @@
-"""The report as one HTML page that needs nothing else: no network, no other file.
+"""The report as one HTML page that needs no network and no other file.
 
-`page.html`, `page.css` and `page.js` are its sources. What others wrote (models' names, problems,
-outputs) enters it escaped or packed, and a content security policy lets nothing run or load but
-the page's own script and style.
+Its sources are `page.html`, `page.css` and `page.js`. Text from outside (names of models, problems,
+outputs) is escaped or packed, and a content security policy allows only the page's own script and
+style.
 """
 
 import base64
@@ -14,6 +14,7 @@ from string import Template
 from typing import NamedTuple
 
 from spor_tasks import __version__
+from spor_tasks.aspects.named import group_title
 from spor_tasks.core.visible import visible
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
@@ -21,22 +22,22 @@ from spor_tasks.report.plots import INK, MISSING, PAPER, SOFT, Plot, available
 from spor_tasks.report.render import LEGEND
 from spor_tasks.report.render import PAPER as PUBLISHED
 from spor_tasks.report.svg import inline
-from spor_tasks.results.benchmarks import group_title
+from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import Comparison, Difference
-from spor_tasks.results.grid import Content, Grid, Line, Number, grids, is_signed, label
+from spor_tasks.results.grid import Content, Grid, Line, Number, is_signed, label
 from spor_tasks.results.reading import Problem
 
 _CARDS = 8  # of differences, before the tables
 _COLORS = {INK: "currentColor", SOFT: "var(--soft)", PAPER: "var(--card)"}
 _LEAD = (
-    "Scores of models that write texts from data, after training on either arm of each aspect. A "
-    "difference below zero is what a model loses where it must generalize."
+    "Scores of data-to-text models after training on each arm of an aspect. A negative difference "
+    "is what a model loses when it must generalize."
 )
 _NUMBER = ' class="number"'
 
 
 def page(report: Report, browser: Browser, drawn: Sequence[Plot]) -> str:
-    """Return the page; the same report is the same text."""
+    """Return the page; equal reports give equal text."""
     style, script = _source("page.css"), _source("page.js")
     problems = [*report.problems, *browser.problems]
     before = _sections([("tables", "Tables", _tables(report)), ("plots", "Plots", _plots(drawn))])
@@ -136,7 +137,7 @@ def _summary(report: Report, browser: Browser) -> str:
 
 
 def _card(row: Comparison) -> str | None:
-    """Return a difference in large type, if it is of the paper's first metric and of its scale."""
+    """Return a difference in large type, if it is of the first metric and on a scale from 0."""
     if row.difference is None or row.metric != row.spec.reported[0] or is_signed(row.metric):
         return None
     found = row.difference
@@ -154,7 +155,7 @@ def _card(row: Comparison) -> str | None:
 
 
 def _sign(found: Difference) -> str:
-    """Return a class for a difference that chance does not explain."""
+    """Return the class of a significant difference; an empty string for others."""
     if not found.mark:
         return ""
     return " minus" if found.value < 0 else " plus"

@@ -1,4 +1,4 @@
-"""The report's plots, by matplotlib: readable in print, and by the colour-blind.
+"""The report's plots, by matplotlib: readable in print and for colour-blind readers.
 
 Each hue (Okabe and Ito's) goes with a marker or a hatch of its own. Equal reports are equal bytes.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spor_tasks.aspects.named import group_title
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.visible import visible
 from spor_tasks.report.browser import Outcomes
 from spor_tasks.report.collect import Report
-from spor_tasks.results.benchmarks import group_title
 from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.grid import label
 
@@ -84,12 +84,12 @@ class Plot:
 
 
 def available() -> bool:
-    """Tell whether matplotlib is there to draw with."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def draw(report: Report, outcomes: Sequence[Outcomes]) -> tuple[Plot, ...]:
-    """Return the plots that there is something to show in; none where matplotlib is missing."""
+    """Return the plots that are not empty; none without matplotlib."""
     if not available():
         return ()
     import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
@@ -220,7 +220,7 @@ def _gap(axes: "Axes", row: Comparison, at: float) -> None:
 
 
 class _Series(NamedTuple):
-    """An arm's mean score in each group of samples, with its standard error and how many."""
+    """An arm's mean score in each group of samples, with standard error and number of samples."""
 
     arm: str | None
     groups: Sequence[int | str]
@@ -240,7 +240,7 @@ def _panels(
     group_of: Callable[[Outcomes], Sequence[int | str | None]],
     metrics: Iterable[str],
 ) -> list[_Panel]:
-    """Return a panel for each model and task whose samples fall into several groups."""
+    """Return a panel for each model and task whose samples form several groups."""
     panels: dict[tuple[int, str], list[Outcomes]] = defaultdict(list)
     for each in outcomes:
         if each.metric in metrics:
@@ -265,7 +265,7 @@ def _panels(
 
 
 def _mean_over_runs(runs: Sequence[Outcomes]) -> NDArray[np.float64]:
-    """Return each sample's mean over seeds, NaN where no run has a verdict on it."""
+    """Return each sample's mean over seeds; NaN if no run has a score for it."""
     sums, counts = (np.zeros(len(runs[0].test.sizes)) for _ in range(2))
     for each in runs:
         scores, samples = np.array(each.scores), np.array(each.samples, dtype=int)
@@ -337,7 +337,7 @@ def _by_units(outcomes: Sequence[Outcomes]) -> Plot | None:
 
 
 def _from_zero(axes: "Axes", panel: _Panel) -> None:
-    """Let scores of 0 to 100 begin at zero; τ has no such beginning."""
+    """Start the axis of scores from 0 to 100 at zero; τ may be negative."""
     if panel.metric != "cwio":
         highest = max((mean for series in panel.series for mean in series.means), default=0)
         axes.set_ylim(bottom=0, top=None if highest else 1)
@@ -404,7 +404,7 @@ def _dropped(panels: Sequence["_Panel | Points"]) -> str:
 
 
 class Points(NamedTuple):
-    """A panel with a row for each label, and in each row a number of each series.
+    """A panel with a row for each label, and a number of each series in each row.
 
     A number stands with the ends of its interval; NaN is left out.
     """
@@ -415,7 +415,7 @@ class Points(NamedTuple):
 
 
 def draw_points(panels: Sequence[Points], name: str, title: str, caption: str) -> Plot | None:
-    """Return a plot of the panels, None where there is none or matplotlib is missing."""
+    """Return a plot of the panels; None without panels or without matplotlib."""
     if not panels or not available():
         return None
     import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
@@ -447,7 +447,7 @@ def draw_points(panels: Sequence[Points], name: str, title: str, caption: str) -
 
 
 class _Share(NamedTuple):
-    """A part of a bar; its value is the mean of a metric, or what is left of 100."""
+    """A part of a bar; its value is the mean of a metric, or the rest up to 100."""
 
     metric: str | None
     label: str
@@ -487,7 +487,7 @@ class _Bar(NamedTuple):
 
 
 def _bars(rows: Iterable[Comparison], *shares: Sequence[_Share]) -> list[_Bar]:
-    """Return what each arm of each model scored on a task that has these shares, by metric."""
+    """Return the scores by metric of each arm of each model, for a task with these shares."""
     needed = {share.metric for each in shares for share in each} - {None}
     rows = [row for row in rows if needed.issubset(row.spec.reported)]
     tasks: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
@@ -509,7 +509,7 @@ def _bars(rows: Iterable[Comparison], *shares: Sequence[_Share]) -> list[_Bar]:
 
 
 def _stack(axes: "Axes", bars: Sequence[_Bar], shares: Sequence[_Share]) -> None:
-    """Draw the bars, each with its parts side by side and the number in those that have room."""
+    """Draw the bars, with their parts side by side and numbers where there is room."""
     for at, bar in enumerate(bars):
         left = 0.0
         for share in shares:
@@ -569,7 +569,7 @@ def _cases(rows: Iterable[Comparison]) -> Plot | None:
         figure,
         "cases",
         "Copied or memorised?",
-        "The cases of the copy rule: are hidden phrases copied, and does what they hide appear?",
+        "The cases of the copy rule: is the phrase copied, and does what it hides appear?",
     )
 
 
@@ -588,7 +588,7 @@ def _figure(width: float, height: float) -> "Figure":
 
 
 def _across(axes: "Axes") -> object:
-    """Return coordinates that are the axes' width one way, and data the other."""
+    """Return coordinates with the axes' width in one direction and data in the other."""
     return axes.get_yaxis_transform()
 
 
@@ -606,7 +606,7 @@ def _plot(figure: "Figure", name: str, title: str, caption: str, *, wide: bool =
 
 
 def _short(name: str) -> str:
-    """Return a model's name, harmless and not too long: of a path its end tells most."""
+    """Return a model's name, made harmless and short; of a path, the end."""
     shown = visible(name)
     return shown if len(shown) <= _NAME else f"…{shown[-_NAME:]}"
 

@@ -10,10 +10,10 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.visible import visible
 from spor_tasks.report.collect import Report
 from spor_tasks.report.escape import csv_table, latex_text, markdown_text
-from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.evidence import Interval
-from spor_tasks.results.grid import Content, Grid, Line, grids
+from spor_tasks.results.grid import Content, Grid, Line
 from spor_tasks.results.reading import Problem
 
 SCHEMA = 1

@@ -1,4 +1,4 @@
-"""A picture of matplotlib's as part of a page: no style of its own, and the page's colours."""
+"""A matplotlib picture as part of a page: without styles of its own, in the page's colours."""
 
 import re
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def _references(root: ET.Element) -> set[str]:
 
 
 def _present(element: ET.Element, colors: Mapping[str, str]) -> None:
-    """Turn the style into attributes, and colours into the page's."""
+    """Turn styles into attributes, and colours into those of the page."""
     for declaration in element.attrib.pop("style", "").split(";"):
         key, _, value = (part.strip() for part in declaration.partition(":"))
         if key and key not in _UNWANTED:

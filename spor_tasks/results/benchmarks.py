@@ -1,14 +1,13 @@
 """What a benchmark adds for its readers: titles, tables, and its paper's numbers."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import Sets
 from spor_tasks.core.registry import registry
-
-if TYPE_CHECKING:  # these know the benchmarks' order
-    from spor_tasks.results.comparisons import Comparison
-    from spor_tasks.results.grid import Grid
+from spor_tasks.results.comparisons import Comparison, Table
+from spor_tasks.results.grid import Grid
 
 
 class Benchmark(Sets, Protocol):
@@ -26,10 +25,10 @@ class Benchmark(Sets, Protocol):
     def paper(self) -> str:
         """Where the paper's numbers are from, in words; empty where none are shown."""
 
-    def grids(self, rows: Sequence["Comparison"]) -> Iterator["Grid"]:
+    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
 
-    def published(self, rows: Iterable["Comparison"]) -> tuple["Comparison", ...]:
+    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         """Return the paper's rows for those that ask the same, on the same sets."""
 
 
@@ -43,11 +42,11 @@ def benchmark(name: str) -> Benchmark:
     return found
 
 
-def place_of(name: str, aspect: str) -> tuple[int, int]:
-    """Return where an aspect stands among those of all benchmarks."""
-    return registry().names("benchmark").index(name), list(benchmark(name).groups).index(aspect)
-
-
-def group_title(spec: SetSpec) -> str:
-    """Return the title of the aspect that sets are about."""
-    return benchmark(spec.benchmark).groups[spec.name.aspect]
+def grids(table: Table) -> tuple[Grid, ...]:
+    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
+    sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
+    for row in table.rows:
+        name = row.spec.name
+        sections[name.corpus, name.protocol, row.variant].append(row)
+    arrange = benchmark(table.benchmark).grids
+    return tuple(grid for _, rows in sorted(sections.items()) for grid in arrange(rows))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.benchmarks import place_of
 from spor_tasks.results.evidence import Evidence, Interval, Run, SystemPair, run_of, scale_of
 from spor_tasks.results.reading import Problem, TaskResult
 

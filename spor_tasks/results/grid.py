@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Cell, Comparison, Table, sorted_seeds
+from spor_tasks.results.comparisons import Cell, Comparison, sorted_seeds
 from spor_tasks.results.evidence import Interval
 
 
@@ -52,16 +51,6 @@ _SOURCES = {
 def label(metric: str) -> str:
     """Return a score's name in headers."""
     return score_info(metric).label
-
-
-def grids(table: Table) -> tuple[Grid, ...]:
-    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
-    sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
-    for row in table.rows:
-        name = row.spec.name
-        sections[name.corpus, name.protocol, row.variant].append(row)
-    arrange = benchmark(table.benchmark).grids
-    return tuple(grid for _, rows in sorted(sections.items()) for grid in arrange(rows))
 
 
 class _Asked(Protocol):

@@ -60,7 +60,7 @@ def test_what_is_no_corpus_is_refused(corpus: str) -> None:
 
 def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
     path = own_corpus.rename(own_corpus.with_name("e2e.jsonl"))
-    with pytest.raises(ConfigError, match="has the name of another corpus"):
+    with pytest.raises(ConfigError, match="has the name of the corpus e2e"):
         answer(Request(corpus=str(path), aspect="systematicity"))
 
 

@@ -31,7 +31,7 @@ def test_what_is_left_out_is_told_by_the_status_too(
         assert cli.main([*command, str(runs)]) == 1
         printed = capsys.readouterr()
         assert "2.00" in printed.out
-        assert "What is wrong, or missing:" in printed.out
+        assert "Problems:" in printed.out
         assert "results_x.json: is not a readable result file" in printed.out
 
 
@@ -40,7 +40,7 @@ def test_scores_without_samples_are_well_and_told(
 ) -> None:
     write_result(tmp_path / "results_1.json")
     assert cli.main(["report", str(tmp_path)]) == 0
-    assert "has no sample file: its scores alone are reported" in capsys.readouterr().out
+    assert "has no sample file: only its scores are reported" in capsys.readouterr().out
 
 
 def test_nothing_to_report_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

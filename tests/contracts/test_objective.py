@@ -18,8 +18,8 @@ from training.bases import Base, load_base
 from training.batches import Batch, load_batch
 from training.config import LoraConfig, ModelConfig, OptimizationConfig
 from training.encoding import Row, encode
-from training.objectives import OBJECTIVES, find_objective
-from training.objectives.base import Objective
+from training.objectives import OBJECTIVES
+from training.objectives.base import Objective, find_objective
 from training.state import Run, seeded
 
 

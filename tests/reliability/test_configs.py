@@ -94,7 +94,7 @@ def test_what_costs_is_refused_on_the_command_line_too(value: str) -> None:
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused_on_the_command_line(option: str) -> None:
     given = ["--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000]
-    with pytest.raises(ConfigError, match="command line: a value is nested too deeply"):
+    with pytest.raises(ConfigError, match="command line: .*nested"):
         evaluate.run(given)
 
 
@@ -118,9 +118,9 @@ def test_what_people_write_is_read() -> None:
     [
         ("task: spor_mini", "settings.yaml: unknown key 'task'"),
         ("{1: 2}", "unknown key '1'"),
-        ("tasks: [1]", "--tasks: must be names"),
-        ("{tasks: spor_mini, model_args: [1]}", "--model_args: must be keys and values"),
-        ("{tasks: spor_mini, gen_kwargs: 5}", "--gen_kwargs: must be keys and values"),
+        ("tasks: [1]", "--tasks: must be a list of names"),
+        ("{tasks: spor_mini, model_args: [1]}", "--model_args: must be a mapping"),
+        ("{tasks: spor_mini, gen_kwargs: 5}", "--gen_kwargs: must be a mapping"),
         ("- 5", "YAML root must be a mapping"),
     ],
 )

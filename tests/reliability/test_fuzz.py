@@ -146,7 +146,8 @@ def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> 
 
 @few
 @given(
-    st.sampled_from(list(keys(config.TrainingConfig))) | st.text(max_size=5), st.lists(WORDS, max_size=5)
+    st.sampled_from(list(keys(config.TrainingConfig))) | st.text(max_size=5),
+    st.lists(WORDS, max_size=5),
 )
 def test_any_override(key: str, words: list[str]) -> None:
     with suppress(SporError):

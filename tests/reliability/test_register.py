@@ -62,7 +62,7 @@ DYING = """
 import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
-from spor_tasks.tasks import stubs
+from spor_tasks.harness import stubs
 
 folder, left = Path(sys.argv[1]), int(sys.argv[2])
 write = stubs.atomic_write

@@ -154,6 +154,7 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "tasks path: a word too many": lambda _: [NAME],
     "tasks export": lambda place: [place.folder / "exported"],
     "tasks register": lambda _: [],
+    "tasks make": lambda place: [corpus(place), "--out", place.folder / "made"],
     "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
     "data stats": lambda _: [],
     "data build": lambda place: [
@@ -232,7 +233,8 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
 }
 ENDS = {
     **dict.fromkeys(
-        ["tasks export", "tasks register", "data build", "data build: its manifest"], 0
+        ["tasks export", "tasks register", "tasks make", "data build", "data build: its manifest"],
+        0,
     ),
     **dict.fromkeys(["data show", "data show: as JSON", "data write", "score", "baseline"], 0),
     **dict.fromkeys(["metrics agreement", "metrics agreement: as JSON", "show"], 0),

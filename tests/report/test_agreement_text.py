@@ -69,9 +69,9 @@ def test_rows_that_are_left_out_and_systems_that_are_too_few_are_said(
     asked = ["--judgement", "good", "--metric", "theirs"]
     assert cli.main(["metrics", "agreement", file, *asked, "--resamples", "5"]) == 0
     printed = capsys.readouterr().out
-    assert "n = 5 texts for 3 inputs; 1 left out, without the judgement or a score" in printed
+    assert "n = 5 texts for 3 inputs; 1 left out for lack of the judgement or a score" in printed
     assert "n = 2 systems, means over 5 texts; 1 left out" in printed
-    assert "too few: a correlation takes 3" in printed
+    assert "too few: a correlation needs 3" in printed
 
 
 def test_json_has_all_pairs_and_null_for_what_has_no_value(

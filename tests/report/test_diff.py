@@ -131,13 +131,13 @@ def test_several_runs_of_a_task_on_one_side_are_an_error(
     tmp_path: Path, runs: Sequence[Path]
 ) -> None:
     write_result(tmp_path / "one" / "results_2.json", seed=1)
-    with pytest.raises(ResultError, match=r"several runs of .*: give one file"):
+    with pytest.raises(ResultError, match=r"several runs of .*; give one file"):
         report.diff(tmp_path / "one", runs[1])
 
 
 def test_another_test_set_is_an_error(runs: Sequence[Path]) -> None:
     runs[1].write_text(runs[1].read_text().replace("b" * 64, "c" * 64))
-    with pytest.raises(ResultError, match="has another test set"):
+    with pytest.raises(ResultError, match="has a different test set"):
         report.diff(*runs)
 
 
@@ -147,4 +147,4 @@ def test_the_command_takes_two_runs(
     assert cli.main(["report", "--diff", *map(str, runs), "--most", "1"]) == 0
     assert "and 1 more" in capsys.readouterr().out
     assert cli.main(["report", "--diff", str(runs[0])]) == 2
-    assert "takes two runs, not 1" in capsys.readouterr().err
+    assert "needs two runs, not 1" in capsys.readouterr().err

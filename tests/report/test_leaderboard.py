@@ -79,7 +79,7 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
     (board,) = boards(tmp_path)
     first, second = board.entries
     assert (first.model, first.rank, first.groups) == ("theirs", None, "")
-    assert first.reason == "not ranked: no samples to test on"
+    assert first.reason == "not ranked: there are no samples to test with"
     assert (second.model, second.rank, second.groups) == ("ours", 1, "a")
     assert "[1] not ranked" in leaderboard_text.terminal(report.rank([tmp_path]))
 

@@ -621,7 +621,7 @@ def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
     (problem,) = found.problems
     assert (problem.kind, problem.lost, found.whole) == ("cut", False, True)
     assert problem.where.endswith("results_1.json")
-    assert problem.what.startswith("3 prompts of spor_systematicity_mini were longer")
+    assert problem.what.startswith("3 prompts of spor_systematicity_mini were truncated")
 
 
 def test_samples_without_a_result_are_named(tmp_path: Path) -> None:

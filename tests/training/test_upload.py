@@ -62,7 +62,7 @@ def test_what_is_no_finished_adapter_is_not_pushed(stub: StubApi, tmp_path: Path
     with pytest.raises(ConfigError, match="is not a finished folder"):
         upload.push_adapter(tmp_path, "me/tiny")
     write_manifest(tmp_path, {"kind": "base"})
-    with pytest.raises(ConfigError, match="is no finished adapter"):
+    with pytest.raises(ConfigError, match="is not a finished adapter"):
         upload.push_adapter(tmp_path, "me/tiny")
     assert stub.calls == []
 

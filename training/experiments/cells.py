@@ -136,7 +136,7 @@ def _manifest(adapter: Path) -> dict[str, Any] | None:
 
 
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
-    """Say in what the adapter differs from the settings, data and packages here; None: in nothing."""
+    """Say in what the adapter differs from the settings, data and packages here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
     from training.bases import versions  # noqa: PLC0415
     from training.unfinished import learned_settings  # noqa: PLC0415

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
+from pydantic import StrictBool, StrictInt
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.aspects import named
@@ -23,14 +24,14 @@ from spor_tasks.core.files import read_text
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import TrainingConfig, parse_config
-from training.settings import COMMAND_LINE, STRICT, Count, NotEmpty, read_settings, read_yaml
+from training.settings import CLOSED, COMMAND_LINE, Count, NotEmpty, read_settings, read_yaml
 
 _NAME = re.compile(r"\w[\w.-]*")
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class ModelEntry:
     """A base model to tune: a file like those in configs/models, and what goes before it.
 
@@ -43,7 +44,7 @@ class ModelEntry:
     overrides: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class SetsEntry:
     """Sets of one aspect on some corpora.
 
@@ -59,7 +60,7 @@ class SetsEntry:
     tasks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class EvaluationConfig:
     """How tasks are evaluated.
 
@@ -88,7 +89,7 @@ class EvaluationConfig:
         return None if self.decoding == "greedy" else self.decoding
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class ShownModel:
     """A checkpoint that is shown demonstrations: a folder or a hub id."""
 
@@ -98,7 +99,7 @@ class ShownModel:
     dtype: Dtype = "auto"
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class InContextConfig:
     """Cells without training: checkpoints that are shown demonstrations of one arm or the other.
 
@@ -109,12 +110,12 @@ class InContextConfig:
 
     models: tuple[str | ShownModel, ...] = ()
     sets: tuple[SetsEntry, ...] = ()
-    shots: int | None = None
+    shots: StrictInt | None = None
     prompt_style: PromptStyle | None = None
-    chat_template: bool = False
+    chat_template: StrictBool = False
 
 
-@dataclass(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Experiment:
     """What an experiment file holds.
 
@@ -128,9 +129,9 @@ class Experiment:
     name: str
     sets: tuple[SetsEntry, ...] = ()
     models: tuple[str | ModelEntry, ...] = ()
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[StrictInt, ...] = (0,)
     overrides: tuple[str, ...] = ()
-    untuned: bool = True
+    untuned: StrictBool = True
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     in_context: InContextConfig = field(default_factory=InContextConfig)
     processes: Count = 1

@@ -49,7 +49,7 @@ def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
     states = _look(experiment, choose(expand(experiment), only))
     width = max(len(cell.name) for cell in states)
     lines = [
-        f"{cell.name:<{width}}  {state.status:<7}  {state.detail}".rstrip()
+        f"{cell.name:<{width}}  {state.status:<8}  {state.detail}".rstrip()
         for cell, state in states.items()
     ]
     trainings = sum(cell.seed is not None for cell in states)

@@ -14,6 +14,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle
 from training.batches import Batch
 from training.data import TrainingPair
+from training.objectives import OBJECTIVES
 from training.state import Run
 
 
@@ -40,3 +41,13 @@ class Objective(Protocol):
             run.scaler.scale(loss).backward()
             mean += loss.detach()
         return mean
+
+
+def find_objective(name: str) -> Objective:
+    """Return the objective of that name.
+
+    Raises:
+        ConfigError: there is none, or it lacks a part of the contract.
+    """
+    found: Objective = OBJECTIVES.get("objective", name)
+    return found

@@ -33,8 +33,7 @@ from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
 from tests.support.processes import alive
 from tests.support.strategies import VALUES, changed, places
-from training import lora
-from training import upload
+from training import lora, upload
 from training.__main__ import main
 from training.config import TrainingConfig
 from training.experiments import cells
@@ -277,7 +276,7 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
     assert out.splitlines() == [
         "m/systematicity-mini-strict/atom-0   done",
         "m/systematicity-mini-strict/atom-1   missing",
-        "m/systematicity-mini-strict/untuned  failed   OSError: it was too bad",
+        "m/systematicity-mini-strict/untuned  failed    OSError: it was too bad",
         "",
         "3 cells: 2 trainings and 3 evaluations; 1 done, 1 missing, 1 failed",
     ]
