@@ -94,7 +94,7 @@ def test_what_costs_is_refused_on_the_command_line_too(value: str) -> None:
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused_on_the_command_line(option: str) -> None:
     given = ["--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000]
-    with pytest.raises(ConfigError, match="command line: .*nested"):
+    with pytest.raises(ConfigError, match=r"command line: .*nested"):
         evaluate.run(given)
 
 
