@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.aspects.arms import ARMS
 from tests.conftest import REPOSITORY
 
 # From the top of the house to its foot: each part may import those before it, and itself.
@@ -72,6 +73,26 @@ def test_imports_point_up_the_list(name: str, path: Path) -> None:
         assert not imported.startswith("training")
         if imported.startswith("spor_tasks.") and (other := floor(imported)):
             assert FLOORS.index(other) <= FLOORS.index(own), f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize(("name", "path"), ALL, ids=[name for name, _ in ALL])
+def test_only_a_benchmark_imports_its_own_modules(name: str, path: Path) -> None:
+    for imported in imports(path):
+        if imported.startswith("spor_tasks.benchmarks."):
+            own = ".".join(imported.split(".")[:3])
+            assert f"{name}.".startswith(f"{own}."), f"{name} imports {imported}"
+
+
+def test_aspects_are_named_by_the_aspects_and_by_benchmarks_alone() -> None:
+    literals = {f'"{aspect}"' for aspect in ARMS}
+    homes = ("spor_tasks.aspects", "spor_tasks.benchmarks.")
+    named = {
+        name
+        for name, path in ALL
+        if not name.startswith(homes)
+        if any(literal in path.read_text("utf-8") for literal in literals)
+    }
+    assert named == set()
 
 
 def test_no_two_modules_import_each_other() -> None:

@@ -70,7 +70,7 @@ def test_a_file_of_others_with_our_name_stops_us_before_anything_is_written(fold
     folder.mkdir(parents=True)
     other = folder / "spor_mini.yaml"
     other.write_text("group: spor_mini\n")
-    with pytest.raises(ConfigError, match="no stub of ours") as caught:
+    with pytest.raises(ConfigError, match="refusing to replace it") as caught:
         stubs.register(folder)
     assert caught.value.where == str(other)
     assert [path.read_text() for path in folder.iterdir()] == ["group: spor_mini\n"]
@@ -97,7 +97,7 @@ def test_what_is_not_a_file_is_not_replaced_either(
     folder.mkdir(parents=True)
     make(folder / "spor_mini.yaml")
     assert not stubs.registered(folder)
-    with pytest.raises(ConfigError, match="no stub of ours") as caught:
+    with pytest.raises(ConfigError, match="refusing to replace it") as caught:
         stubs.register(folder)
     assert caught.value.where == str(folder / "spor_mini.yaml")
     assert [path.name for path in folder.iterdir()] == ["spor_mini.yaml"]

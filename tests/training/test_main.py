@@ -93,7 +93,7 @@ def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
 def test_an_interrupt_saves_nothing_and_is_exit_code_130(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lora, "fit", interrupt)

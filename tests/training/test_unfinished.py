@@ -251,7 +251,7 @@ def test_a_disk_too_full_for_the_adapter_is_told_and_what_is_done_is_kept(
 
 
 def test_two_runs_do_not_write_one_folder(configure: Configure, invented: SplitPair) -> None:
-    def try_the_same(*_: object) -> Any:  # noqa: ANN401 - never returns
+    def try_the_same(*_: object, **__: object) -> Any:  # noqa: ANN401 - never returns
         with pytest.raises(ConfigError, match="is being written by another process"):
             train(configure(), invented, progress=False)
         raise KeyboardInterrupt
