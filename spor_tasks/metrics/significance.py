@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import Numbers, added
@@ -310,7 +310,7 @@ class Estimate(NamedTuple):
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Student's interval."""
-        reach = float(stats.t.ppf((1 + confidence) / 2, self.freedom)) * self.error
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
         return self.value - reach, self.value + reach
 
     @property
@@ -320,7 +320,7 @@ class Estimate(NamedTuple):
             return 1.0
         if not self.error:  # all clusters agree, which by chance they do once in so many times
             return float(2.0**-self.freedom)
-        return float(2 * stats.t.sf(abs(self.value) / self.error, self.freedom))
+        return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
 
 
 def over_seeds(*systems: Sequence[float]) -> Estimate | None:
