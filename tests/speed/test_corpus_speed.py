@@ -12,8 +12,9 @@ SCRIPT = """
 import resource, sys, time
 from functools import partial
 from pathlib import Path
-from spor_tasks.corpora import e2e, webnlg
-from spor_tasks.benchmarks.spor import released as published
+from spor_tasks.benchmarks.spor import released
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.webnlg import reader as webnlg
 
 folder, held = Path(sys.argv[1]), []
 
@@ -26,7 +27,7 @@ def measured(name, read):
     return wall
 
 def systematicity(corpus):
-    pair = published.load("systematicity", corpus, folder)
+    pair = released.load("systematicity", corpus, folder)
     return [sample for split in pair.splits for sample in split.samples]
 
 wall = sum([
@@ -38,8 +39,8 @@ wall = sum([
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"both corpora: {wall:.2f} s of 3 s ({wall / 3:.0%})")
 print(f"peak memory: {peak:.0f} MB of 500 MB ({peak / 500:.0%})")
-for corpus in published.CORPORA:
-    measured(f"{corpus}, published", partial(systematicity, corpus))
+for corpus in released.CORPORA:
+    measured(f"{corpus}, released", partial(systematicity, corpus))
 """
 
 
