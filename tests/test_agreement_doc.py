@@ -14,13 +14,8 @@ from scipy import stats
 from spor_tasks import cli
 from spor_tasks.core.sample import Sample
 from spor_tasks.evaluation import agreement
-from spor_tasks.evaluation.agreement import (
-    Agreement,
-    Correlation,
-    Difference,
-    Judged,
-    Measure,
-)
+from spor_tasks.evaluation.agreement import Agreement, Correlation, Difference
+from spor_tasks.evaluation.judged import MEASURES, Judged, Measure, read_judged
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.text import align
 from tests.conftest import REPOSITORY
@@ -50,10 +45,10 @@ def _strict(samples: Sequence[Sample], outputs: Sequence[str]) -> list[dict[str,
 
 @pytest.fixture(scope="module")
 def judged(human_dir: Path) -> tuple[Judged, ...]:
-    return agreement.read_judged(
+    return read_judged(
         [human_dir / f"{name}.jsonl" for name in JUDGEMENTS],
         metrics=(*METRICS, "strict"),
-        measures=(*agreement.MEASURES, Measure(("strict",), _strict)),
+        measures=(*MEASURES, Measure(("strict",), _strict)),
     )
 
 
@@ -96,7 +91,7 @@ def test_the_example_of_a_file_is_one(tmp_path: Path) -> None:
     (rows,) = re.findall(r"^```jsonl\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
     path = tmp_path / "judged.jsonl"
     path.write_text(rows, "utf-8")
-    (table,) = agreement.read_judged([path])
+    (table,) = read_judged([path])
     assert {"bleurt", "parent", "coverage"} <= table.scores.keys()
     assert np.isnan(table.judgements["fluency"]).tolist() == [False, True]
     assert np.isnan(table.scores["parent"]).tolist() == [False, True]
@@ -191,9 +186,7 @@ def test_what_the_text_says_of_single_figures_is_so(
 def test_nothing_correlates_more_with_outputs_of_2020_than_the_page_says(
     human_dir: Path,
 ) -> None:
-    found = agreement.agreements(
-        agreement.read_judged([human_dir / "webnlg2020.jsonl"]), resamples=1
-    )
+    found = agreement.agreements(read_judged([human_dir / "webnlg2020.jsonl"]), resamples=1)
     assert len(found) == 5
     for each in found:
         assert max(row.pearson.value for row in each.correlations if row.over == "texts") < 0.43

@@ -50,15 +50,16 @@ def run(options: argparse.Namespace) -> None:
     """Measure the outputs, correlate, and print the tables."""
     from spor_tasks.cli.progress import working
     from spor_tasks.evaluation import agreement
+    from spor_tasks.evaluation.judged import MEASURES, measure_of, read_judged
     from spor_tasks.report import agreement_text, plots
 
     judge = facts(options)
-    judges = () if judge is None else (agreement.measure_of(judge),)
+    judges = () if judge is None else (measure_of(judge),)
     with working("measuring outputs") as progress:
-        judged = agreement.read_judged(
+        judged = read_judged(
             options.files,
             metrics=options.metric,
-            measures=(*agreement.MEASURES, *judges),
+            measures=(*MEASURES, *judges),
             progress=progress,
         )
     with working("correlating") as progress:

@@ -1,25 +1,20 @@
 """Agreement with human judgements as text: for the terminal, as Markdown, CSV, JSON and a plot."""
 
-import dataclasses
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from spor_tasks.core.files import atomic_write, writing
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.agreement import FEWEST, Agreement, Estimate
-from spor_tasks.report.escape import csv_table, markdown_text
-from spor_tasks.report.plots import Plot, Points, draw_points
-from spor_tasks.report.render import markdown_grid, plain_grid
+from spor_tasks.evaluation.agreement import Agreement, Estimate
+from spor_tasks.metrics.correlation import FEWEST
+from spor_tasks.report import figures, formats, plots
+from spor_tasks.report.escape import markdown_text
+from spor_tasks.report.figures import LOOKS, SOFT, Plot
 from spor_tasks.results.grid import Grid, Line, Number
-
-SCHEMA = 1
-"""The version of the JSON format."""
 
 LEVELS = ("texts", "systems")
 COEFFICIENTS = ("pearson", "spearman", "kendall")
+_TITLE = "Agreement with human judgements"
 _HEADER = ("metric", "Pearson", "Spearman", "Kendall τ-b", "p")
 _UNDEFINED = "–"
 _SMALLEST_P = 0.001
@@ -39,16 +34,12 @@ def legend(found: Sequence[Agreement]) -> str:
 
 def terminal(found: Sequence[Agreement]) -> str:
     """Return the correlations as aligned columns."""
-    return "\n\n".join([*map(plain_grid, _grids(found)), legend(found)])
+    return formats.plain(_grids(found), legend(found))
 
 
 def markdown(found: Sequence[Agreement]) -> str:
     """Return the correlations as Markdown."""
-    grids = map(markdown_grid, _grids(found))
-    return (
-        "\n\n".join(["# Agreement with human judgements", markdown_text(legend(found)), *grids])
-        + "\n"
-    )
+    return formats.markdown(_TITLE, markdown_text(legend(found)), _grids(found))
 
 
 def _grids(found: Iterable[Agreement]) -> Iterator[Grid]:
@@ -102,40 +93,15 @@ def _p(p: float) -> str:
 
 def as_json(found: Sequence[Agreement]) -> str:
     """Return everything as JSON, with null for undefined numbers."""
-    content = {"schema": SCHEMA, "legend": legend(found), "agreements": found}
-    return json.dumps(_plain(content), indent=2) + "\n"
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if dataclasses.is_dataclass(value):
-        return {
-            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return list(map(_plain, value))
-    if isinstance(value, Path):
-        return str(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return formats.json_text({"legend": legend(found), "agreements": found})
 
 
 _PLACE = ("file", "judgement", "over", "n", "inputs", "left_out", "resamples", "seed")
 
 
 def _place(each: Agreement, over: str) -> dict[str, object]:
-    return {
-        "file": str(each.file),
-        "judgement": each.judgement,
-        "over": over,
-        "n": getattr(each, over),
-        "inputs": each.inputs,
-        "left_out": each.left_out,
-        "resamples": each.resamples,
-        "seed": each.seed,
-    }
+    told = {name: getattr(each, name) for name in ("judgement", *_PLACE[4:])}
+    return {"file": str(each.file), **told, "over": over, "n": getattr(each, over)}
 
 
 def correlations_csv(found: Iterable[Agreement]) -> str:
@@ -145,32 +111,28 @@ def correlations_csv(found: Iterable[Agreement]) -> str:
             **_place(each, row.over),
             "metric": row.metric,
             "coefficient": name,
-            **_plain(getattr(row, name)),
+            **formats.plain_value(getattr(row, name)),
         }
         for each in found
         for row in each.correlations
         for name in COEFFICIENTS
     )
-    return csv_table((*_PLACE, "metric", "coefficient", *Estimate._fields), rows)
+    return formats.csv_table((*_PLACE, "metric", "coefficient", *Estimate._fields), rows)
 
 
 def differences_csv(found: Iterable[Agreement]) -> str:
     """Return the tests between metrics, one pair per row."""
+    told = ("metric", "other", "t", "p")
     rows = (
-        {**_place(each, row.over), **_plain(row), **_plain(row.difference)}
+        {
+            **_place(each, row.over),
+            **formats.plain_value({name: getattr(row, name) for name in told}),
+            **formats.plain_value(row.difference),
+        }
         for each in found
         for row in each.differences
     )
-    fields = (*_PLACE, "metric", "other", *Estimate._fields, "t", "p")
-    return csv_table(fields, ({name: row[name] for name in fields} for row in rows))
-
-
-_FILES: tuple[tuple[str, Callable[[Sequence[Agreement]], str]], ...] = (
-    ("agreement.md", markdown),
-    ("agreement.json", as_json),
-    ("correlations.csv", correlations_csv),
-    ("differences.csv", differences_csv),
-)
+    return formats.csv_table((*_PLACE, "metric", "other", *Estimate._fields, "t", "p"), rows)
 
 
 def write(found: Sequence[Agreement], out: Path) -> None:
@@ -179,27 +141,39 @@ def write(found: Sequence[Agreement], out: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    files = {name: text(found).encode() for name, text in _FILES}
-    if drawn := plot(found):
-        files |= {"agreement.svg": drawn.svg.encode(), "agreement.png": drawn.png}
-    for name, content in files.items():
-        with writing(out / name), atomic_write(out / name) as file:
-            file.write(content)
+    drawn = plot(found)
+    pictures = {"agreement.svg": drawn.svg, "agreement.png": drawn.png} if drawn else {}
+    files = {
+        "agreement.md": markdown(found),
+        "agreement.json": as_json(found),
+        "correlations.csv": correlations_csv(found),
+        "differences.csv": differences_csv(found),
+        **pictures,
+    }
+    formats.save(out, files)
 
 
 def plot(found: Sequence[Agreement]) -> Plot | None:
     """Return Pearson correlations in a panel for each judgement; None without matplotlib."""
-    panels = [
-        Points(
-            f"{visible(each.file.stem)}\n{visible(each.judgement)}",
-            [row.metric for row in each.correlations if row.over == LEVELS[0]],
-            {
-                f"over {over}": [row.pearson for row in each.correlations if row.over == over]
-                for over in LEVELS
-            },
+    shown = [each for each in found if each.correlations]
+    if not shown or not plots.available():
+        return None
+    titles = [f"{visible(each.file.stem)}\n{visible(each.judgement)}" for each in shown]
+    most = max(len(each.correlations) // len(LEVELS) for each in shown)
+    with figures.settings():
+        figure, grid, dropped = figures.panels_of(titles, 1.1 + 0.22 * most)
+        for each, axes in zip(shown, grid, strict=False):
+            for over, look, shift in zip(LEVELS, LOOKS, (-0.12, 0.12), strict=True):
+                rows = [row for row in each.correlations if row.over == over]
+                for at, row in enumerate(rows):
+                    value, *ends = row.pearson
+                    figures.point(axes, value, ends, at + shift, look)
+            axes.set_yticks(range(len(rows)), [figures.short(row.metric) for row in rows])
+            axes.set_ylim(most - 0.4, -0.6)
+            axes.grid(axis="x")
+            axes.axvline(0, color=SOFT, linewidth=0.8)
+        figures.legend(
+            figure, [(look, f"over {over}") for look, over in zip(LOOKS, LEVELS, strict=True)]
         )
-        for each in found
-        if each.correlations
-    ]
-    caption = "Pearson's correlation with the judgement, with 95 % intervals over inputs."
-    return draw_points(panels, "agreement", "Agreement with human judgements", caption)
+        caption = "Pearson's correlation with the judgement, with 95 % intervals over inputs."
+        return figures.plot_of(figure, "agreement", _TITLE, caption + dropped, wide=len(shown) > 1)

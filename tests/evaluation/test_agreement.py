@@ -12,8 +12,10 @@ import pytest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.evaluation import agreement
-from spor_tasks.evaluation.agreement import Agreement, Correlation, Judged, Measure, williams
+from spor_tasks.evaluation.agreement import Agreement, Correlation
+from spor_tasks.evaluation.judged import MEASURES, Judged, Measure, measure_of, read_judged
 from spor_tasks.metrics.base import Texts
+from spor_tasks.metrics.correlation import williams
 from spor_tasks.metrics.coverage import Coverage, Located
 from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
 
@@ -53,7 +55,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]], name: str = "judged")
 
 def agree(folder: Path, rows: Sequence[Mapping[str, Any]], metric: str = "theirs") -> Agreement:
     (found,) = agreement.agreements(
-        agreement.read_judged([write(folder, rows)], metrics=[metric]), resamples=50
+        read_judged([write(folder, rows)], metrics=[metric]), resamples=50
     )
     return found
 
@@ -139,7 +141,7 @@ def test_one_input_drawn_again_is_the_same_and_says_nothing(tmp_path: Path) -> N
 
 def test_the_seed_decides_the_resamples(tmp_path: Path) -> None:
     rows = theirs(range(9), [2, 1, 4, 3, 5, 8, 7, 9, 0])
-    tables = agreement.read_judged([write(tmp_path, rows)], metrics=["theirs"])
+    tables = read_judged([write(tmp_path, rows)], metrics=["theirs"])
     first, again, other = (
         agreement.agreements(tables, resamples=200, seed=seed)[0].correlations[0]
         for seed in (1, 1, 2)
@@ -192,7 +194,7 @@ def test_every_pair_of_metrics_is_tested_on_both_levels(tmp_path: Path) -> None:
         )
         for number, (x, y, good) in enumerate(columns.T)
     ]
-    tables = agreement.read_judged([write(tmp_path, rows)], metrics=["x", "y", "minus x"])
+    tables = read_judged([write(tmp_path, rows)], metrics=["x", "y", "minus x"])
     (found,) = agreement.agreements(tables, resamples=50)
     tests = {(row.over, row.metric, row.other): row for row in found.differences}
     assert list(tests) == [
@@ -215,7 +217,7 @@ def test_the_strongest_metric_is_so_whatever_its_sign(tmp_path: Path) -> None:
     for number, row in zip((1, 0, 3, 2), rows, strict=True):
         row["scores"]["weaker"] = number
     (found,) = agreement.agreements(
-        agreement.read_judged([write(tmp_path, rows)], metrics=["theirs", "weaker"]), resamples=1
+        read_judged([write(tmp_path, rows)], metrics=["theirs", "weaker"]), resamples=1
     )
     assert (found.strongest("texts"), found.strongest("systems")) == ("theirs", None)
 
@@ -230,7 +232,7 @@ def test_every_metric_is_measured_of_first_lines_and_those_of_references_where_t
         judged(input=0, output=f"\n{TEXT}\nMore of it."),
         judged(input=1, output="Greyport is on the Cold Sound."),
     ]
-    (table,) = agreement.read_judged([write(tmp_path, rows)])
+    (table,) = read_judged([write(tmp_path, rows)])
     assert list(table.scores) == [
         *(info.name for info in (*PARENT.scores, *PARENT_FULL_TABLE.scores)),
         *("chrf", "bleu", "coverage", "fidelity"),
@@ -245,7 +247,7 @@ def test_every_metric_is_measured_of_first_lines_and_those_of_references_where_t
 def test_without_references_the_metrics_that_need_none_are_left(tmp_path: Path) -> None:
     row = judged(name="The Gull", data=[["food", "Basque"], ["area", "quayside"]])
     del row["texts"]
-    (table,) = agreement.read_judged([write(tmp_path, [{**row, "output": "Basque food."}])])
+    (table,) = read_judged([write(tmp_path, [{**row, "output": "Basque food."}])])
     assert {name: list(column) for name, column in table.scores.items()} == {
         "coverage": [50],
         "fidelity": [0],
@@ -254,7 +256,7 @@ def test_without_references_the_metrics_that_need_none_are_left(tmp_path: Path) 
 
 def test_values_of_pairs_are_located_strictly_for_fidelity_alone(tmp_path: Path) -> None:
     row = judged(name="The Gull", data=[["price range", "less than £20"]], output="£20 at least")
-    (table,) = agreement.read_judged([write(tmp_path, [row])])
+    (table,) = read_judged([write(tmp_path, [row])])
     assert (table.scores["coverage"][0], table.scores["fidelity"][0]) == (100, 0)
 
 
@@ -262,10 +264,8 @@ def test_only_the_metrics_that_are_asked_for_are_measured(tmp_path: Path) -> Non
     def fail(*_: object) -> list[dict[str, float]]:
         pytest.fail("was measured")
 
-    measures = (Measure(("slow",), fail), *agreement.MEASURES)
-    (table,) = agreement.read_judged(
-        [write(tmp_path, [judged()])], metrics=["coverage"], measures=measures
-    )
+    measures = (Measure(("slow",), fail), *MEASURES)
+    (table,) = read_judged([write(tmp_path, [judged()])], metrics=["coverage"], measures=measures)
     assert list(table.scores) == ["coverage"]
 
 
@@ -278,8 +278,8 @@ def test_a_metric_that_judges_many_outputs_at_once_is_asked_for_many(tmp_path: P
             return [(number, None) for number, _ in enumerate(samples)]
 
     rows = [judged(input=number) for number in range(300)]
-    measures = [agreement.measure_of(Halves())]
-    (table,) = agreement.read_judged([write(tmp_path, rows)], measures=measures)
+    measures = [measure_of(Halves())]
+    (table,) = read_judged([write(tmp_path, rows)], measures=measures)
     assert asked == [256, 44]
     assert list(table.scores["coverage"]) == [50] * 300
 
@@ -287,7 +287,7 @@ def test_a_metric_that_judges_many_outputs_at_once_is_asked_for_many(tmp_path: P
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
     rows = [judged(input=number, judgements={"a": 1, "b": 2}) for number in range(3)]
-    tables = agreement.read_judged(
+    tables = read_judged(
         [write(tmp_path, rows)],
         metrics=["coverage", "fidelity"],
         progress=lambda *step: steps.append(step),
@@ -304,7 +304,7 @@ def test_rows_without_the_judgement_are_left_out_and_counted(tmp_path: Path) -> 
     rows = theirs([1, 2, 3, 4, 99], [2, 1, 4, 3, None])
     rows.append(judged(input="more", scores={"theirs": 50}, judgements={"other": 3}))
     path = write(tmp_path, rows)
-    found = agreement.agreements(agreement.read_judged([path], metrics=["theirs"]), resamples=10)
+    found = agreement.agreements(read_judged([path], metrics=["theirs"]), resamples=10)
     assert [(each.judgement, each.texts, each.left_out) for each in found] == [
         ("good", 4, 2),
         ("other", 1, 5),
@@ -317,7 +317,7 @@ def test_metrics_are_compared_on_the_rows_that_all_have_a_score_of(tmp_path: Pat
     for number, row in enumerate(rows):
         row["scores"]["more"] = number
     (found,) = agreement.agreements(
-        agreement.read_judged([write(tmp_path, rows)], metrics=["theirs", "more"]), resamples=10
+        read_judged([write(tmp_path, rows)], metrics=["theirs", "more"]), resamples=10
     )
     assert (found.texts, found.left_out) == (4, 1)
     assert [values(row) for row in found.correlations] == [pytest.approx((0.6, 0.6, 1 / 3))] * 2
@@ -326,7 +326,7 @@ def test_metrics_are_compared_on_the_rows_that_all_have_a_score_of(tmp_path: Pat
 def test_files_stand_apart_and_one_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     one = write(tmp_path, theirs([1, 2, 3], [1, 2, 3]), "one")
     other = write(tmp_path, theirs([1, 2, 3], [3, 2, 1]), "other")
-    tables: Sequence[Judged] = agreement.read_judged([one, other, one], metrics=["theirs"])
+    tables: Sequence[Judged] = read_judged([one, other, one], metrics=["theirs"])
     found = agreement.agreements(tables, resamples=10)
     assert [each.file for each in found] == [one, other]
     assert [each.correlations[0].pearson.value for each in found] == pytest.approx([1, -1])
@@ -335,7 +335,7 @@ def test_files_stand_apart_and_one_that_is_named_twice_counts_once(tmp_path: Pat
 def test_rows_that_come_twice_are_an_error_that_names_both(tmp_path: Path) -> None:
     path = write(tmp_path, [judged(), judged(system="b"), judged(output="Another text.")])
     with pytest.raises(CorpusError, match="second output of 'a' for input 0") as caught:
-        agreement.read_judged([path])
+        read_judged([path])
     assert caught.value.where == f"{path}:3"
     assert f"{path}:1" in caught.value.what
 
@@ -372,27 +372,27 @@ def test_a_row_that_is_not_as_it_must_be_is_named_by_its_line(
 ) -> None:
     path = write(tmp_path, [judged(input="before"), row])
     with pytest.raises(CorpusError, match=fault) as caught:
-        agreement.read_judged([path])
+        read_judged([path])
     assert caught.value.where == f"{path}:2"
 
 
 def test_a_file_without_a_row_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="has no rows"):
-        agreement.read_judged([write(tmp_path, [])])
+        read_judged([write(tmp_path, [])])
 
 
 def test_a_file_without_a_judgement_is_an_error(tmp_path: Path) -> None:
     rows = [judged(input=number, judgements={"good": None}) for number in range(2)]
     with pytest.raises(CorpusError, match="has no judgements"):
-        agreement.read_judged([write(tmp_path, rows)])
+        read_judged([write(tmp_path, rows)])
 
 
 def test_what_there_is_not_is_said_with_what_there_is(tmp_path: Path) -> None:
     path = write(tmp_path, [judged(scores={"bleurt": 1})])
     with pytest.raises(ConfigError, match="there is no metric 'bert'") as caught:
-        agreement.read_judged([path], metrics=["parent", "bert"])
+        read_judged([path], metrics=["parent", "bert"])
     assert caught.value.remedy is not None
     assert "coverage, fidelity, bleurt" in caught.value.remedy
     with pytest.raises(ConfigError, match="there is no judgement 'bad'") as caught:
-        agreement.agreements(agreement.read_judged([path]), judgements=["good", "bad"])
+        agreement.agreements(read_judged([path]), judgements=["good", "bad"])
     assert caught.value.remedy == "Use one of good."

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.evaluation import agreement
-from spor_tasks.evaluation.agreement import Agreement, Judged
+from spor_tasks.evaluation.agreement import Agreement
+from spor_tasks.evaluation.judged import Judged, read_judged
 
 NUMBERS = st.floats(-100, 100).map(lambda number: round(number, 3))
 
@@ -92,6 +93,6 @@ def test_the_order_of_rows_changes_nothing(
     for name, some in (("rows", rows), ("shuffled", shuffled)):
         path = folder / name
         path.write_text("".join(json.dumps(row) + "\n" for row in some))
-        found += agreement.read_judged([path], metrics=["theirs"])
+        found += read_judged([path], metrics=["theirs"])
     one, other = map(agree, found)
     assert numbers(other) == pytest.approx(numbers(one))

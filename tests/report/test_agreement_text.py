@@ -9,6 +9,7 @@ import pytest
 
 from spor_tasks import cli
 from spor_tasks.evaluation import agreement
+from spor_tasks.evaluation.judged import read_judged
 from spor_tasks.report import agreement_text, plots
 
 SYSTEMS = "abcd"
@@ -173,14 +174,6 @@ def test_a_name_that_is_unknown_is_an_error(
     assert printed.err.startswith(fault)
 
 
-def test_a_bad_row_is_told_with_file_and_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = write(tmp_path / "judged.jsonl", [*rows(), {"input": 1}])
-    assert cli.main(["metrics", "agreement", file]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {file}:13: `data` must be a non-empty list")
-
-
 @pytest.mark.parametrize("option", [["--resamples", "0"], ["--seed", "-1"]])
 def test_a_number_that_cannot_be_is_refused(
     file: str, option: list[str], capsys: pytest.CaptureFixture[str]
@@ -190,13 +183,8 @@ def test_a_number_that_cannot_be_is_refused(
     assert f"argument {option[0]}" in capsys.readouterr().err
 
 
-def test_the_command_has_the_defaults_of_the_module() -> None:
-    options = cli.parser().parse_args(["metrics", "agreement", "file"])
-    assert (options.resamples, options.seed) == (agreement.RESAMPLES, agreement.SEED)
-
-
 def test_equal_files_are_equal_bytes(file: str, tmp_path: Path) -> None:
-    found = agreement.agreements(agreement.read_judged([Path(file)]), resamples=10)
+    found = agreement.agreements(read_judged([Path(file)]), resamples=10)
     for name in ("one", "other"):
         agreement_text.write(found, tmp_path / name)
     for path in (tmp_path / "one").iterdir():
