@@ -170,10 +170,11 @@ def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
 def _place(text: str, output: str) -> Span:
     """Return where in an output a part of it was scored: after reasoning, as lines if it can be."""
     after = len(output) - len(strip_reasoning(output))
-    for part in (rf"(?m)^{re.escape(text)}$", re.escape(text)):
+    for edge in ("\n", ""):
         for start in (after, 0):
-            if found := re.search(part, output[start:]):
-                return Span(start + found.start(), start + found.end())
+            place = f"{edge}{output[start:]}{edge}".find(f"{edge}{text}{edge}")
+            if place >= 0:
+                return Span(start + place, start + place + len(text))
     return Span(0, len(output))
 
 
