@@ -1,6 +1,5 @@
-"""Base models, and what else can change what training them gives."""
+"""Base models, and the versions and the commit that can change what training gives."""
 
-import os
 import platform
 import re
 import subprocess
@@ -32,24 +31,20 @@ from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig
 from training.encoding import Row
 
-# What the manifest of an adapter calls it.
 KIND = "adapter"
+"""The kind of folder that an adapter's manifest names."""
+
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
 _PACKAGES = (
-    "spor-tasks",
-    "torch",
-    "transformers",
-    "tokenizers",
-    "peft",
-    "accelerate",
-    "safetensors",
+    *("spor-tasks", "torch", "transformers", "tokenizers"),
+    *("peft", "accelerate", "safetensors"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base model, its tokenizer, and what tells its weights from all others."""
+    """A base model with its tokenizer, style of prompt, revision, and digest of its weights."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -59,22 +54,20 @@ class Base:
 
     @property
     def positions(self) -> int | None:
-        """How many tokens the model can read; None where it sets no limit."""
-        for name in ("max_position_embeddings", "n_positions"):
-            limit = getattr(self.model.config, name, None)
-            if limit is not None:
-                return int(limit)
-        return None
+        """How many tokens the model can read; None if it has no limit."""
+        config = self.model.config
+        old_name: int | None = getattr(config, "n_positions", None)
+        return getattr(config, "max_position_embeddings", old_name)
 
     @property
     def pad_id(self) -> int:
-        """The padding token; where there is none the end token, which a mask hides as well."""
+        """The padding token, or if there is none the end token, since a mask hides it."""
         pad, end = self.tokenizer.pad_token_id, self.tokenizer.eos_token_id
         return int(end if pad is None else pad)
 
 
 def load_base(settings: ModelConfig) -> Base:
-    """Load a base model from a folder, or from the hub or its cache; its own code is never run.
+    """Load a base model from a folder, the hub, or the hub's cache; never run code that it brings.
 
     Raises:
         ConfigError: there is no such folder or model, it is damaged, lacks some of its weights,
@@ -87,17 +80,19 @@ def load_base(settings: ModelConfig) -> Base:
             raise ConfigError(
                 "is not a checkpoint: it has no config.json",
                 where=folder,
-                remedy="Set model.path to a folder that save_pretrained wrote, or to a hub id.",
+                remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
             )
     elif not _HUB_ID.fullmatch(settings.path):
         raise ConfigError(
-            "there is no such folder", where=settings.path, remedy="Set model.path to a checkpoint."
+            "there is no such folder",
+            where=settings.path,
+            remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
         )
     reduced = _quantized(settings.quantization) if settings.quantization else {}
     with loading(
         settings.path,
-        "A local checkpoint may be incomplete. A model of the hub may need a licence to be "
-        "accepted on its page, `hf auth login`, or HF_HUB_OFFLINE unset.",
+        "If it is a folder, check that it is complete. If it is a hub id, accept the licence on "
+        "its page, run `hf auth login`, and unset HF_HUB_OFFLINE.",
     ):
         return _load(settings, reduced)
 
@@ -112,8 +107,9 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
     if settings.architecture not in ("auto", style):
         raise ConfigError(
-            f"is a {style} model, and model.architecture says {settings.architecture}",
+            f"is a {style} model, but model.architecture is {settings.architecture}",
             where=settings.path,
+            remedy=f"Set model.architecture={style}, or another model.path.",
         )
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model, loading = _AUTO_CLASSES[style].from_pretrained(
@@ -127,17 +123,18 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers and only warns
         raise ConfigError(
-            f"lacks {len(missing)} weights of its architecture, {missing[0]} first",
+            f"lacks {len(missing)} weights of its architecture; the first is {missing[0]}",
             where=settings.path,
+            remedy="Get the checkpoint again, or set another model.path.",
         )
-    # A model of the hub lies in a folder too: the cache's, of this revision.
+    # A model of the hub is in a folder too: that of this revision in the cache.
     folder = Path(cached_file(settings.path, "config.json", revision=settings.revision)).parent
     revision = getattr(config, "_commit_hash", None) or settings.revision
     return Base(model, tokenizer, style, revision, digest_weights(folder))
 
 
 def _quantized(kind: str) -> dict[str, Any]:
-    """Return what loads a model's weights in fewer bits onto this process's device."""
+    """Return the arguments that load weights in fewer bits onto this process's device."""
     device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
     return {"quantization_config": quantization.settings(kind), "device_map": {"": device}}
 
@@ -145,37 +142,32 @@ def _quantized(kind: str) -> dict[str, Any]:
 def check_ids(base: Base, rows: Iterable[Row]) -> None:
     """Refuse rows with tokens that the base has no embedding for.
 
-    Embeddings without a token are fine, and common.
+    Embeddings without a token are allowed, as many models have them.
 
     Raises:
-        ConfigError: the tokenizer has more tokens than the model has embeddings.
+        ConfigError: a row has such a token.
     """
     embeddings = base.model.get_input_embeddings().num_embeddings
     used = chain([base.pad_id], *(chain(*row) for row in rows))
     if (largest := max(used)) >= embeddings:
         raise ConfigError(
-            f"has {embeddings} embeddings, and its tokenizer made the token {largest}, "
+            f"has {embeddings} embeddings, but its tokenizer made the token {largest}, "
             f"{base.tokenizer.convert_ids_to_tokens(largest)!r}",
             where=base.tokenizer.name_or_path,
-            remedy="Tokenizer and weights do not belong together, or a token was added to the "
-            "tokenizer alone: resize the model's embeddings and save both.",
+            remedy="Use the tokenizer that belongs to the weights. If a token was added to it, "
+            "resize the model's embeddings and save both.",
         )
 
 
 def versions(model: ModelConfig | None = None) -> dict[str, str]:
-    """Return the versions that can change what training gives, on that base if one is named."""
-    reduced = model is not None and model.quantization and quantization.is_at_hand()
+    """Return the versions of the packages that can change what training gives, on this base."""
+    reduced = model is not None and model.quantization and quantization.is_installed()
     packages = (*_PACKAGES, quantization.PACKAGE) if reduced else _PACKAGES
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
 def git_commit() -> str | None:
-    """Return the commit of this checkout, ``-dirty`` if tracked files differ; None without git.
-
-    Where the checkout came in a pack, it is the commit that was packed, from ``SPOR_COMMIT``.
-    """
-    if packed := os.environ.get("SPOR_COMMIT"):
-        return packed
+    """Return the commit of this checkout, ``-dirty`` if tracked files differ; None without git."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(  # noqa: S603 - constants

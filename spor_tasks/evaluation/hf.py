@@ -1,8 +1,8 @@
-"""`spor-hf`: generation exactly as the model's own, which `--model hf` is not.
+"""`spor-hf`: an lm-eval model that generates exactly as transformers' own ``generate``.
 
-Three things differ from lm-eval's class, each measured with plain ``generate`` as the yardstick:
-text stops judge every row, beams included, and the end token is left to ``generate``; an encoder
-is padded on the right; a length limit counts new tokens, of a decoder too.
+Three things differ from lm-eval's `hf`: stop texts end every row, including beams, and the end
+token is left to ``generate``; an encoder's input is padded on the right; and a length limit counts
+only new tokens, also for a decoder of an encoder-decoder.
 """
 
 import copy
@@ -25,11 +25,11 @@ from spor_tasks.text.filters import is_complete
 
 _log = logging.getLogger(__name__)
 
-_FILTERS = "spor_filters"  # among a request's settings, on its way through lm-eval
+_FILTERS = "spor_filters"  # the key in a request's settings, which lm-eval passes through
 
 
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
-    """Ends a row, be it a sample's or a beam's, as soon as its own text is at its end."""
+    """Ends a row, a sample's or a beam's, as soon as its own text is complete."""
 
     def __init__(
         self,
@@ -47,17 +47,17 @@ class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-e
         scores: object,  # noqa: ARG002 - part of the calling convention
         **_: object,
     ) -> torch.Tensor:
-        """Return one verdict a row of ``input_ids``, which holds the prompt's tokens first."""
+        """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
         texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
         return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
 
 
 @register_model("spor-hf")
 class SporHF(HFLM):  # type: ignore[misc]
-    """lm-eval's Hugging Face model with the generation of ``transformers`` itself.
+    """lm-eval's Hugging Face model, generating as ``transformers`` itself.
 
-    ``quantization`` ``nf4`` holds the base as QLoRA's training does, to evaluate what was trained.
-    A checkpoint's own code is run only where ``trust_remote_code`` is true.
+    ``quantization`` ``nf4`` loads the base in four bits, as QLoRA's training does. A checkpoint's
+    own code is run only if ``trust_remote_code`` is true.
 
     Raises:
         ConfigError: the quantization is unknown, or its package is missing; or the model cannot be
@@ -75,13 +75,13 @@ class SporHF(HFLM):  # type: ignore[misc]
         self._reduced: dict[str, Any] = {}
         if quantization is not None:
             self._reduced = {"quantization_config": reduction.settings(quantization)}
-        trust = trust_remote_code is True  # of None, transformers asks on the terminal
+        trust = trust_remote_code is True  # with None, transformers asks on the terminal
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
-        with checkpoints.loading(name, "Look whether its folder, or its adapter's, is damaged."):
+        with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
         self._prompts_cut: dict[str, int] = {}
         if hasattr(self, "accelerator") and self.device.type == "cpu":
-            # lm-eval shares documents among GPUs alone, and has each of these evaluate them all.
+            # lm-eval shares documents only among GPUs; here every process would evaluate all.
             self._rank = self.accelerator.process_index
             self._world_size = self.accelerator.num_processes
 
@@ -95,15 +95,14 @@ class SporHF(HFLM):  # type: ignore[misc]
         outputs: list[str] = super().generate_until(list(map(_stopping, requests)), disable_tqdm)
         return outputs
 
-    # Where our tasks turn with beams: no other model has it.
+    # Our tasks call it for beams; no other model has it.
     spor_hf_beam_search = generate_until
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return lm-eval's facts for the result file, and three of ours.
+        """Return lm-eval's facts for the result file, and three more.
 
-        ``prompts_cut``: how many prompts of each task were cut. A zero says that they were looked
-        at; a task that is not named was not evaluated. ``quantization``: how the weights are held.
-        ``threads``: with how many the CPU computes; None on a GPU.
+        ``prompts_cut``: how many prompts of each evaluated task were cut. ``quantization``: that of
+        the weights. ``threads``: the number of CPU threads; None on a GPU.
         """
         return {
             **super().get_model_info(),
@@ -113,18 +112,18 @@ class SporHF(HFLM):  # type: ignore[misc]
         }
 
     def forget(self) -> None:
-        """Forget which prompts were cut, before an evaluation that has nothing to do with them."""
+        """Forget which prompts were cut, before another evaluation."""
         self._prompts_cut = {}
 
     def _count_cut(self, requests: list[Instance]) -> None:
-        # One that repeats, or that fills up a process's share, is still one prompt.
+        # A request may be repeated, to fill up a process's share.
         different = {id(request): request for request in requests}.values()
         counts: Counter[str] = Counter()
         for request in different:
             prompt, kwargs = request.args
             counts[request.task_name] += len(self.tok_encode(prompt)) > self._room(kwargs)
         total: Counter[str] = Counter()
-        for share in self.gather_object(counts) or ():  # the first process gets, and writes, all
+        for share in self.gather_object(counts) or ():  # only the first process writes
             total.update(share)
         self._prompts_cut.update(total)
         if cut := counts.total():
@@ -152,7 +151,7 @@ class SporHF(HFLM):  # type: ignore[misc]
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         ids, mask = super().tok_batch_encode(strings, **kwargs)
         if self.backend == "seq2seq":
-            # Padded and cut on the left so far: a stable sort by the mask moves the padding over.
+            # It is padded on the left so far: a stable sort by the mask moves the padding.
             order = mask.argsort(dim=1, descending=True, stable=True)
             ids, mask = ids.gather(1, order), mask.gather(1, order)
         return ids, mask
@@ -165,10 +164,10 @@ class SporHF(HFLM):  # type: ignore[misc]
         **generation_kwargs: Any,  # noqa: ANN401 - passed on
     ) -> torch.Tensor:
         if not generation_kwargs.get("do_sample"):
-            generation_kwargs.pop("temperature", None)  # lm-eval's 0.0, of no meaning here
+            generation_kwargs.pop("temperature", None)  # lm-eval's 0.0; unused here
         end_token = self.model.generation_config.eos_token_id
-        # lm-eval adds the end token's text to the stops. As a text it would also end a row that
-        # merely spells it, and beams are scored by the token.
+        # lm-eval adds the end token's text to the stops. It would also end a row that spells it in
+        # other tokens, and beams are scored by the token.
         stops = [text for text in stop if text != self.tokenizer.decode(self.eot_token_id)]
         ends: list[Callable[[str], bool]] = []
         if stops:
@@ -195,7 +194,7 @@ class SporHF(HFLM):  # type: ignore[misc]
 
 
 def _stopping(request: Instance) -> Instance:
-    """Return a request that ends where its task's filters, ``filters``, cut off all that follows.
+    """Return a request that ends where the filters of its task cut off everything that follows.
 
     Beams go on: to stop one would change which of them wins.
     """
@@ -209,11 +208,11 @@ def _stopping(request: Instance) -> Instance:
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:
-    """Have a loaded model generate with another adapter, or with none, as if loaded with it.
+    """Replace a loaded model's adapter, with the same effect as loading the model with it.
 
-    Return False, and change nothing, where only loading it anew gives that: among several
-    processes, for an adapter that cannot be taken off, or where lm-eval cuts the embeddings to
-    the size of the tokenizer, which it does for adapters alone.
+    Return False, and change nothing, if the model must be loaded again: with several processes, for
+    an adapter that cannot be removed, or if lm-eval resizes the embeddings to the tokenizer, which
+    it does only with an adapter.
     """
     tuned = isinstance(model.model, PeftModel)
     fixed = tuned and not hasattr(model.model.base_model, "unload")

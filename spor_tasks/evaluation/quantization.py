@@ -1,4 +1,4 @@
-"""Weights in fewer bits, held alike while an adapter is trained and while it is evaluated."""
+"""Quantized weights, the same while an adapter is trained and while it is evaluated."""
 
 import importlib.util
 
@@ -8,30 +8,30 @@ from transformers import BitsAndBytesConfig
 from spor_tasks.core.errors import ConfigError
 
 KINDS = ("nf4",)
-"""The kinds there are."""
+"""The kinds of quantization."""
 
 PACKAGE = "bitsandbytes"
-"""The package that they need."""
+"""The package that quantizes."""
 
 
-def is_at_hand() -> bool:
-    """Tell whether the package is installed."""
+def is_installed() -> bool:
+    """Return whether the package is installed."""
     return importlib.util.find_spec(PACKAGE) is not None
 
 
 def settings(kind: str) -> BitsAndBytesConfig:
-    """Return what a base is loaded with to hold its weights as QLoRA does (Dettmers et al., 2023).
+    """Return the settings to load a base with, as in QLoRA (Dettmers et al., 2023).
 
-    ``nf4``: four bits a weight, their scales quantized in turn, sums in bfloat16.
+    ``nf4``: four bits a weight, quantized scales, and computations in bfloat16.
 
     Raises:
         ConfigError: the kind is unknown, or the package is missing.
     """
     if kind not in KINDS:
         raise ConfigError(f"quantization={kind} is unknown", remedy=f"Use {' or '.join(KINDS)}.")
-    if not is_at_hand():
+    if not is_installed():
         raise ConfigError(
-            f"quantization={kind} needs the package {PACKAGE}, which is not here",
+            f"quantization={kind} needs the package {PACKAGE}, which is not installed",
             remedy="Install it with `pip install 'spor-tasks[qlora]'`, or leave the setting out.",
         )
     return BitsAndBytesConfig(
@@ -43,10 +43,10 @@ def settings(kind: str) -> BitsAndBytesConfig:
 
 
 def keep_layout(model: torch.nn.Module) -> None:
-    """Have bitsandbytes leave the weights of a loaded model as they lie.
+    """Keep bitsandbytes from changing the layout of a loaded model's weights.
 
-    On some CPUs it lays them out anew for the first evaluation. They then let no gradient through,
-    and say nothing of it; and layers narrower than a block of weights fail.
+    On some CPUs it does so at the first evaluation. No gradient passes through them after that,
+    without an error, and layers narrower than a block of weights fail.
     """
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
@@ -54,7 +54,7 @@ def keep_layout(model: torch.nn.Module) -> None:
 
 
 def kind_of(config: object) -> str | None:
-    """Return how a loaded model holds its weights, by its config; None where in full."""
+    """Return the quantization of a loaded model by its config; None without any."""
     found = getattr(config, "quantization_config", None)
     if found is None:
         return None

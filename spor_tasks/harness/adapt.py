@@ -19,8 +19,8 @@ def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
 def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
     """Return the `metric_list` of a task that gives these scores.
 
-    lm-eval has errors for means. Any other score has one of ours, as a metric of its own after the
-    score, where it takes the place of lm-eval's "N/A".
+    lm-eval computes standard errors of means. For any other score ours is a metric of its own after
+    the score, in place of lm-eval's "N/A".
 
     Raises:
         ConfigError: no registered metric has a score.
@@ -59,8 +59,8 @@ def values(
 def _as_listed(found: dict[str, Value], scores: Sequence[str]) -> dict[str, Value]:
     """Return a value for every metric of :func:`metric_list`.
 
-    Without a verdict a mean gets none, and any other score None: lm-eval knows only scores that it
-    has seen a value for.
+    Without a verdict a mean has no value, and any other score None: lm-eval reports only scores
+    that have a value for some document.
     """
     listed: dict[str, Value] = {}
     for name in scores:

@@ -1,4 +1,4 @@
-"""What the backends of lm-eval make of a task's settings for generation, and their versions."""
+"""How lm-eval's backends treat a task's generation settings, and the versions of packages."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +12,13 @@ from spor_tasks.harness import checkpoints
 BEAM_REQUESTS = "spor_hf_beam_search"
 """The method of a model that takes requests for beams.
 
-Only `spor-hf` has it. All else fails at once where it is asked for beams: lm-eval's own `hf` does
-not search as transformers does, and a server may pass over the number and decode greedily.
+Only `spor-hf` has it. Any other model that is asked for beams fails at once: lm-eval's own `hf`
+does not search as transformers does, and a server may ignore the number and decode greedily.
 """
 
-# Settings of transformers' generation alone. A task states every one that decides, since what is
-# left unsaid is taken from the checkpoint's own generation_config; other backends know none of them
-# and would refuse, or pass over, a request that has one.
+# Settings that only transformers has. A task states each that has an effect, since transformers
+# takes what is not stated from the checkpoint's generation_config; other backends would refuse or
+# ignore them.
 _TRANSFORMERS_ONLY = (
     "num_beams",
     "no_repeat_ngram_size",
@@ -28,18 +28,18 @@ _TRANSFORMERS_ONLY = (
     "min_length",
 )
 
-# What of a checkpoint's generation_config says nothing of greedy decoding or beams.
+# Settings of a generation_config that do not matter for greedy decoding or beams.
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
 
-# The packages that an output or a score depends on; not all of them need be there.
+# The packages that an output or a score depends on; some may not be installed.
 _PACKAGES = ("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "rapidfuzz", "numpy")
 
 
 def _on_transformers() -> bool:
-    """Tell whether the model generates with transformers, or is of another backend.
+    """Return whether the model generates with transformers.
 
-    lm-eval tells a task nothing of the model, but it loads the module of a model only for that
-    model, and before the tasks.
+    A task does not see the model, but lm-eval imports the module of a model only if it is used, and
+    before it builds the tasks.
     """
     return "lm_eval.models.huggingface" in sys.modules
 
@@ -53,9 +53,9 @@ def known_to_backend(decoding: Mapping[str, Any]) -> dict[str, Any]:
 def resolved_generation(
     decoding: Mapping[str, Any], arguments: checkpoints.Arguments
 ) -> dict[str, Any]:
-    """Return the settings that decide what is generated, those of the checkpoint among them.
+    """Return all settings that decide what is generated, including those of the checkpoint.
 
-    What a server makes of what is not said to it is not known here.
+    The defaults of a server are not known here.
     """
     known = known_to_backend(decoding)
     own = checkpoints.generation_config(arguments) if _on_transformers() else {}
@@ -65,9 +65,9 @@ def resolved_generation(
 
 @contextmanager
 def without_thinking(chat_template: Callable[..., str] | None) -> Iterator[bool | None]:
-    """Have a model's chat template ask for no reasoning, unless the user said otherwise.
+    """Switch off reasoning in a model's chat template, unless the user set it.
 
-    Yields what the template is told; None without a template, or where a server applies its own.
+    Yields the value of ``enable_thinking``; None without a template, or if a server has its own.
     """
     owner = getattr(chat_template, "__self__", None)
     asked = getattr(owner, "enable_thinking", None)
@@ -75,7 +75,7 @@ def without_thinking(chat_template: Callable[..., str] | None) -> Iterator[bool 
     if given is None or asked is not None or "enable_thinking" in given:
         yield asked if given is None else given.get("enable_thinking", asked)
         return
-    # hf passes all of chat_template_args on, vllm beside these an argument of its own.
+    # hf passes all of chat_template_args on; vllm has an argument for this one.
     name, value = (
         ("chat_template_args", {**given, "enable_thinking": False})
         if _on_transformers()
@@ -91,7 +91,7 @@ def without_thinking(chat_template: Callable[..., str] | None) -> Iterator[bool 
 
 @cache
 def package_versions() -> dict[str, str | None]:
-    """Return the versions that an output or a score depends on; None is not installed."""
+    """Return the versions that an output or a score depends on; None if not installed."""
     return {name: _version(name) for name in _PACKAGES}
 
 

@@ -1,4 +1,4 @@
-"""The checkpoint that a model's arguments name: its base, its adapter, the prompt it reads."""
+"""The checkpoint that a model's arguments name: its base, its adapter, its style of prompt."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 Arguments = Mapping[str, Any]
 """The arguments of one of lm-eval's models, with what ``--metadata`` adds to them."""
 
-# What is needed of an adapter's manifest, and of its base.
+# The required keys of an adapter's manifest, and of its base in there.
 _NEEDED: Mapping[str, type] = {
     **dict.fromkeys(("aspect", "corpus", "arm", "arm_sha256", "prompt_style"), str),
     "seed": int,
@@ -29,7 +29,7 @@ _NEEDED: Mapping[str, type] = {
 }
 _NEEDED_OF_BASE: Mapping[str, type] = {"path": str, "sha256": str}
 
-# What a generation_config.json tells besides settings.
+# Keys of a generation_config.json that are not settings.
 _NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
 
 # The settings of generation that older checkpoints have in config.json.
@@ -52,13 +52,13 @@ _GENERATION = (
 
 
 def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
-    """Return the manifest of the adapter, None where the arguments name no adapter.
+    """Return the manifest of the adapter; None if the arguments do not name an adapter.
 
-    Of an adapter that another program trained, that is ``adapter_sha256`` alone, which is None
-    where the adapter is not on this machine. Nothing is downloaded.
+    For an adapter that another program trained it has only ``adapter_sha256``, which is None if the
+    adapter is not on this machine. Nothing is downloaded.
 
     Raises:
-        ConfigError: a folder is missing, the base or the adapter is none, or they do not fit.
+        ConfigError: a folder is missing or not a checkpoint, or the adapter does not fit the base.
         ResultError: the manifest is damaged.
     """
     base = _find_base(arguments)
@@ -75,28 +75,28 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
 
 
 def base_sha256(arguments: Arguments) -> str | None:
-    """Return the digest of the base's weights, None where they are not on this machine.
+    """Return the digest of the base's weights; None if they are not on this machine.
 
     Raises:
-        ConfigError: a folder is missing, or is no checkpoint.
+        ConfigError: a folder is missing or not a checkpoint.
     """
     folder = _find_base(arguments)
     return None if folder is None else known_digest(folder)
 
 
 def adapter_name(arguments: Arguments) -> str | None:
-    """Return the folder or the hub's name of the adapter that the arguments name."""
+    """Return the folder, or the name on the hub, of the adapter."""
     return arguments.get("peft") or arguments.get("lora_local_path")  # of hf; of vllm
 
 
 def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> PromptStyle:
     """Return the style of prompt that the checkpoint reads.
 
-    It is the ``prompt_style`` that is asked for, else the one that the adapter was trained with,
-    else that of the base. A base that is not on this machine is taken for a causal model.
+    It is ``prompt_style`` if given, otherwise the style that the adapter was trained with,
+    otherwise that of the base. A base that is not on this machine is taken for a causal model.
 
     Raises:
-        ConfigError: the style that is asked for is unknown.
+        ConfigError: the given style is unknown.
     """
     asked = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
     if asked is None:
@@ -110,10 +110,10 @@ def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> Pro
 
 
 def has_chat_template(arguments: Arguments) -> bool | None:
-    """Say whether the tokenizer has a chat template, None where it is not on this machine.
+    """Return whether the tokenizer has a chat template; None if it is not on this machine.
 
     Raises:
-        ConfigError: a folder is missing, or is no checkpoint.
+        ConfigError: a folder is missing or not a checkpoint.
     """
     name = arguments.get("tokenizer") or arguments.get("pretrained")
     folder = _find(name, "tokenizer_config.json", arguments)
@@ -124,13 +124,13 @@ def has_chat_template(arguments: Arguments) -> bool | None:
 
 
 def generation_config(arguments: Arguments) -> dict[str, Any]:
-    """Return the settings of generation that the base brings along, as transformers reads them.
+    """Return the base's own generation settings, as transformers reads them.
 
-    Those are in its ``generation_config.json`` or else, of older checkpoints, in ``config.json``.
-    Without the base on this machine there are none to be known.
+    They are in its ``generation_config.json`` or, for older checkpoints, in ``config.json``. If the
+    base is not on this machine, they are not known, and empty.
 
     Raises:
-        ConfigError: a folder is missing, or is no checkpoint.
+        ConfigError: a folder is missing or not a checkpoint.
     """
     folder = _find_base(arguments)
     if folder is None:
@@ -145,7 +145,7 @@ def generation_config(arguments: Arguments) -> dict[str, Any]:
 
 @contextmanager
 def loading(name: str, remedy: str) -> Iterator[None]:
-    """Say of whatever a library raises in the block that the model cannot be loaded.
+    """Turn any error of a library in the block into one that says the model cannot be loaded.
 
     Raises:
         ConfigError: in place of such an error.
@@ -154,12 +154,12 @@ def loading(name: str, remedy: str) -> Iterator[None]:
         yield
     except SporError:
         raise
-    except Exception as error:  # of a damaged file they let through what their own libraries raise
+    except Exception as error:  # for a damaged file they raise errors of many kinds
         if is_about_code(error):
             raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
         what = f"{type(error).__name__}: {error}"
-        if isinstance(error, pickle.UnpicklingError):  # which advises to load it nevertheless
-            what = "its weights are a pickle that holds more than tensors, and could run code"
+        if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
+            what = "its weights are a pickle with more than tensors, which could run code"
         raise ConfigError(f"cannot be loaded: {what}", where=name, remedy=remedy) from error
 
 
@@ -171,12 +171,12 @@ OWN_CODE_REMEDY = (
 
 
 def is_about_code(error: Exception) -> bool:
-    """Say whether an error of transformers asks to let a checkpoint's own code run."""
+    """Return whether transformers asks for permission to run a checkpoint's own code."""
     return "trust_remote_code" in str(error)
 
 
 def _style_of_base(arguments: Arguments) -> PromptStyle:
-    if arguments.get("backend") in PROMPT_STYLES:  # of hf, where it goes before the config
+    if arguments.get("backend") in PROMPT_STYLES:  # of hf, which prefers it to the config
         backend: PromptStyle = arguments["backend"]
         return backend
     base = _find_base(arguments)
@@ -215,7 +215,7 @@ def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
     check_manifest(manifest, folder / MANIFEST)
     if manifest["adapter_sha256"] != known_digest(folder):
         raise ConfigError(
-            "the weights are not those that the manifest is about",
+            "the weights are not those that the manifest describes",
             where=folder,
             remedy="Train the adapter again.",
         )
@@ -223,10 +223,10 @@ def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
 
 
 def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
-    """Refuse a manifest that does not tell what is needed of an adapter.
+    """Refuse a manifest that lacks a required key.
 
     Raises:
-        ConfigError: a fact is missing, or of a wrong type.
+        ConfigError: a key is missing, or its value has the wrong type.
     """
     _check_types(manifest, _NEEDED, "", where)
     _check_types(manifest["base_model"], _NEEDED_OF_BASE, "base_model.", where)
@@ -247,12 +247,12 @@ def _check_types(
 def _check_base(
     made_for: Mapping[str, Any], name: str, base: Path | None, base_name: object
 ) -> None:
-    """Refuse a base of other weights; one that is not on this machine is known by its name."""
+    """Refuse a base with other weights; if it is not on this machine, one with another name."""
     fits = made_for["sha256"] == known_digest(base) if base else made_for["path"] == base_name
     if not fits:
         raise ConfigError(
-            f"was made for another base than {base_name}",
+            f"was trained on another base than {base_name}",
             where=name,
-            remedy=f"It was trained on {made_for['path']}, weights {made_for['sha256']}:"
-            " name that one with pretrained=.",
+            remedy=f"Name its base with pretrained=: {made_for['path']}, whose weights have the "
+            f"SHA-256 {made_for['sha256']}.",
         )

@@ -1,4 +1,4 @@
-"""The task files of a group as one folder, such as lm-eval takes: YAML that needs this package."""
+"""The task files of a group as one folder, as in lm-eval; they need this package."""
 
 import re
 from collections.abc import Container, Iterator
@@ -9,7 +9,7 @@ import yaml
 from spor_tasks.core.folders import atomic_folder
 from spor_tasks.harness import task_files
 
-# What the page says of this package alone.
+# The parts of the page that are only about this package.
 _OWN = re.compile(r"<!-- package -->\n.*?<!-- /package -->\n", flags=re.DOTALL)
 
 
@@ -46,5 +46,5 @@ def _files(group: str) -> Iterator[tuple[str, str]]:
 
 
 def _holds(name: str, exported: Container[str]) -> bool:
-    """Tell whether a task, or any in a group, is among those exported."""
+    """Return whether a task, or any task of a group, is exported."""
     return any(file.name in exported for file in task_files.expand([name]))

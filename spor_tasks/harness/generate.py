@@ -1,6 +1,6 @@
 """Writes the files of tasks and groups: ``python -m spor_tasks.harness.generate``.
 
-Run it after a set was added or changed, with the corpora at hand; the files are committed.
+Run it after a set was added or changed, where the corpora are; then commit the files.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 
 _VERSION, _GROUP_VERSION = 2.0, 1.0
-"""What the tasks and groups are at; the README of each benchmark tells what changed."""
+"""The versions of tasks and groups; the README of each benchmark lists the changes."""
 
 _BEAMS = "beam5"
 
@@ -28,7 +28,7 @@ def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
     There are two for tuned models, and for each arm of default sets one for untuned ones.
 
     Raises:
-        CorpusError: the data of sets is not at hand.
+        CorpusError: the data of a set is missing.
     """
     for spec in specs:
         folder = f"{spec.benchmark}/{spec.name.corpus}/{spec.name.aspect}"
@@ -58,7 +58,7 @@ def group_files(sets: Sets) -> Iterator[tuple[str, str]]:
 
 
 def group_content(name: str, members: Sequence[str]) -> dict[str, Any]:
-    """Return what the file of a group holds."""
+    """Return the content of the file of a group."""
     return {"group": name, "task": list(members), "metadata": {"version": _GROUP_VERSION}}
 
 

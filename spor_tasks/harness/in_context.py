@@ -21,17 +21,17 @@ _log = logging.getLogger(__name__)
 class InContextTask(SporTask):
     """A test set with demonstrations of one arm, chosen for each of its samples.
 
-    The task's file names the arm, ``icl_arm``, in its ``metadata``; ``num_fewshot`` is the most
-    that a prompt shows. The documents are the samples that every arm can cover with so many, and
-    list their demonstrations.
+    The task's file names the arm, ``icl_arm``, in its ``metadata``; a prompt shows at most
+    ``num_fewshot`` demonstrations. The documents are the samples that every arm can cover with at
+    most that many, and list their demonstrations.
 
     Raises:
-        ConfigError, SplitError, CorpusError: as :class:`SporTask` does, or there is nothing to
-            show: not a single demonstration is allowed, or no sample can be covered.
+        ConfigError, SplitError, CorpusError: as :class:`SporTask`, or no demonstration is allowed,
+            or no sample can be covered.
     """
 
     def download(self, *_: object, **__: object) -> None:
-        """Build the documents for as many demonstrations as are allowed now."""
+        """Build the documents for the allowed number of demonstrations."""
         pair, arm = self._plan.pair, self._plan.fewshot_arm
         self._prompted = _choose(pair, self.config.num_fewshot)
         number = pair.arms.index(arm)
@@ -46,17 +46,17 @@ class InContextTask(SporTask):
         }
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
-        """Return nothing to draw from: each document brings its own demonstrations."""
+        """Return nothing: each document has its own demonstrations."""
         return []
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
-        """Set a value; with another number of demonstrations come other documents."""
+        """Set a value; another number of demonstrations means other documents."""
         super().set_config(key, value, update)
         if key == "num_fewshot":
             self.download()
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
-        """Build the requests, and say how many samples there are demonstrations for."""
+        """Build the requests, and log how many samples there are demonstrations for."""
         _log.warning(
             "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
             self.config.task,
@@ -69,7 +69,7 @@ class InContextTask(SporTask):
         super().build_all_requests(**kwargs)
 
     def _matching(self) -> dict[str, Matching]:
-        """Return what the prompts of each arm show; of one arm there is nothing to match."""
+        """Return what the prompts of each arm show; empty for a single arm, which has no match."""
         arms = self._plan.pair.arms
         if len(arms) == 1:
             return {}
@@ -83,7 +83,7 @@ class InContextTask(SporTask):
         return super().fewshot_context(doc, **kwargs | {"num_fewshot": len(shown)})
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the settings as the result keeps them, with what was shown to how many samples."""
+        """Return the settings for the result, with what was shown and for how many samples."""
         config = super().dump_config()
         config["metadata"]["spor"] |= {
             "demonstrations_sha256": demonstrations.digest(self._prompted),
@@ -99,12 +99,12 @@ class InContextPairTask(InContextTask, PairTask):
 
 
 def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
-    """Return what a document tells of its demonstrations, in order."""
+    """Return the demonstrations of a document, in order."""
     return [
         {"id": sample.id, "prompt": prompt(sample, style), "target": sample.references[0]}
         for sample in samples
     ]
 
 
-_choose = cache(demonstrations.choose)  # as both arms show one choice, every checkpoint the same
+_choose = cache(demonstrations.choose)  # the same for the tasks of both arms
 _match = cache(demonstrations.matching)

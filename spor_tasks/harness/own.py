@@ -1,4 +1,4 @@
-"""Task files for a corpus of one's own: the aspects' questions, asked of a JSON Lines file."""
+"""Task files for a corpus of one's own, a JSON Lines file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _SETTINGS = ("seed", "restarts", "hide")
 
 
 class Made(NamedTuple):
-    """The group of all tasks, these with the sizes of their test sets, and why others are none."""
+    """The group of all tasks, the tasks with their sizes, and why other sets were refused."""
 
     group: str
     tasks: Mapping[str, int]
@@ -32,14 +32,14 @@ class Made(NamedTuple):
 def write(
     folder: Path, request: Request, aspects: Sequence[str] = (), *, overwrite: bool = False
 ) -> Made:
-    """Write the task files of all sets that a corpus allows; return what was made and what not.
+    """Write the task files of all sets that a corpus allows; return which were made.
 
-    ``request`` names the corpus and the settings that sets are built with, ``aspects`` what is
-    asked of it, everything if not said. The files hold the corpus, these settings and the digests
-    of the corpus and of each test set; the sets are built again when a task is loaded.
+    ``request`` has the corpus and the settings that sets are built with. ``aspects`` are all if
+    empty. The files name the corpus, these settings, and the digests of the corpus and of each test
+    set; the sets are built again when a task is loaded.
 
     Raises:
-        ConfigError: the folder holds something, or cannot be written.
+        ConfigError: the folder is not empty, or cannot be written.
         CorpusError: the corpus cannot be read.
         SplitError: the corpus allows none of these sets.
     """
@@ -71,7 +71,7 @@ def write(
 
 
 def load(own: Mapping[str, Any], aspect: str, part: str | None) -> SplitPair:
-    """Build the sets that a task's metadata describes; once in a process, unless the file changes.
+    """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:
         CorpusError: the corpus cannot be read, or is not the one that the task was made for.
@@ -93,8 +93,7 @@ def load(own: Mapping[str, Any], aspect: str, part: str | None) -> SplitPair:
         raise CorpusError(
             "has changed since its task files were made",
             where=file,
-            remedy=f"Make them again with `spor tasks make {file} --out DIR`, and train again what "
-            "was trained on it.",
+            remedy=f"Make them again with `spor tasks make {file} --out DIR`, and train again.",
         )
     return pair
 

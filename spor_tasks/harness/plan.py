@@ -1,4 +1,4 @@
-"""What a task's metadata asks for: which sets, which demonstrations, which adapter, which facts."""
+"""What a task's metadata asks for: sets, demonstrations, an adapter, a classifier of facts."""
 
 import logging
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ _log = logging.getLogger(__name__)
 Metadata = Mapping[str, Any]
 """A task's `metadata`: that of its file, then the model's arguments, then `--metadata`."""
 
-_FIRST = "spor"  # the benchmark of task files that name none
+_FIRST = "spor"  # the benchmark of task files that do not name one
 
 _FACTS_SETTINGS = ("model", "format", "label", "device", "batch_size")
 
 
 class Plan(NamedTuple):
-    """What a task is about to do: on which sets, and with which adapter."""
+    """The sets, the arm of the demonstrations, the adapter and the classifier of a task."""
 
     spec: SetSpec
     pair: SplitPair
@@ -35,13 +35,13 @@ class Plan(NamedTuple):
 
 
 def resolve(metadata: Metadata) -> Plan:
-    """Return what the metadata asks for; no model is needed to find its faults.
+    """Return what the metadata asks for, checked before any model is loaded.
 
     Raises:
-        ConfigError: there is no such benchmark or setting, or the adapter fits neither the base nor
-            the split.
+        ConfigError: there is no such benchmark or setting, or the adapter does not fit the base or
+            the sets.
         SplitError: the test set is not the one that the task was made for.
-        CorpusError: the data is not at hand, or not what was published.
+        CorpusError: the data is missing, or not what was published.
     """
     spec, pair = _sets(metadata)
     adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
@@ -50,7 +50,7 @@ def resolve(metadata: Metadata) -> Plan:
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
-    """Return the benchmark of a task, and what it calls the task's sets.
+    """Return the benchmark of a task, and the name of the task's sets.
 
     Raises:
         ConfigError: there is no such benchmark.
@@ -69,7 +69,7 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
 
 
 def is_on(metadata: Metadata, setting: str) -> bool:
-    """Return a setting that is true or false, false where it is not given.
+    """Return a setting that is true or false; false if it is not given.
 
     Raises:
         ConfigError: it is something else.
@@ -97,7 +97,7 @@ def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
     expected, actual = metadata["test_sha256"], split_digest(pair.test)
     if expected != actual:
         raise SplitError(
-            f"the test set has the SHA-256 {actual}, and the task was made for {expected}",
+            f"the test set has the SHA-256 {actual}, but the task was made for {expected}",
             where=metadata.get("config_source"),
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
             "that the task file belongs to, and let --metadata name no aspect, corpus or protocol.",
@@ -106,7 +106,7 @@ def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
 
 
 def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
-    """Return what stands in for an adapter's manifest where a baseline looks at a training set."""
+    """Return a manifest for a baseline that uses a training set, as if it were an adapter."""
     if (name := metadata.get("baseline_arm")) is None:
         return None
     arm = _find_arm(pair, name, "baseline_arm")
@@ -114,7 +114,7 @@ def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | N
 
 
 def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
-    """Return the arm that demonstrations come from: the one asked for, or else the first."""
+    """Return the arm of the demonstrations: the one asked for, otherwise the first."""
     asked = metadata.get("icl_arm") or metadata.get("fewshot_arm")
     if asked is None:
         return pair.arms[0] if pair.arms else None
@@ -157,9 +157,9 @@ def _facts(metadata: Metadata) -> Facts | None:
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:
-    """Refuse an adapter that was trained on none of the arms of this split.
+    """Refuse an adapter that was not trained on an arm of these sets.
 
-    Arms are compared, not test sets: several tasks test what one arm teaches.
+    Arms are compared, not test sets, since several tasks share their arms.
     """
     if is_on(metadata, "allow_split_mismatch") or adapter is None:
         return
@@ -173,6 +173,6 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
             f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "
             f"{adapter['corpus']}, SHA-256 {adapter['arm_sha256']}, which is not {names} here",
             where=checkpoints.adapter_name(metadata),
-            remedy="Evaluate one that was trained for this task, or say that you mean it with"
-            " --metadata allow_split_mismatch=true.",
+            remedy="Evaluate an adapter that was trained for this task, or allow this one with "
+            "--metadata allow_split_mismatch=true.",
         )

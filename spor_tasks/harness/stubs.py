@@ -1,4 +1,4 @@
-"""Makes the installed lm-eval know our tasks by itself: files in its task folder that name ours."""
+"""Registers our tasks with the installed lm-eval: stubs in its task folder that include ours."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _OTHER_WAYS = 'Without it, use `spor eval …`, or `lm_eval --include_path "$(sp
 
 
 class Changes(NamedTuple):
-    """How many stubs were written, were removed, and were right already."""
+    """How many stubs were written, were removed, and were already up to date."""
 
     written: int
     removed: int
@@ -28,10 +28,10 @@ class Changes(NamedTuple):
 
 
 def folder() -> Path:
-    """Return where the stubs of the installed lm-eval lie.
+    """Return the folder for stubs in the installed lm-eval.
 
     Raises:
-        ConfigError: there is no lm-eval in this environment, or only what one left behind.
+        ConfigError: lm-eval is not installed, or was uninstalled and left files behind.
     """
     found = find_spec("lm_eval")
     if found is None or not found.origin or not found.submodule_search_locations:
@@ -40,11 +40,11 @@ def folder() -> Path:
 
 
 def register(target: Path) -> Changes:
-    """Bring the stubs in ``target`` up to date: again is harmless, stale ones go.
+    """Bring the stubs in ``target`` up to date, and remove outdated ones; safe to repeat.
 
     Raises:
-        ConfigError: a file that is not ours has the name of a stub, or the folder is read-only;
-            then nothing, or not all, was written, and running again completes it.
+        ConfigError: a file that is not ours has the name of a stub, or the folder is read-only.
+            Some stubs may then be missing; registering again completes them.
     """
     wanted = {target / file.path.name: _stub(file.path) for file in task_files.files()}
     try:
@@ -71,21 +71,21 @@ def register(target: Path) -> Changes:
 
 
 def remove() -> Mapping[Path, Changes]:
-    """Remove our stubs from the installed lm-eval, or from what one that was uninstalled left.
+    """Remove our stubs from the installed lm-eval, or from the folder that an uninstalled one left.
 
     Raises:
-        ConfigError: there is neither, or the folder is read-only.
+        ConfigError: neither exists, or the folder is read-only.
     """
     found = find_spec("lm_eval")
     if found is None or found.origin:
         return {(target := folder()): unregister(target)}
-    # A folder without code, which Python takes for a package with parts in several places.
+    # A folder without code, which Python takes for a namespace package.
     done = {}
     for place in map(Path, found.submodule_search_locations or ()):
         target = place / "tasks" / _FOLDER
         done[target] = unregister(target)
         if done[target].removed:
-            # Because of the stubs, pip has left lm-eval's folders, empty.
+            # Because of the stubs, pip has not removed lm-eval's folders.
             for path, _, _ in os.walk(place, topdown=False):
                 with suppress(OSError):  # something else is in it
                     Path(path).rmdir()
@@ -113,13 +113,13 @@ def unregister(target: Path) -> Changes:
 
 
 def registered(target: Path) -> bool:
-    """Say whether every stub is there and names the file of this very installation."""
+    """Return whether every stub exists and includes the file of this installation."""
     return all(_content(target / file.path.name) == _stub(file.path) for file in task_files.files())
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time change stubs, where the system can lock a folder."""
+    """Let one process at a time change stubs, if the system can lock a folder."""
     try:
         import fcntl  # noqa: PLC0415 - Windows has none
     except ImportError:

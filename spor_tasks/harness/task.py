@@ -1,4 +1,4 @@
-"""A task of ours inside lm-eval: what its files name, and how it follows lm-eval's conventions."""
+"""Our tasks inside lm-eval."""
 
 import random
 from collections import defaultdict
@@ -19,7 +19,7 @@ from spor_tasks.harness import adapt, backends, checkpoints, filters
 from spor_tasks.harness.plan import is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
-# What a result keeps of the manifest of the adapter that it was reached with.
+# The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
     "arm",
     "arm_sha256",
@@ -43,38 +43,38 @@ _DEMONSTRATION_CUE: Mapping[PromptStyle, str] = {
 
 
 class SporTask(ConfigurableTask):  # type: ignore[misc]
-    """A test set and its prompts, with the arms of its split to draw demonstrations from.
+    """A test set and its prompts, with arms to draw demonstrations from.
 
-    The file of a task names benchmark, aspect, corpus, protocol, part and the test set's digest in
-    its ``metadata``. What ``--metadata`` may add:
+    The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
+    set's digest. ``--metadata`` may add:
 
-    - ``prompt_style``: ``causal`` or ``seq2seq``, where the model does not tell, or
-      ``instruction`` for one that was not tuned on the paper's prompts;
-    - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, the first one if not named; a
-      task that shows demonstrations anyway has its own arm;
-    - ``allow_split_mismatch=true``: evaluate an adapter that was trained on another split;
-    - ``held_out_reference=true``: take the first reference from each sample, and leave out samples
-      that have no other: what people write is then scored as outputs are;
-    - ``facts_model``: a classifier, on disk or the hub; tasks that score PARENT then give ``facts``
-      too. ``facts_format``, ``facts_label``, ``facts_device`` and ``facts_batch_size`` are as in
-      :func:`spor_tasks.metrics.classifier.load`.
+    - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
+      ``instruction`` for a model that was not tuned on the paper's prompts;
+    - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
+      demonstrations of its own has its own arm;
+    - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
+    - ``held_out_reference=true``: remove the first reference from each sample, and leave out
+      samples without another, so that a human text can be scored like an output;
+    - ``facts_model``: a classifier on the disk or the hub; tasks that score PARENT then also score
+      ``facts``. ``facts_format``, ``facts_label``, ``facts_device`` and ``facts_batch_size`` are as
+      in :func:`spor_tasks.metrics.classifier.load`.
 
-    With the model's argument ``baseline_arm`` a baseline is scored that looks at this training set.
+    The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.
 
-    What is scored of an output is what the filters of the file leave of it. Of models that are
-    given instructions, or prompts in a chat's template, reasoning and preambles are dropped too
+    Scored is what the filters in the task's file leave of an output. If a model is given
+    instructions or a chat template, reasoning and preambles are dropped as well
     (:func:`spor_tasks.harness.filters.for_untuned`).
 
-    Under ``spor`` the result says how these were resolved, and which adapter was evaluated.
+    The result says under ``spor`` how these settings were resolved, and which adapter was used.
 
     Raises:
-        ConfigError: a setting is unknown, or the adapter fits neither the base nor the split.
+        ConfigError: a setting is unknown, or the adapter does not fit the base or the sets.
         SplitError: the test set is not the one that the task was made for.
-        CorpusError: the data is not at hand, or not what was published.
+        CorpusError: the data is missing, or not what was published.
     """
 
     _fewshot_seed: int | None = None
-    _thinking: bool | None = None  # what the chat template was told, None without one
+    _thinking: bool | None = None  # of the chat template; None without one
     _found: dict[tuple[str, ...], dict[str, Any]]  # by a document's id with its texts
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -104,7 +104,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
                 **{key: value for key, value in config.items() if key != "class"},
                 "metadata": {**metadata, "spor": facts},
                 "metric_list": metrics,
-                "process_results": "spor_tasks",  # so that lm-eval looks for no metrics of its own
+                "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
                 "fewshot_split": arm,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
@@ -119,14 +119,14 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         self._filters = [filters.Chain(self.config.task, each) for each in filter_list]
 
     def download(self, *_: object, **__: object) -> None:
-        """Build the test set in memory: it is small, and nothing stale can be read back."""
+        """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
         docs = _docs(self._plan.pair.test, self._style)
         if self._holds_out:
             docs = _held_out_docs(self._plan.pair.test, self._style)
         self.dataset = {"test": dataset(docs)}
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
-        """Return what demonstrations are drawn from."""
+        """Return the documents that demonstrations are drawn from."""
         arm = self._plan.fewshot_arm
         return _docs(arm, self._style) if arm else []
 
@@ -136,7 +136,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         ctx: object,
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> list[Instance]:
-        """Return a request for each context, to a method of its own where it asks for beams."""
+        """Return a request for each context; beam search has a request type of its own."""
         requests = []
         for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
             request = super().construct_requests(doc, context, **kwargs)
@@ -145,7 +145,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
             if decoding.get("num_beams", 1) > 1:
                 request.request_type = backends.BEAM_REQUESTS
             request.arguments = prompt_, backends.known_to_backend(decoding)
-            if len(self._filters) == 1:  # for spor-hf, which stops where the rest would be cut
+            if len(self._filters) == 1:  # spor-hf stops generating where they cut
                 request.filters = self._filters[0].names
             requests.append(request)
         return requests
@@ -156,23 +156,23 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_seed = seed
 
     def fewshot_context(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
-        """Return the context; what it shows depends on the seed, the task and the sample alone.
+        """Return the context; demonstrations depend only on the seed, the task and the sample.
 
-        Neither the number of processes nor the samples before this one change a prompt, and the two
-        prompts of one sample follow the same demonstrations.
+        So the number of processes and the samples before this one do not change a prompt, and the
+        two prompts of a sample have the same demonstrations.
         """
         self.sampler.rnd = random.Random(f"{self._fewshot_seed} {self.config.task} {doc['id']}")
         return super().fewshot_context(doc, *args, **kwargs)
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
-        """Build the requests; a chat's template is asked for an answer without reasoning first."""
+        """Build the requests; a chat template is asked for answers without reasoning."""
         if kwargs.get("apply_chat_template"):
             self._set_filters(self.config.filter_list, for_untuned=True)
         with backends.without_thinking(kwargs.get("chat_template")) as self._thinking:
             super().build_all_requests(**kwargs)
 
     def apply_filters(self) -> list[Instance] | None:
-        """Filter the outputs, and measure them: lm-eval has all of them here, which is faster."""
+        """Filter the outputs, and measure all of them together, which is faster."""
         filtered: list[Instance] | None = super().apply_filters()
         self._found = {}
         for each in () if self._is_unscored else self._filters:
@@ -184,7 +184,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         return "bypass" in self.aggregation()  # with --predict_only
 
     def _judge(self, name: str) -> dict[tuple[str, ...], dict[str, Any]]:
-        """Return what each document scores, by its id with its texts."""
+        """Return the scores of each document, by its id and its texts."""
         requests: dict[str, list[Instance]] = defaultdict(list)
         for request in sorted(self.instances, key=lambda request: request.idx):
             requests[request.doc["id"]].append(request)
@@ -199,7 +199,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         return dict(zip(keys, found, strict=True))
 
     def process_results(self, doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
-        """Return what a document scored, which is logged with what a classifier says of it."""
+        """Return a document's scores; a classifier's verdicts are logged with the document."""
         if self._is_unscored:
             found: dict[str, Any] = super().process_results(doc, results)
             return found
@@ -209,7 +209,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         return scores
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the settings as the result keeps them, with what is known only after the run."""
+        """Return the settings for the result, with what is only known after the run."""
         config: dict[str, Any] = super().dump_config()
         facts = config["metadata"]["spor"]
         shown = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
@@ -224,7 +224,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
 
 
 def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return documents as lm-eval asks for them; a field that only some have is None in others.
+    """Return documents as lm-eval needs them; a field that some lack is None in those.
 
     `Dataset.from_list` would drop a field that the first one lacks.
     """
@@ -239,7 +239,7 @@ def _docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
 
 @cache
 def _held_out_docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
-    """Return documents without their samples' first references, which stand beside them.
+    """Return documents whose first reference is not in the sample but in ``held_out``.
 
     Raises:
         ConfigError: no sample has two references.

@@ -11,7 +11,7 @@ from spor_tasks.results.grid import Grid
 
 
 class Benchmark(Sets, Protocol):
-    """A benchmark, whole: its sets (:class:`~spor_tasks.core.contracts.Sets`) and its tables."""
+    """A whole benchmark: its sets (:class:`~spor_tasks.core.contracts.Sets`) and its tables."""
 
     @property
     def title(self) -> str:
@@ -23,7 +23,7 @@ class Benchmark(Sets, Protocol):
 
     @property
     def paper(self) -> str:
-        """Where the paper's numbers are from, in words; empty where none are shown."""
+        """Where the paper's numbers are from, in words; empty if none are shown."""
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""

@@ -1,4 +1,4 @@
-"""Comparisons as typed rows: what a model scored after each arm, and how the arms differ."""
+"""Comparisons as typed rows: what a model scored after each arm, and the arms' difference."""
 
 import statistics
 from collections import defaultdict
@@ -13,28 +13,28 @@ from spor_tasks.results.evidence import Evidence, Interval, Run, SystemPair, run
 from spor_tasks.results.reading import Problem, TaskResult
 
 MARKS = (("‡", 0.01), ("†", 0.05))
-"""The paper's marks of significance; each stands where p is below its number."""
+"""The paper's marks of significance, each with the p below which it is printed."""
 
 _MOST_WORDS = 32
-_MOST_FACTS = 6  # that tell rows apart; the problems name all of them
+_MOST_FACTS = 6  # in the name of a row; the problems name all facts in which rows differ
 _NOT_STATED = "not stated"
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
-_NO_SAMPLES = "no test without the same samples of both arms"
-_NO_VERDICT = "no sample has a verdict in every run"
+_NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
+_NO_VERDICT = "not tested: no sample has a verdict in every run"
 _UNPAIRED = "unpaired: the arms were trained with different seeds"
-_ONE_SEED = "of these checkpoints alone: one training seed says nothing of others"
+_ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
 
-# What a row cannot be merged over: it would be another test, or no row of a table.
+# Results that differ in one of these cannot be merged into one row.
 _IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a model scored on one task, run by run; ``seeds`` and ``values`` run in parallel.
+    """What a model scored on one task: a value and a training seed for each run.
 
-    The seeds are those of training; what was only shown, or nothing, has None. ``runs`` are the
-    files and tasks that the values are from. ``reason`` says why values are missing, all or some.
-    ``interval`` is that of the mean over runs. ``notes`` are what a reader must know besides.
+    The seed is None where the model was not trained on an arm. ``runs`` are the files and tasks
+    that the values are from. ``reason`` says why values are missing. ``interval`` is that of the
+    mean over runs. ``notes`` are other things that a reader must know.
     """
 
     values: tuple[float, ...] = ()
@@ -46,7 +46,7 @@ class Cell:
 
     @property
     def mean(self) -> float | None:
-        """The mean over runs, as the paper reports it; None where there is no value."""
+        """The mean over runs, as the paper reports it; None without a value."""
         return statistics.fmean(self.values) if self.values else None
 
     @property
@@ -57,12 +57,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first arm's score less the second's: negative where generalization costs.
+    """The first arm's score minus the second's: negative where generalization costs.
 
-    It is on the ``n`` samples, in so many ``clusters``, that have a verdict in every run; where the
-    samples are not at hand it is the difference of the means, and both are None. ``p`` is that of
-    :meth:`~spor_tasks.results.evidence.Evidence.p_values`, None where it cannot be tested, and
-    ``reason`` says why. ``mark`` is the paper's. ``notes`` are what a reader must know besides.
+    It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
+    Without logged samples it is the difference of the means, and both counts are None. ``p`` is
+    that of :meth:`~spor_tasks.results.evidence.Evidence.p_values`; if it is None, ``reason`` says
+    why. ``mark`` is the paper's. ``notes`` are other things that a reader must know.
     """
 
     value: float
@@ -77,15 +77,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What one model scored on one task by one metric, after each arm and ``as_is``, without.
+    """What one model scored on one task by one metric, with each arm and ``as_is`` (without one).
 
-    The arms are those of ``spec``; they may have been trained on or only shown. ``variant`` is how
-    the task asks, such as ``beam5`` or ``icl k=3``. There is a difference where there are two arms.
-    ``clusters`` counts the samples that show different units, None where the samples are not at
-    hand. ``published`` rows are the paper's. Where a model has several rows for a task,
-    ``evaluated`` and ``trained`` say what this one differs in, in how its results were reached and
-    in how its adapters were trained; ``merged`` says what its runs differ in because a user asked
-    for that. ``signature`` is that of the results.
+    The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
+    ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. There is a difference if
+    there are two arms. ``clusters`` counts the samples with different units; it is None without
+    logged samples. ``published`` rows are the paper's. If a model has several rows for a task,
+    ``evaluated`` says how this one was evaluated differently and ``trained`` how its adapters were
+    trained differently; ``merged`` says in what its runs differ because a user merged them.
+    ``signature`` is that of the results.
     """
 
     spec: SetSpec
@@ -121,17 +121,17 @@ class Comparison:
 
     @property
     def apart(self) -> str | None:
-        """What tells this row from the model's other rows of the task, None where it is alone."""
+        """How this row differs from the model's other rows of the task; None without others."""
         return "; ".join(filter(None, [self.evaluated, self.trained, self.merged])) or None
 
     @property
     def name(self) -> str:
-        """The model, with what tells this row from its other ones."""
+        """The model, and how this row differs from its other rows."""
         return f"{self.model} ({self.apart})" if self.apart else self.model
 
     @property
     def name_as_is(self) -> str:
-        """The model without its adapters, of which it may have several rows."""
+        """The model without adapters, which may also have several rows."""
         return f"{self.model} ({self.evaluated})" if self.evaluated else self.model
 
 
@@ -147,14 +147,14 @@ class Table:
 def comparisons(
     results: Iterable[TaskResult], evidence: Evidence, merge_by: Iterable[str] = ()
 ) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
-    """Group results by task and model into comparisons, sorted so; one for each main metric.
+    """Group results by task and model into sorted comparisons, one for each reported metric.
 
-    Results that differ in how they were evaluated, or whose adapters differ in how they were
-    trained, stand in rows of their own, but for the facts that ``merge_by`` names. Of two different
-    results for the same cell neither is used. The problems say all this.
+    Results that were evaluated differently, or whose adapters were trained differently, get rows of
+    their own, unless they differ only in the facts that ``merge_by`` names. If two results for the
+    same cell differ, neither is used. The problems report all this.
 
     Raises:
-        ConfigError: ``merge_by`` names something that results have not, or must agree in.
+        ConfigError: ``merge_by`` names a fact that no result has, or in which a row must agree.
     """
     results = tuple(results)
     builder = _Builder(evidence, _merged_facts(results, merge_by))
@@ -184,18 +184,18 @@ def _merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> fro
 
 
 _Key = tuple[tuple[str, str], ...]
-"""Facts, sorted: what results of one row agree in."""
+"""Sorted facts in which the results of a row agree."""
 
 
 class _Draft(NamedTuple):
-    """A row before its test, for tests of many rows together are hardly slower than one."""
+    """A row before its test: testing many rows together takes hardly longer than testing one."""
 
     row: Comparison
     pair: SystemPair | None
 
 
 class _Place(NamedTuple):
-    """The results of one arm by seed, and why others are left out."""
+    """The results of one arm, and why others are left out."""
 
     used: list[TaskResult]
     left_out: list[str]
@@ -206,7 +206,7 @@ _Places = Mapping[str | None, _Place]
 
 @dataclass(slots=True)
 class _Builder:
-    """Fills cells, and notes what is wrong with those it cannot fill.
+    """Fills cells, and collects the problems.
 
     ``merged`` are the facts in which the results of one row may differ.
     """
@@ -216,7 +216,7 @@ class _Builder:
     problems: list[Problem] = field(default_factory=list)
 
     def is_known(self, result: TaskResult) -> bool:
-        """Tell whether the sets have the arm; a result of another is left out, and noted."""
+        """Return whether the sets have the result's arm; if not, note that it is left out."""
         if result.arm in {None, *result.spec.arms}:
             return True
         what = f"{result.arm} is not an arm of {result.aspect}: left out"
@@ -224,20 +224,20 @@ class _Builder:
         return False
 
     def is_sound(self, result: TaskResult) -> bool:
-        """Tell whether every score is on its scale; what is not is left out, and noted."""
+        """Return whether every score is on its scale; if not, note that the result is left out."""
         for metric in result.spec.reported:
             low, high = scale_of(metric)
             value = result.scores.get(metric, low)
             if not low - _ROUNDING <= value <= high + _ROUNDING:
-                what = f"{metric} is {value}, which is not from {low} to {high}: left out"
+                what = f"{metric} is {value}, which is not between {low} and {high}: left out"
                 self.problems.append(Problem("schema", f"{result.file}: {result.task}", what))
                 return False
         return True
 
     def drafts(self, group: Sequence[TaskResult]) -> Iterator[_Draft]:
-        """Yield the rows of one model on one task: for each metric as many as ways to get there.
+        """Yield the rows of one model on one task: per metric one for each way to get results.
 
-        A result without an adapter stands in every row of results that were evaluated as it was.
+        A result without an adapter is part of every row that was evaluated in the same way.
         """
         evaluated: dict[_Key, list[TaskResult]] = defaultdict(list)
         for result in group:
@@ -255,7 +255,7 @@ class _Builder:
         for row in rows:
             places = self._places(row)
             main, *beside = row[0].spec.reported
-            # Earlier versions have fewer scores. Where there is none at all, one row says so.
+            # Results of earlier versions have fewer scores. Without any, the main one says so.
             known = [name for name in beside if any(name in result.scores for result in row)]
             for metric in (main, *known):
                 draft = self._draft(places, metric, row[0])
@@ -265,14 +265,14 @@ class _Builder:
         return tuple(sorted((k, v) for k, v in facts.items() if k not in self.merged))
 
     def _note_apart(self, rows: Sequence[Sequence[TaskResult]]) -> None:
-        """Note rows that were evaluated in another way, or trained in another way."""
+        """Note rows that were evaluated or trained differently from the first."""
         first = rows[0][0]
         for other, *_ in rows[1:]:
             keys = differing([first, other])
             details = "; ".join(
                 f"{key}: {first.facts.get(key)} against {other.facts.get(key)}" for key in keys
             )
-            what = f"stands apart from {first.file}, they differ in {details}"
+            what = f"is in another row than {first.file}: they differ in {details}"
             evaluated = any(key in first.signature for key in keys)
             where = f"{other.file}: {other.task}"
             self.problems.append(Problem("incomparable", where, what, lost=evaluated))
@@ -292,9 +292,9 @@ class _Builder:
                 places[arm].used.append(first)
             else:
                 places[arm].left_out.append(f"files differ on seed {seed}")
-            verdict = "the same scores, used once" if copies else "not the same, none is used"
+            verdict = "the same scores, used once" if copies else "other scores, none is used"
             for other in others:
-                what = f"holds the same cell as {first.file}: {verdict}"
+                what = f"is a result of the same run as {first.file}: {verdict}"
                 where = f"{other.file}: {other.task}"
                 self.problems.append(Problem("duplicate", where, what, lost=not copies))
         return places
@@ -365,7 +365,7 @@ def sorted_seeds(cell: Cell) -> list[int]:
 
 
 def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
-    """Yield what a reader must know of the results of one cell."""
+    """Yield what a reader must know about the results of a cell."""
     for package in sorted({name for result in results for name in result.versions}):
         versions = sorted({result.versions.get(package, "none") for result in results})
         if len(versions) > 1:
@@ -385,7 +385,7 @@ def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
 
 
 def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
-    """Say in what the results of a row differ because a user merged them."""
+    """Return in what the results of a row differ because a user merged them."""
     told = []
     for key in sorted(merged):
         values = sorted({result.facts[key] for result in results if key in result.facts})
@@ -405,7 +405,7 @@ def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Eviden
 
 
 def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:
-    """Return the rows by benchmark and aspect, in their order; what has no rows is left out."""
+    """Return the rows by benchmark and aspect, in their order."""
     found: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
         found[row.spec.benchmark, row.aspect].append(row)
@@ -415,9 +415,9 @@ def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:
 
 
 def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
-    """Return the keys of the facts that the results do not agree in.
+    """Return the keys of the facts in which the results differ.
 
-    What is said of training is asked of those alone that were trained.
+    Facts of training are compared among the trained results only.
     """
     trained = [result for result in results if result.training]
     return tuple(
@@ -436,7 +436,7 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
 def _told_apart(
     row: Comparison, results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str]
 ) -> Comparison:
-    """Return the row with what tells it from the model's other ones, which differ in the keys."""
+    """Return the row with its values of the keys in which the model's rows differ."""
     first = results[0]
     evaluated = [key for key in keys if key in first.signature]
     trained = [key for key in keys if key not in first.signature and first.training]
@@ -450,7 +450,7 @@ def _told_apart(
 
 
 def told_apart(facts: Mapping[str, str], keys: Sequence[str]) -> str | None:
-    """Return these facts in a few words, digests cut short; None where there are no keys."""
+    """Return these facts in a few words, with digests cut short; None without keys."""
     told = [_short(f"{key} {facts[key]}") for key in keys]
     if len(told) > _MOST_FACTS:
         told[_MOST_FACTS - 1 :] = [f"and {len(told) - _MOST_FACTS + 1} more"]

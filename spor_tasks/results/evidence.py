@@ -1,4 +1,4 @@
-"""How sure the tables are: intervals and tests from the samples that runs logged."""
+"""How certain scores and differences are: intervals and tests from logged samples."""
 
 import math
 import statistics
@@ -19,7 +19,7 @@ from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import TaskResult
 
 SEED = 0
-"""Of the resampling, so that the same files have the same intervals."""
+"""The seed of the resampling, so that equal files have equal intervals."""
 
 
 def scale_of(metric: str) -> tuple[float, float]:
@@ -28,14 +28,14 @@ def scale_of(metric: str) -> tuple[float, float]:
     return info.low, info.high
 
 
-_NORMAL = 1.959964  # of a normal distribution, 95 % is within so many standard errors
+_NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _DIGITS = 6
-_CLOSE = 1e-6  # between a logged score and the mean of its samples, which a file rounds nowhere
+_CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval and what it speaks of.
+    """A 95 % interval, and over what it is.
 
     ``source`` is
 
@@ -44,7 +44,7 @@ class Interval:
     - ``seeds``: other runs on these samples, by Student's t over the runs' scores;
     - ``stderr``: one run on other samples, by lm-eval's standard error.
 
-    The ends are rounded, so that no machine's sums show.
+    The ends are rounded, so that they are the same on every machine.
     """
 
     low: float
@@ -59,9 +59,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The values of one run's samples by metric, in the order of the samples' ids.
+    """The values of one run's samples by metric, sorted by the samples' ids.
 
-    ``clusters`` are samples that show the same units.
+    Samples with the same units form a cluster.
     """
 
     ids: tuple[str, ...]
@@ -74,7 +74,7 @@ Run = tuple[Path, str]
 
 
 def run_of(result: TaskResult) -> Run:
-    """Return what tells the result from all others."""
+    """Return what identifies a result."""
     return result.file, result.task
 
 
@@ -82,8 +82,8 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
     """Read the values of these metrics of a sample file.
 
     Raises:
-        ResultError: a line is damaged, a sample stands there twice, or they are not the samples
-            behind the result.
+        ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
+            result.
     """
     ids: list[str] = []
     units: list[frozenset[tuple[str, ...]]] = []
@@ -94,7 +94,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
         tally.add({metric: logged.scores.get(metric) for metric in metrics})
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(
-            f"holds {len(ids)} samples, {len(set(ids))} different ones, and the result is of "
+            f"has {len(ids)} samples, {len(set(ids))} of them different, but the result is of "
             f"{file.run.n}",
             where=file.path,
         )
@@ -109,7 +109,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
             math.isnan(logged_score) and math.isnan(reported)
         ):
             raise ResultError(
-                f"its samples have {metric} {logged_score:.4f}, and the result says {reported:.4f}",
+                f"its samples have {metric} {logged_score:.4f}, but the result says {reported:.4f}",
                 where=file.path,
             )
     return Logged(tuple(sorted(ids)), clusters_of(units[i] for i in order), columns)
@@ -117,7 +117,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
 
 @dataclass(frozen=True, slots=True)
 class SystemPair:
-    """Two systems and a metric: the runs of each, which differ in training seeds alone."""
+    """Two systems and a metric: the runs of each, which differ only in their training seeds."""
 
     one: tuple[Run, ...]
     other: tuple[Run, ...]
@@ -130,14 +130,14 @@ class SystemPair:
 
     @property
     def single(self) -> bool:
-        """Whether each system is a single run, so that nothing is known of other runs."""
+        """Whether each system is a single run, so that nothing is known about other runs."""
         return len(self.one) == len(self.other) == 1
 
 
 class Gap(NamedTuple):
-    """The difference of two systems on the ``n`` samples, in ``clusters``, that all runs have.
+    """The difference of two systems on the samples on which each of their runs has a verdict.
 
-    That is: those on which each of their runs has a verdict, if the others are missing.
+    There are ``n`` such samples, in ``clusters`` clusters.
     """
 
     value: float
@@ -149,7 +149,7 @@ class Gap(NamedTuple):
 class Evidence:
     """The values of all logged samples, and the scores of their resamples.
 
-    Runs on the same samples are resampled alike, so that their differences are too.
+    Runs on the same samples use the same resamples, so that their differences can be resampled.
     """
 
     def __init__(self, logged: Mapping[Run, Logged]) -> None:
@@ -168,8 +168,8 @@ class Evidence:
     def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
         """Return the interval of the results' mean.
 
-        Of several runs it is over runs and samples; without samples, over runs alone. Of one run
-        it is over samples, without them lm-eval's standard error.
+        For several runs it is over runs and samples, or over runs only if no samples were logged.
+        For one run it is over samples, or from lm-eval's standard error if none were logged.
         """
         runs = [run_of(result) for result in results]
         logged = self.is_logged(runs, metric)
@@ -189,7 +189,7 @@ class Evidence:
         return _within_scale(metric, center - reach, center + reach, "stderr")
 
     def gap(self, pair: SystemPair) -> Gap | None:
-        """Return the difference on the samples that all runs have, None if they share none."""
+        """Return the difference on the samples with a verdict in all runs; None without any."""
         if not self.has_samples(pair):
             return None
         columns, clusters = self._common(pair)
@@ -221,18 +221,19 @@ class Evidence:
     def interval_without_samples(
         self, metric: str, one: Sequence[float], other: Sequence[float]
     ) -> Interval | None:
-        """Return the interval of the first mean over seeds less the second."""
+        """Return the interval of the first mean over seeds minus the second."""
         return _over_seeds(metric, one, other)
 
     def p_values(
         self, pairs: Iterable[SystemPair], *, level: float | None = None
     ) -> Iterator[float | None]:
-        """Yield the two-sided p of no difference for each pair, None where it cannot be tested.
+        """Yield the two-sided p of no difference for each pair; None if it cannot be tested.
 
-        Where a system has several runs it is that of
-        :func:`~spor_tasks.metrics.significance.over_runs`, which knows that other runs would score
-        otherwise; else that of :func:`~spor_tasks.metrics.significance.randomization_p_values`.
-        With ``level`` all pairs together are held against it, after an adjustment for their number.
+        If a system has several runs, it is that of
+        :func:`~spor_tasks.metrics.significance.over_runs`, which accounts for the variation between
+        runs, otherwise that of :func:`~spor_tasks.metrics.significance.randomization_p_values`.
+        ``level`` is the significance level if the pairs are tested together: there are then enough
+        resamples to reach it after an adjustment for their number.
         """
         pairs = tuple(pairs)
         resamples = (
@@ -282,25 +283,25 @@ class Evidence:
         return math.nan if estimate is None else estimate.p
 
     def is_logged(self, runs: Iterable[Run], metric: str | None = None) -> bool:
-        """Tell whether the samples of all these runs are at hand, with this metric's values."""
+        """Return whether the samples of all these runs were logged, with this metric's values."""
         return all(
             run in self._logged and (metric is None or metric in self._logged[run].columns)
             for run in runs
         )
 
     def has_samples(self, pair: SystemPair) -> bool:
-        """Tell whether the samples of both systems are at hand, and the same."""
+        """Return whether both systems have logged samples, and the same ones."""
         return self.is_logged(pair.runs, pair.metric) and self._ids(pair.runs) is not None
 
     def counts(self, runs: Sequence[Run]) -> tuple[int, int] | None:
-        """Return the numbers of samples and of clusters of these runs, None unless the same."""
+        """Return the numbers of samples and clusters of runs; None if their samples differ."""
         if not self.is_logged(runs) or self._ids(runs) is None:
             return None
         first = self._logged[runs[0]]
         return len(first.ids), len(np.unique(first.clusters))
 
     def _ids(self, runs: Sequence[Run]) -> tuple[str, ...] | None:
-        """Return the ids of the samples of these runs, None unless they are the same."""
+        """Return the ids of the samples of these runs; None if they differ."""
         first = self._logged[runs[0]].ids
         return first if all(self._logged[run].ids == first for run in runs) else None
 
@@ -320,7 +321,7 @@ def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
 def _within_scale(
     metric: str, low: float, high: float, source: str, *, difference: bool = False
 ) -> Interval:
-    """Return the interval without what no score, or no difference of two, can be."""
+    """Return the interval, cut to what a score, or a difference of two, can be."""
     least, most = scale_of(metric)
     if difference:
         least, most = least - most, most - least

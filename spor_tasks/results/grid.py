@@ -1,4 +1,4 @@
-"""Which number stands where in a table, before any format: tables by arm, or by metric."""
+"""Tables before any format: which number is in which cell, by arm or by metric."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from spor_tasks.results.evidence import Interval
 
 
 class Number(NamedTuple):
-    """A cell of a grid: a number with its interval and mark, or none, and the notes on it."""
+    """A cell with a number, its interval and mark, and the numbers of its notes."""
 
     value: str
     interval: str = ""
@@ -22,16 +22,16 @@ class Number(NamedTuple):
 
 
 Content = str | Number
-"""What a cell of a grid shows; a text may be of anybody's writing."""
+"""What a cell shows; a text may come from outside, such as a model's name."""
 
 Line = tuple[Content, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One table as it is printed: our ``runs``, then the ``paper``'s rows, and numbered notes.
+    """One table: our ``runs``, then the ``paper``'s rows, and numbered notes.
 
-    ``caption`` says what holds of the whole table.
+    ``caption`` applies to the whole table.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Grid:
 
 
 _SOURCES = {
-    "seeds": "interval over training seeds alone, by Student's t",
+    "seeds": "interval over training seeds only, by Student's t",
     "stderr": "interval from lm-eval's standard error",
 }
 
@@ -61,17 +61,17 @@ class _Asked(Protocol):
 
 
 def section_title(row: _Asked) -> str:
-    """Return the words for a row's sets, without their part, and way of asking."""
+    """Return the title of a row's sets, without their part, and how the task asks."""
     return ", ".join(filter(None, [row.spec.title, row.variant]))
 
 
 def full_title(row: _Asked) -> str:
-    """Return the words for a row's task, the part of the sets included."""
+    """Return the title of a row's task, with the part of the sets."""
     return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
 
 
 class _Notes:
-    """Numbers the reasons for what is missing, each once."""
+    """Numbers the notes, each once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -85,11 +85,11 @@ class _Notes:
         return tuple(self._numbers)
 
 
-# --- An arm a column ------------------------------------------------------------------------------
+# --- One column for each arm ----------------------------------------------------------------------
 
 
 def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
-    """Return the rows, arms and difference beside each other; ``part`` heads the parts."""
+    """Return the rows with a column for each arm; ``part`` is the header of the parts."""
     arms = rows[0].spec.arms
     parts = any(row.part for row in rows)
     notes = _Notes()
@@ -133,7 +133,7 @@ def _part(row: Comparison, heading: str) -> str:
     return (row.spec.part_title or "").removeprefix(f"{heading} = ")
 
 
-# --- A metric a column ----------------------------------------------------------------------------
+# --- One column for each metric -------------------------------------------------------------------
 
 
 _Key = tuple[str | None, str]
@@ -143,7 +143,7 @@ _Key = tuple[str | None, str]
 def by_metric(
     title: str, rows: Sequence[Comparison], header: Callable[[_Key], str] | None = None
 ) -> Grid:
-    """Return the rows with metrics beside each other, and arms below each other.
+    """Return the rows with a column for each metric, and a line for each arm.
 
     ``header`` makes the header of a column from the part of the sets and the metric.
     """
@@ -185,7 +185,7 @@ def _model_lines(
 
 
 def _counts(rows: Iterable[Comparison]) -> str:
-    """Return the numbers of samples behind our rows, part by part where they differ."""
+    """Return the numbers of samples of our rows, for each part if they differ."""
     sizes = tuple(dict.fromkeys((row.part, _samples(row)) for row in rows if not row.published))
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
@@ -204,7 +204,7 @@ def _split(
 
 
 def _samples(row: Comparison) -> str:
-    """Return the number of samples, and of different sets of units where those are fewer."""
+    """Return the number of samples, and that of clusters if there are fewer."""
     if row.clusters is None or row.clusters == row.n:
         return f"{row.n:,}"
     return f"{row.n:,} in {row.clusters:,} clusters"
@@ -243,12 +243,12 @@ def _difference(row: Comparison, notes: _Notes) -> Number:
 
 
 def is_signed(metric: str) -> bool:
-    """Tell whether a score may be negative, as correlations are; its sign is then written."""
+    """Return whether a score may be negative, so that its sign is always written."""
     return score_info(metric).low < 0
 
 
 def interval_text(interval: Interval | None, metric: str) -> str:
-    """Return the ends as digits that are worth reading; τ has more of them."""
+    """Return both ends: two digits for a signed score, one for others."""
     if interval is None:
         return ""
     if is_signed(metric):
@@ -257,12 +257,12 @@ def interval_text(interval: Interval | None, metric: str) -> str:
 
 
 def source_text(interval: Interval | None) -> str | None:
-    """Return the note on an interval that is not over samples; None needs no note."""
+    """Return the note on an interval that is not over samples; None if it needs no note."""
     return None if interval is None else _SOURCES.get(interval.source)
 
 
 def _seeds(rows: Iterable[Comparison]) -> str:
-    """Return the training seeds of the arms, arm by arm where they are not the same."""
+    """Return the training seeds, for each arm if they differ."""
     rows = tuple(rows)
     arms = rows[0].spec.arms
     told = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]

@@ -18,19 +18,19 @@ from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
-_MOST_UNITS = 1_000  # of a sample; far above any, and far below what an array of groups holds
+_MOST_UNITS = 1_000  # of a sample: far more than any has, and few enough to group by
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One test sample of one run.
 
-    ``run`` says of what task, model, arm and seed. ``sample`` has the orders or hidden phrases that
-    its aspect adds. ``inputs`` are its prompts, ``contexts`` these as the model was given them,
-    after demonstrations and in a chat's template, ``outputs`` what it wrote to each, whole, and
-    ``scored`` what its filters left of that; of two input orders there are two of each, otherwise
-    one. ``scores`` holds the values of this sample by metric, as the run logged them.
-    ``prompt_sha256`` is lm-eval's digest of the (first) context.
+    ``run`` has the task, model, arm and seed. ``sample`` includes its challenge, such as orders or
+    hidden phrases. ``inputs`` are its prompts, ``contexts`` what the model was given: the prompts
+    after any demonstrations and in any chat template. ``outputs`` are what it wrote, ``scored``
+    what the filters left of that. A sample with two input orders has two of each, any other one.
+    ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
+    the (first) context.
     """
 
     run: TaskResult
@@ -44,7 +44,7 @@ class Record:
 
 
 class Scored(NamedTuple):
-    """What a run scored on a sample; samples with the same ``units`` are not independent."""
+    """A run's scores on a sample; samples with the same ``units`` are not independent."""
 
     id: str
     units: frozenset[tuple[str, ...]]
@@ -53,7 +53,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SampleFile:
-    """The samples of one result, on the disk: each pass over them reads the file again."""
+    """The samples of one result on the disk; each pass over them reads the file again."""
 
     path: Path
     run: TaskResult
@@ -62,7 +62,7 @@ class SampleFile:
         """Yield the samples in the order of the file, one in memory at a time.
 
         Raises:
-            ResultError: a line is cut short, or lm-eval did not write it; ``where`` names it.
+            ResultError: a line is incomplete, or lm-eval did not write it; ``where`` names it.
         """
         for place, row in self._rows():
             try:
@@ -72,7 +72,7 @@ class SampleFile:
             yield record
 
     def scores(self) -> Iterator[Scored]:
-        """Yield what each sample scored, which is cheaper than whole records.
+        """Yield the scores of each sample, faster than whole records.
 
         Raises:
             ResultError: as :meth:`records`.
@@ -108,16 +108,16 @@ def _parsed(line: bytes, most: int) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def find(result: TaskResult) -> SampleFile | None:
-    """Return the samples that lm-eval logged beside a result, None where it did not."""
+    """Return the samples that lm-eval logged with a result; None if it logged none."""
     name = f"samples_{result.task}_{_stamp(result.file)}.jsonl"
-    if Path(name).name != name:  # no file that lm-eval could have written
+    if Path(name).name != name:  # lm-eval cannot have written such a file
         return None
     path = result.file.with_name(name)
     return SampleFile(path, result) if is_file(path) else None
 
 
 def orphans(folder: Path) -> tuple[Path, ...]:
-    """Return the sample files below a folder that no result file stands beside."""
+    """Return the sample files below a folder that have no result file next to them."""
     return tuple(
         path
         for path in sorted(folder.rglob("samples_*.jsonl"))
@@ -146,7 +146,7 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what was scored of each output; a log that does not tell is of first lines."""
+    """Return what was scored of each output; the first lines if the log does not say it."""
     texts = [
         each[0] if isinstance(each, list) and each else each
         for each in (logged if isinstance(logged, list) else [])
@@ -157,10 +157,10 @@ def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sound(sample: Sample) -> Sample:
-    """Return the sample if its fields are what they say, whoever wrote the file.
+    """Return the sample if its fields have the right types and ranges: files may be hostile.
 
     Raises:
-        TypeError, ValueError: they are not.
+        TypeError, ValueError: a field does not.
     """
     _texts([sample.id, sample.corpus, *sample.references])
     _texts(part for unit in sample.units for part in unit)
@@ -213,5 +213,5 @@ def _damaged(place: str, error: Exception) -> ResultError:
     return ResultError(
         f"is not a sample of our tasks as lm-eval logs it: {type(error).__name__}: {error}",
         where=place,
-        remedy="The run may have been cut short; run it again.",
+        remedy="The run may have been interrupted. Run it again.",
     )

@@ -14,20 +14,20 @@ from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.registry import registry
 from spor_tasks.results.schema import faults
 
-# lm-eval joins a metric's name and its filter's; ours have the one filter `none`.
+# lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
 
-_FIRST = "spor"  # the benchmark of results that name none
+_FIRST = "spor"  # the benchmark of results that do not name one
 
-# What lm-eval says of chats beside the tasks.
+# Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """The adapter that a result was reached with, trained on an arm by our training.
+    """The adapter that was evaluated, trained on an arm by our training.
 
-    Of a baseline that looks at the arm, ``seed`` and ``sha256`` are None.
+    For a baseline that uses an arm's training set, ``seed`` and ``sha256`` are None.
     """
 
     arm: str
@@ -39,19 +39,20 @@ class Adapter:
 class TaskResult:
     """One task's scores of one checkpoint.
 
-    ``scores`` maps metrics to values on the paper's scale, ``n`` counts the samples behind them.
-    ``signature`` holds whatever can change the scores besides the checkpoint: results of different
-    signatures must not stand in one comparison. ``training`` holds how the adapter was trained, all
-    but the seed and the arm: adapters that differ there are not runs of one system. ``versions``
-    are those of the packages that generated and scored; where they differ, a reader is told.
+    ``scores`` maps metrics to values on the paper's scale; ``n`` is the number of samples.
+    ``signature`` holds whatever can change the scores, except for the checkpoint: results with
+    different signatures must not be compared. ``training`` holds how the adapter was trained,
+    except for the seed and the arm: adapters that differ in it are not runs of one system.
+    ``versions`` are those of the packages that generated and scored; if they differ, the report
+    says so.
 
-    ``adapter`` is None where the model was not tuned on an arm; an adapter that tells no arm is
-    part of the model's name. ``spec`` says of what sets, ``variant`` how they were asked, such as
-    ``beam5`` or ``icl k=3``. ``shown_arm`` is the arm that demonstrations were of, None where there
-    were none. ``comparison`` is the task without the arm that the tasks of a comparison differ in,
-    and with the number of demonstrations where there are any. ``prompts_cut`` counts prompts that
-    were longer than the model takes; None where nobody looked. ``stderrs`` are lm-eval's standard
-    errors of the scores, over samples, where it has them.
+    ``adapter`` is None if the model was not tuned on an arm; an adapter of an unknown arm is part
+    of the model's name. ``spec`` are the sets, ``variant`` is how the task asks, such as ``beam5``
+    or ``icl k=3``. ``shown_arm`` is the arm of the demonstrations, None without any.
+    ``comparison`` is the task without the shown arm, in which the tasks of a comparison differ, and
+    with the number of demonstrations, if any. ``prompts_cut`` counts the prompts that were longer
+    than the model takes; None if nothing counted them. ``stderrs`` are lm-eval's standard errors of
+    the scores, over samples.
     """
 
     file: Path
@@ -77,40 +78,40 @@ class TaskResult:
 
     @property
     def corpus(self) -> str:
-        """What they are made of."""
+        """The corpus that the sets are made of."""
         return self.spec.name.corpus
 
     @property
     def protocol(self) -> str:
-        """Their kind, ``published`` or ``strict``."""
+        """The kind of sets, such as ``published`` or ``strict``."""
         return self.spec.name.protocol
 
     @property
     def part(self) -> str | None:
-        """Which of several."""
+        """Which of several sets."""
         return self.spec.name.part
 
     @property
     def arm(self) -> str | None:
-        """The arm that the model was tuned on, or else shown."""
+        """The arm that the model was tuned on, otherwise the one it was shown."""
         return self.adapter.arm if self.adapter else self.shown_arm
 
     @property
     def seed(self) -> int | None:
-        """The seed that the adapter was trained with; None where nothing was."""
+        """The seed that the adapter was trained with; None without an adapter."""
         return self.adapter.seed if self.adapter else None
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Signature and training together: all in which results of one row must agree."""
+        """Signature and training together: the results of a row must agree in all of it."""
         return {**self.signature, **self.training}
 
 
 class Problem(NamedTuple):
-    """What is wrong with a file, or with what two files say together.
+    """What is wrong with a file, or with two files together.
 
-    ``kind`` is one word, for programs. ``lost`` tells whether a result is left out of what was
-    asked for, or stands apart from what it was to be compared with.
+    ``kind`` is one word, for programs. ``lost`` is whether a result is left out, or is not compared
+    with the others.
     """
 
     kind: str
@@ -123,18 +124,18 @@ class Problem(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The results of many files, and what is wrong with others."""
+    """The results of many files, and the problems with other files."""
 
     results: tuple[TaskResult, ...]
     problems: tuple[Problem, ...]
 
 
 def read(file: Path) -> tuple[TaskResult, ...]:
-    """Read every SPOR task of one lm-eval result file; tasks of other packages are passed over.
+    """Read our tasks from one lm-eval result file; tasks of other packages are skipped.
 
     Raises:
-        ResultError: the file is cut short or no result file, or does not say of a SPOR task what
-            `schema.json` asks for.
+        ResultError: the file is incomplete or not a result file, or one of our tasks lacks what
+            `schema.json` requires.
     """
     found = _collected([file])
     for problem in found.problems:
@@ -142,26 +143,26 @@ def read(file: Path) -> tuple[TaskResult, ...]:
             raise ResultError(
                 problem.what,
                 where=file,
-                remedy="The run may have been cut short, or be of another version of spor-tasks; "
-                "run it again.",
+                remedy="The run may have been interrupted, or be of another version of spor-tasks. "
+                "Run it again.",
             )
     return found.results
 
 
 def collect(paths: Iterable[Path]) -> Collected:
-    """Read result files, and all that lie in the given folders, in the order of their paths.
+    """Read result files, and all in the given folders, in the order of their paths.
 
-    What cannot be read is named among the problems; the rest is there nevertheless.
+    Files that cannot be read are named in the problems.
 
     Raises:
-        ResultError: a path is missing, or nothing of SPOR was found.
+        ResultError: a path is missing, or there are no results of our tasks.
     """
     given = tuple(paths)
     files = {os.path.realpath(file): file for file in sorted(_result_files(given))}
     found = _collected(files.values())
     if not found.results:
         raise ResultError(
-            "holds no results of SPOR tasks",
+            "has no results of SPOR tasks",
             each=tuple(map(str, found.problems)),
             where=", ".join(map(str, given)),
             remedy="Give the folder that `--output_path` named.",
@@ -178,7 +179,7 @@ def _collected(files: Iterable[Path]) -> Collected:
 
 
 def _items(file: Path) -> Iterator[TaskResult | Problem]:
-    """Yield what each SPOR task of a file comes to."""
+    """Yield the result of each of our tasks in a file, or a problem."""
     try:
         content = read_json(file, ResultError)
     except ResultError as error:
@@ -190,8 +191,8 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         return
     tasks = tuple(_our_tasks(content))
     if not tasks:
-        others = ", ".join(content["configs"]) or "no task at all"
-        yield Problem("foreign", str(file), f"holds no SPOR task: {others}", lost=False)
+        others = ", ".join(content["configs"]) or "none"
+        yield Problem("foreign", str(file), f"has no SPOR tasks; its tasks: {others}", lost=False)
     for task in tasks:
         if fault := next(_faults(task, content), None):
             what = f"is not a result file of this version: {fault}"
@@ -221,7 +222,7 @@ def _without_tasks(content: object) -> object:
 
 
 def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a result file lacks to one of our tasks, whatever the user named it."""
+    """Yield what a result file lacks about one of our tasks, whatever its name."""
     for part, name in _PARTS:
         yield from faults(content[part].get(task), name, f"{part}.{task}")
 
@@ -250,7 +251,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
     arguments = _arguments(run)
     adapter = _adapter(facts["adapter"])
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
-    chosen = "icl_arm" in metadata  # for each sample, and for all arms at once
+    chosen = "icl_arm" in metadata  # demonstrations for each sample, and for all arms at once
     spec = _spec(metadata)
     shots = config["num_fewshot"]
     comparison, variant = _asked(task, spec, metadata, shots)
@@ -281,7 +282,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
             **{key: str(content.get(key)) for key in _CHAT},
-            # Without a chat it is true or null depending on how lm-eval was called, to no effect.
+            # Without a chat it has no effect, and is true or null as lm-eval was called.
             "fewshot_as_multiturn": str(
                 content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
             ),
@@ -295,14 +296,14 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
         versions={
             name: version
             for name, version in facts["packages"].items()
-            if version is not None and name != "lm_eval"  # which is in the signature
+            if version is not None and name != "lm_eval"  # in the signature
         },
         stderrs=_stderrs(content["results"][task]),
     )
 
 
 def _spec(metadata: Mapping[str, Any]) -> SetSpec:
-    """Return what the benchmark says of the sets; earlier versions had one benchmark.
+    """Return the declaration of the sets; results of earlier versions name no benchmark.
 
     Raises:
         ConfigError, SplitError: there is no such benchmark, aspect or part.
@@ -316,12 +317,12 @@ def _spec(metadata: Mapping[str, Any]) -> SetSpec:
 def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
-    How a task asks that has another name than ours is only known by that name.
+    Of a task that a user renamed, how it asks is not known; its name stands for it.
     """
     arm = metadata.get("icl_arm")
     number = f"k={shots}" if shots else None
     comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), number]))
-    for decoding in (metadata.get("decoding"), "beam5"):  # earlier versions did not say it
+    for decoding in (metadata.get("decoding"), "beam5"):  # earlier versions do not state it
         if task == spec.task_name(arm, decoding):
             return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison
@@ -343,7 +344,7 @@ def _arguments(run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _dtype(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
-    """Return the type of the weights: as loaded where the backend says so, else as asked for."""
+    """Return the type of the weights: as loaded if the backend states it, otherwise as asked."""
     return str(run.get("model_dtype") or arguments.get("dtype")).removeprefix("torch.")
 
 
@@ -351,7 +352,7 @@ _QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "aut
 
 
 def _quantization(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
-    """Return how the weights were shortened: as loaded where the backend says so, else as asked."""
+    """Return the quantization: as loaded if the backend states it, otherwise as asked for."""
     if "quantization" in run:  # of spor-hf
         return str(run["quantization"])
     asked = (f"{name}={arguments[name]}" for name in _QUANTIZING if _is_on(arguments.get(name)))
@@ -363,9 +364,9 @@ def _is_on(value: object) -> bool:
 
 
 def _training(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return how an adapter was trained, all but the seed and the arm.
+    """Return how an adapter was trained, except for the seed and the arm.
 
-    An adapter without its settings, of an earlier version, is known by how many pairs it saw.
+    An adapter of an earlier version has no settings, only the number of pairs it was trained on.
     """
     adapter = facts["adapter"]
     settings = adapter.get("settings") or {"pairs": adapter.get("pairs")}

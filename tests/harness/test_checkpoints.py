@@ -76,7 +76,7 @@ def test_an_adapter_made_for_another_base_is_refused(
     tmp_path: Path, base: Path, adapter: Path
 ) -> None:
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
-    with pytest.raises(ConfigError, match="made for another base than") as caught:
+    with pytest.raises(ConfigError, match="trained on another base than") as caught:
         checkpoints.find_adapter(arguments(other, adapter))
     assert caught.value.where == str(adapter)
     assert str(base) in str(caught.value.remedy)
@@ -107,7 +107,7 @@ def test_an_adapter_of_another_program_is_known_by_its_weights_alone(
 
 def test_weights_that_the_manifest_is_not_about_are_refused(base: Path, adapter: Path) -> None:
     (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
-    with pytest.raises(ConfigError, match="not those that the manifest is about"):
+    with pytest.raises(ConfigError, match="not those that the manifest describes"):
         checkpoints.find_adapter(arguments(base, adapter))
 
 
