@@ -4,13 +4,13 @@
 and computes nothing. Leaderboards and comparisons of two runs work in the same way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from spor_tasks.core.files import atomic_write, writing
 from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
+from spor_tasks.report.formats import save
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.model_card import model_index_yaml
 from spor_tasks.results.logged import SampleFile
@@ -33,21 +33,6 @@ _MANY_BYTES = 30_000_000
 PAGE = "page.html"
 """The file of a report that shows everything."""
 
-_REPORT: tuple[tuple[str, Callable[[Report], str]], ...] = (
-    ("report.md", render.markdown),
-    ("report.tex", render.latex),
-    ("report.csv", render.tidy_csv),
-    ("report.json", render.as_json),
-)
-
-
-_LEADERBOARD: tuple[tuple[str, Callable[[Leaderboard], str]], ...] = (
-    ("leaderboard.md", leaderboard_text.markdown),
-    ("leaderboard.csv", leaderboard_text.tidy_csv),
-    ("leaderboard.json", leaderboard_text.as_json),
-    ("model-index.yaml", lambda board: model_index_yaml(board.rows)),
-)
-
 
 def write(
     paths: Sequence[Path],
@@ -67,14 +52,18 @@ def write(
     """
     report = collect(paths, merge_by)
     if out is not None:
-        for name, text in _REPORT:
-            _write_text(out / name, text(report))
+        texts = {
+            "report.md": render.markdown(report),
+            "report.tex": render.latex(report),
+            "report.csv": render.tidy_csv(report),
+            "report.json": render.as_json(report),
+        }
+        save(out, texts)  # before the samples, which may take minutes
         browsed = browser.browse(report.samples, jobs=_useful(jobs, report.samples))
         drawn = plots.draw(report, browsed.outcomes)
         for plot in drawn:
-            _write_text(out / "plots" / f"{plot.name}.svg", plot.svg)
-            _write(out / "plots" / f"{plot.name}.png", plot.png)
-        _write_text(out / PAGE, page.page(report, browsed, drawn))
+            save(out / "plots", plot.files)
+        save(out, {PAGE: page.page(report, browsed, drawn)})
     return report
 
 
@@ -89,8 +78,13 @@ def write_leaderboard(
     """
     board = rank(paths, merge_by)
     if out is not None:
-        for name, text in _LEADERBOARD:
-            _write_text(out / name, text(board))
+        files = {
+            "leaderboard.md": leaderboard_text.markdown(board),
+            "leaderboard.csv": leaderboard_text.tidy_csv(board),
+            "leaderboard.json": leaderboard_text.as_json(board),
+            "model-index.yaml": model_index_yaml(board.rows),
+        }
+        save(out, files)
     return board
 
 
@@ -103,19 +97,10 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
     """
     found = diff(before, after)
     if out is not None:
-        _write_text(out / "diff.json", diff_text.as_json(found))
+        save(out, {"diff.json": diff_text.as_json(found)})
     return found
 
 
 def _useful(jobs: int, files: Sequence[SampleFile]) -> int:
     """Return the number of processes: starting them takes as long as reading some megabytes."""
     return jobs if sum(file.path.stat().st_size for file in files) > _MANY_BYTES else 1
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write(path, text.encode(errors="backslashreplace"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    with writing(path), atomic_write(path) as file:
-        file.write(content)

@@ -7,9 +7,27 @@ from pathlib import Path
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.agreement import Agreement, Estimate
 from spor_tasks.metrics.correlation import FEWEST
-from spor_tasks.report import figures, formats, plots
 from spor_tasks.report.escape import markdown_text
-from spor_tasks.report.figures import LOOKS, SOFT, Plot
+from spor_tasks.report.figures import (
+    LOOKS,
+    SOFT,
+    Plot,
+    drawing,
+    explain,
+    panels_of,
+    plot_of,
+    point,
+    short,
+)
+from spor_tasks.report.formats import (
+    csv_table,
+    json_text,
+    markdown_tables,
+    plain_tables,
+    plain_value,
+    save,
+)
+from spor_tasks.report.plots import available
 from spor_tasks.results.grid import Grid, Line, Number
 
 LEVELS = ("texts", "systems")
@@ -34,12 +52,12 @@ def legend(found: Sequence[Agreement]) -> str:
 
 def terminal(found: Sequence[Agreement]) -> str:
     """Return the correlations as aligned columns."""
-    return formats.plain(_grids(found), legend(found))
+    return plain_tables(_grids(found), legend(found))
 
 
 def markdown(found: Sequence[Agreement]) -> str:
     """Return the correlations as Markdown."""
-    return formats.markdown(_TITLE, markdown_text(legend(found)), _grids(found))
+    return markdown_tables(_TITLE, markdown_text(legend(found)), _grids(found))
 
 
 def _grids(found: Iterable[Agreement]) -> Iterator[Grid]:
@@ -93,7 +111,7 @@ def _p(p: float) -> str:
 
 def as_json(found: Sequence[Agreement]) -> str:
     """Return everything as JSON, with null for undefined numbers."""
-    return formats.json_text({"legend": legend(found), "agreements": found})
+    return json_text({"legend": legend(found), "agreements": found})
 
 
 _PLACE = ("file", "judgement", "over", "n", "inputs", "left_out", "resamples", "seed")
@@ -111,13 +129,13 @@ def correlations_csv(found: Iterable[Agreement]) -> str:
             **_place(each, row.over),
             "metric": row.metric,
             "coefficient": name,
-            **formats.plain_value(getattr(row, name)),
+            **plain_value(getattr(row, name)),
         }
         for each in found
         for row in each.correlations
         for name in COEFFICIENTS
     )
-    return formats.csv_table((*_PLACE, "metric", "coefficient", *Estimate._fields), rows)
+    return csv_table((*_PLACE, "metric", "coefficient", *Estimate._fields), rows)
 
 
 def differences_csv(found: Iterable[Agreement]) -> str:
@@ -126,13 +144,13 @@ def differences_csv(found: Iterable[Agreement]) -> str:
     rows = (
         {
             **_place(each, row.over),
-            **formats.plain_value({name: getattr(row, name) for name in told}),
-            **formats.plain_value(row.difference),
+            **plain_value({name: getattr(row, name) for name in told}),
+            **plain_value(row.difference),
         }
         for each in found
         for row in each.differences
     )
-    return formats.csv_table((*_PLACE, "metric", "other", *Estimate._fields, "t", "p"), rows)
+    return csv_table((*_PLACE, "metric", "other", *Estimate._fields, "t", "p"), rows)
 
 
 def write(found: Sequence[Agreement], out: Path) -> None:
@@ -142,38 +160,34 @@ def write(found: Sequence[Agreement], out: Path) -> None:
         ConfigError: the folder cannot be written.
     """
     drawn = plot(found)
-    pictures = {"agreement.svg": drawn.svg, "agreement.png": drawn.png} if drawn else {}
-    files = {
+    texts = {
         "agreement.md": markdown(found),
         "agreement.json": as_json(found),
         "correlations.csv": correlations_csv(found),
         "differences.csv": differences_csv(found),
-        **pictures,
     }
-    formats.save(out, files)
+    save(out, texts | (drawn.files if drawn else {}))
 
 
 def plot(found: Sequence[Agreement]) -> Plot | None:
     """Return Pearson correlations in a panel for each judgement; None without matplotlib."""
     shown = [each for each in found if each.correlations]
-    if not shown or not plots.available():
+    if not shown or not available():
         return None
     titles = [f"{visible(each.file.stem)}\n{visible(each.judgement)}" for each in shown]
     most = max(len(each.correlations) // len(LEVELS) for each in shown)
-    with figures.settings():
-        figure, grid, dropped = figures.panels_of(titles, 1.1 + 0.22 * most)
+    with drawing():
+        figure, grid, dropped = panels_of(titles, 1.1 + 0.22 * most)
         for each, axes in zip(shown, grid, strict=False):
             for over, look, shift in zip(LEVELS, LOOKS, (-0.12, 0.12), strict=True):
                 rows = [row for row in each.correlations if row.over == over]
                 for at, row in enumerate(rows):
                     value, *ends = row.pearson
-                    figures.point(axes, value, ends, at + shift, look)
-            axes.set_yticks(range(len(rows)), [figures.short(row.metric) for row in rows])
+                    point(axes, value, ends, at + shift, look)
+            axes.set_yticks(range(len(rows)), [short(row.metric) for row in rows])
             axes.set_ylim(most - 0.4, -0.6)
             axes.grid(axis="x")
             axes.axvline(0, color=SOFT, linewidth=0.8)
-        figures.legend(
-            figure, [(look, f"over {over}") for look, over in zip(LOOKS, LEVELS, strict=True)]
-        )
+        explain(figure, [(look, f"over {over}") for look, over in zip(LOOKS, LEVELS, strict=True)])
         caption = "Pearson's correlation with the judgement, with 95 % intervals over inputs."
-        return figures.plot_of(figure, "agreement", _TITLE, caption + dropped, wide=len(shown) > 1)
+        return plot_of(figure, "agreement", _TITLE, caption + dropped, wide=len(shown) > 1)

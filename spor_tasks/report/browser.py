@@ -10,8 +10,7 @@ import gzip
 import json
 import math
 import multiprocessing
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -32,33 +31,45 @@ _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 _KINDS = {"unit": "u", "doubtful unit": "d", "phrase": "p", "leak": "l", "inner leak": "i"}
 
 
-@dataclass(frozen=True, slots=True)
+class Asked(NamedTuple):
+    """A sample as a run got it; ``row`` is what the page keeps of it, as JSON."""
+
+    id: str
+    size: int
+    category: str | None
+    inputs: tuple[str, ...]
+    row: str
+
+
+@dataclass(slots=True)
 class TestSet:
-    """The samples of a task that runs have outputs for: their sizes and categories."""
+    """The samples of a task, gathered from its runs: by number, and the numbers by id."""
 
     task: TaskResult
-    sizes: Sequence[int]
-    categories: Sequence[str | None]
+    samples: list[Asked] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, asked: Asked) -> int:
+        """Return the number of a sample, which is the next one if it is new."""
+        number = self.numbers.setdefault(asked.id, len(self.samples))
+        if number == len(self.samples):
+            self.samples.append(asked)
+        return number
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """The outcome of one run, sample by sample.
 
-    ``samples`` are numbers of samples of ``test``, ``scores`` the values of the headline, NaN
-    for no verdict, and ``faults`` the kinds of error.
+    ``samples`` are numbers of samples of ``test``, ``scores`` the values of the headline, rounded,
+    None for no verdict, and ``faults`` the kinds of error.
     """
 
     run: TaskResult
     test: TestSet
     samples: Sequence[int]
-    scores: Sequence[float]
+    scores: Sequence[float | None]
     faults: Sequence[tuple[Fault, ...]]
-
-    @property
-    def metric(self) -> str:
-        """The samples that the scores belong to."""
-        return self.run.spec.headline
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +116,6 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 # --- One run, by itself: what takes time, and can be done for several runs at once ----------------
 
 
-class _Asked(NamedTuple):
-    """A sample as a run got it; ``row`` is what the page keeps of it, as JSON."""
-
-    id: str
-    size: int
-    category: str | None
-    inputs: tuple[str, ...]
-    row: str
-
-
 @dataclass(slots=True)
 class _Run:
     """The samples of a run, with its outputs.
@@ -122,9 +123,9 @@ class _Run:
     All but ``problem`` run in parallel; ``told`` are outputs and scores as JSON, without brackets.
     """
 
-    asked: list[_Asked] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
-    scores: "array[float]" = field(default_factory=lambda: array("d"))
+    scores: list[float | None] = field(default_factory=list)
     faults: list[tuple[Fault, ...]] = field(default_factory=list)
     problem: Problem | None = None
 
@@ -136,12 +137,11 @@ def _read(file: SampleFile) -> _Run:
             sample = record.sample
             marked = mark_all(sample, record.outputs, record.scored)
             row = _json(_sample_row(sample, record.inputs))
-            size = len(sample.units)
-            run.asked.append(_Asked(sample.id, size, sample.about("category"), record.inputs, row))
-            run.told.append(
-                f"{_json(list(map(_output_row, marked)))},{_scores_json(record.scores)}"
-            )
-            run.scores.append(_number(record.scores.get(metric)))
+            about = len(sample.units), sample.about("category"), record.inputs
+            run.asked.append(Asked(sample.id, *about, row))
+            scores = {name: _score(value) for name, value in record.scores.items()}
+            run.told.append(f"{_json(list(map(_output_row, marked)))},{_json(scores)}")
+            run.scores.append(scores.get(metric))
             run.faults.append(faults_of(marked))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
@@ -164,26 +164,6 @@ def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
 
 
 @dataclass(slots=True)
-class _Test:
-    """The samples of one test set, gathered from its runs."""
-
-    numbers: dict[str, int] = field(default_factory=dict)
-    rows: list[str] = field(default_factory=list)
-    sizes: "array[int]" = field(default_factory=lambda: array("I"))
-    categories: list[str | None] = field(default_factory=list)
-    inputs: list[tuple[str, ...]] = field(default_factory=list)
-
-    def number(self, asked: _Asked) -> int:
-        number = self.numbers.setdefault(asked.id, len(self.rows))
-        if number == len(self.rows):
-            self.rows.append(asked.row)
-            self.sizes.append(asked.size)
-            self.categories.append(asked.category)
-            self.inputs.append(asked.inputs)
-        return number
-
-
-@dataclass(slots=True)
 class _Packing:
     chunks: list[str] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
@@ -193,10 +173,10 @@ class _Packing:
 
     def add(self, results: Sequence[TaskResult], runs: Iterator[_Run]) -> None:
         """Pack the runs of one test set, then its samples."""
-        test, task = _Test(), results[0]
-        asked = TestSet(task, test.sizes, test.categories)
+        task = results[0]
+        test = TestSet(task)
         for result in results:
-            self._add_run(result, next(runs), asked, test)
+            self._add_run(result, next(runs), test)
         self.tests.append(
             {
                 "task": task.comparison,
@@ -205,18 +185,18 @@ class _Packing:
                 "part": task.part,
                 "sets": task.protocol,
                 "metric": task.spec.headline,
-                "sizes": test.sizes.tolist(),
-                "chunk": self._pack(test.rows),
+                "sizes": [sample.size for sample in test.samples],
+                "chunk": self._pack([sample.row for sample in test.samples]),
             }
         )
 
-    def _add_run(self, result: TaskResult, run: _Run, asked: TestSet, test: _Test) -> None:
+    def _add_run(self, result: TaskResult, run: _Run, test: TestSet) -> None:
         samples = list(map(test.number, run.asked))
         if run.problem:
             self.problems.append(run.problem)
-        self.outcomes.append(Outcomes(result, asked, samples, run.scores, run.faults))
+        self.outcomes.append(Outcomes(result, test, samples, run.scores, run.faults))
         rows = [
-            f"[{told},{_json(each.inputs if each.inputs != test.inputs[number] else None)}]"
+            f"[{told},{_json(None if each.inputs == test.samples[number].inputs else each.inputs)}]"
             for each, told, number in zip(run.asked, run.told, samples, strict=True)
         ]
         self.runs.append(
@@ -226,7 +206,7 @@ class _Packing:
                 "arm": result.arm,
                 "seed": result.seed,
                 "samples": None if samples == list(range(len(samples))) else samples,
-                "scores": [_rounded(score) for score in run.scores],
+                "scores": run.scores,
                 "faults": [sum(_BITS[fault] for fault in found) for found in run.faults],
                 "chunk": self._pack(rows),
             }
@@ -280,16 +260,7 @@ def _output_row(output: Marked) -> list[Any]:
     ]
 
 
-def _scores_json(scores: Mapping[str, Value]) -> str:
-    return _json({name: _rounded(_number(value)) for name, value in scores.items()})
-
-
-def _number(value: Value) -> float:
-    if value is None:
-        return math.nan
-    return value[-1] if isinstance(value, tuple) else value
-
-
-def _rounded(score: float) -> float | None:
+def _score(value: Value) -> float | None:
     """Return a score to four digits, more than are shown; None if there is no score."""
-    return None if math.isnan(score) else round(score, 4)
+    number = value[-1] if isinstance(value, tuple) else value
+    return None if number is None or math.isnan(number) else round(number, 4)

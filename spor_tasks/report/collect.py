@@ -75,9 +75,7 @@ def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
         *found.problems,
         *conflicts,
         *faults,
-        *_cut(found.results),
-        *_without_samples(found.results, files),
-        *_without_results(given),
+        *_notices(found.results, files, given),
     )
     return Material(rows, evidence, files, problems)
 
@@ -95,7 +93,11 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem,
     return logged, tuple(problems)
 
 
-def _cut(found: Iterable[TaskResult]) -> Iterator[Problem]:
+def _notices(
+    found: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
+) -> Iterator[Problem]:
+    """Yield what a reader must know of files that could be read."""
+    have = {run_of(file.run) for file in files}
     for result in found:
         if result.prompts_cut:
             what = (
@@ -103,17 +105,10 @@ def _cut(found: Iterable[TaskResult]) -> Iterator[Problem]:
                 "context length"
             )
             yield Problem("cut", str(result.file), what, lost=False)
-
-
-def _without_samples(found: Sequence[TaskResult], files: Iterable[SampleFile]) -> Iterator[Problem]:
-    have = {run_of(file.run) for file in files}
     for result in found:
         if run_of(result) not in have:
             what = f"{result.task} has no sample file: only its scores are reported"
             yield Problem("scores-only", str(result.file), what, lost=False)
-
-
-def _without_results(paths: Iterable[Path]) -> Iterator[Problem]:
     for path in paths:
         for orphan in orphans(path) if is_folder(path) else ():
             yield Problem(

@@ -2,12 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
@@ -141,27 +142,19 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
         raise ResultError(f"{task} has a different test set in {second.file}", where=first.file)
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
-    metrics = [
-        metric
-        for metric in first.spec.reported
-        if metric in first.scores or metric in second.scores
-    ]
-    changes = [
-        change
-        for key in common
-        if (change := _change(before[key], after[key], metrics)) is not None
-    ]
-    changes.sort(key=lambda change: (*_sizes(change), change.sample))
+    known = first.scores.keys() | second.scores.keys()
+    metrics = [metric for metric in first.spec.reported if metric in known]
+    changes = [_change(before[key], after[key], metrics) for key in common]
+    both = [before[key] for key in common], [after[key] for key in common]
+    clusters = significance.clusters_of(frozenset(record.sample.units) for record in both[0])
     return TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),
         samples=len(common),
         lost=tuple(sorted(before.keys() - after.keys())),
         gained=tuple(sorted(after.keys() - before.keys())),
-        scores=dict(
-            _summaries(metrics, [before[key] for key in common], [after[key] for key in common])
-        ),
-        changes=tuple(changes),
+        scores={metric: _summary(metric, *both, clusters) for metric in metrics},
+        changes=tuple(sorted(filter(None, changes), key=_by_size)),
     )
 
 
@@ -180,47 +173,37 @@ def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | N
     moved = any(each.before != each.after for each in scores.values())
     if before.outputs == after.outputs and not moved:
         return None
-    return Change(
-        sample=before.sample.id,
-        before=before.outputs,
-        after=after.outputs,
-        scores=scores,
-        prompted_alike=before.contexts == after.contexts,
-    )
+    alike = before.contexts == after.contexts
+    return Change(before.sample.id, before.outputs, after.outputs, scores, prompted_alike=alike)
 
 
 def _number(value: Value) -> float | None:
     return value[1] if isinstance(value, tuple) else value
 
 
-def _sizes(change: Change) -> tuple[float, ...]:
-    return tuple(-abs(scores.change) for scores in change.scores.values())
+def _by_size(change: Change) -> tuple[Any, ...]:
+    return *(-abs(scores.change) for scores in change.scores.values()), change.sample
 
 
-def _summaries(
-    metrics: Iterable[str], before: list[Record], after: list[Record]
-) -> Iterator[tuple[str, Summary]]:
-    clusters = significance.clusters_of(frozenset(record.sample.units) for record in before)
-    for metric in metrics:
-        one, other = _column(before, metric), _column(after, metric)
-        changes = other.each - one.each
-        p = math.nan
-        if len(changes):
-            (p,) = significance.randomization_p_values([one, other], [(0, 1)], clusters, seed=SEED)
-        yield (
-            metric,
-            Summary(
-                before=_known(one.value),
-                after=_known(other.value),
-                up=int(np.sum(changes > 0)),
-                down=int(np.sum(changes < 0)),
-                p=_known(float(p)),
-            ),
-        )
-
-
-def _column(records: Iterable[Record], metric: str) -> Column:
-    return Column.of([record.scores.get(metric) for record in records], score_info(metric).totals)
+def _summary(
+    metric: str, before: list[Record], after: list[Record], clusters: NDArray[np.int64]
+) -> Summary:
+    totals = score_info(metric).totals
+    one, other = (
+        Column.of([record.scores.get(metric) for record in records], totals)
+        for records in (before, after)
+    )
+    changes = other.each - one.each
+    p = math.nan
+    if len(changes):
+        (p,) = significance.randomization_p_values([one, other], [(0, 1)], clusters, seed=SEED)
+    return Summary(
+        before=_known(one.value),
+        after=_known(other.value),
+        up=int(np.sum(changes > 0)),
+        down=int(np.sum(changes < 0)),
+        p=_known(float(p)),
+    )
 
 
 def _known(number: float) -> float | None:

@@ -1,12 +1,10 @@
 """What changed between two runs, as text for the terminal and as JSON. Nothing is computed."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from spor_tasks.core.visible import visible
 from spor_tasks.report.diff import Change, Diff, Scores, TaskDiff
-from spor_tasks.report.render import SCHEMA, problem_lines
+from spor_tasks.report.formats import json_text, problem_lines
 from spor_tasks.results.grid import label
 
 
@@ -28,7 +26,7 @@ def _task(task: TaskDiff, most: int) -> Iterator[str]:
         moved = Scores(each.before, each.after).change if known else None
         yield (
             f"  {label(metric):<24}{_number(each.before):>10}{_number(each.after):>10}"
-            f"{_signed(moved):>10}{each.up:>8,}{each.down:>8,}{_number(each.p, 4):>10}"
+            f"{_number(moved, '+.2f'):>10}{each.up:>8,}{each.down:>8,}{_number(each.p, '.4f'):>10}"
         )
     yield f"  {outputs:,} outputs differ, {prompts:,} of the changed samples had a different prompt"
     for ids, verb in ((task.lost, "only before"), (task.gained, "only after")):
@@ -51,19 +49,10 @@ def _change(change: Change) -> Iterator[str]:
         yield from (f"    - {visible(before)}", f"    + {visible(after)}")
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
-
-
-def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.2f}"
+def _number(value: float | None, form: str = ".2f") -> str:
+    return "" if value is None else format(value, form)
 
 
 def as_json(found: Diff) -> str:
     """Return everything that changed as JSON."""
-    content = {"schema": SCHEMA, **asdict(found)}
-    content["problems"] = [problem._asdict() for problem in found.problems]
-    for task, diff in zip(content["tasks"], found.tasks, strict=True):
-        for row, change in zip(task["changes"], diff.changes, strict=True):
-            row["scores"] = {metric: each._asdict() for metric, each in change.scores.items()}
-    return json.dumps(content, indent=2) + "\n"
+    return json_text({"tasks": found.tasks, "problems": found.problems})

@@ -8,19 +8,20 @@ from spor_tasks.core.sample import Hidden, Orders, Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.totals import Value
 from spor_tasks.report.exhibit import Exhibit, Told
-from spor_tasks.report.marking import Kind, Label, Marked, faults_of
+from spor_tasks.report.marking import Kind, Marked, faults_of
 from spor_tasks.results.reading import TaskResult
 
 WIDTH = 100
 
-_STYLES: dict[Kind, str] = {  # of a terminal: colours, and underlines for those who see none
-    "unit": "36;4",
-    "doubtful unit": "33;4",
-    "phrase": "32;4",
-    "leak": "31;7",
-    "inner leak": "31;4",
+_SHOWN: dict[Kind, tuple[str, str]] = {  # a sign, and colours with underlines
+    "unit": ("{}", "36;4"),
+    "doubtful unit": ("{}?", "33;4"),
+    "phrase": ("=", "32;4"),
+    "leak": ("!", "31;7"),
+    "inner leak": ("(!)", "31;4"),
 }
 _SOFT, _BOLD, _BAD, _GOOD = "2", "1", "31", "32"
+_COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def terminal(shown: Exhibit, *, color: bool = False, width: int = WIDTH) -> str:
@@ -30,24 +31,21 @@ def terminal(shown: Exhibit, *, color: bool = False, width: int = WIDTH) -> str:
     ``[=: words]`` copies a phrase, ``[!: words]`` leaks, and ``[(!): words]`` counts as a leak
     inside a word. With ``color`` the words are coloured as well.
     """
-    paint = _Paint(color)
     first = shown.told[0].record
-    task = paint(visible(first.run.comparison), _BOLD)
+    task = _paint(visible(first.run.comparison), _BOLD)
     place = f"sample {shown.index}, {visible(first.sample.id)}"
-    lines = [f"{task} {first.run.protocol}: {place}", *_sample(first.sample, paint, width)]
+    lines = [f"{task} {first.run.protocol}: {place}", *_sample(first.sample, width)]
     for told in shown.told:
-        lines += ["", *_told(told, paint, width)]
-    return "\n".join(lines)
+        lines += ["", *_told(told, width)]
+    text = "\n".join(lines)
+    return text if color else _COLORS.sub("", text)  # what others wrote holds no such codes
 
 
-class _Paint(NamedTuple):
-    color: bool
-
-    def __call__(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+def _paint(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if text and style else text
 
 
-def _sample(sample: Sample, paint: _Paint, width: int) -> Iterator[str]:
+def _sample(sample: Sample, width: int) -> Iterator[str]:
     said = (sample.about(key) for key in ("name", "category"))
     about = ", ".join(visible(text) for text in said if text)
     if about:
@@ -58,23 +56,23 @@ def _sample(sample: Sample, paint: _Paint, width: int) -> Iterator[str]:
         for what, phrase in sample.challenge.phrases:
             yield f"        {visible(phrase)} hides {visible(what)}"
     for text in sample.references:
-        yield from _wrapped([_Piece(visible(text), "")], paint, width)
+        yield from _wrapped([_Piece(visible(text))], width)
 
 
-def _told(told: Told, paint: _Paint, width: int) -> Iterator[str]:
+def _told(told: Told, width: int) -> Iterator[str]:
     record, sample = told.record, told.record.sample
-    yield paint(run_name(record.run), _BOLD)
+    yield _paint(run_name(record.run), _BOLD)
     scores = (f"{visible(name)} {_number(value)}" for name, value in record.scores.items())
-    for line in _wrapped([_Piece("  ".join(scores), "")], _Paint(color=False), width, indent=4):
-        yield paint(line, _SOFT)
+    for line in _wrapped([_Piece("  ".join(scores))], width, indent=4):
+        yield _paint(line, _SOFT)
     for number, output in enumerate(told.outputs):
         if isinstance(sample.challenge, Orders):
             order = " ".join(map(str, sample.challenge.inputs[number]))
-            yield paint(f"    input order {order}:", _SOFT)
-        yield from _wrapped(_pieces(output), paint, width)
+            yield _paint(f"    input order {order}:", _SOFT)
+        yield from _wrapped(_pieces(output), width)
         yield from _said(output, sample)
     found = faults_of(told.outputs)
-    names = [paint(fault.value, _BAD) for fault in found] or [paint("fine", _GOOD)]
+    names = [_paint(fault.value, _BAD) for fault in found] or [_paint("fine", _GOOD)]
     yield f"        → {', '.join(names)}"
 
 
@@ -95,10 +93,8 @@ def _said(output: Marked, sample: Sample) -> Iterator[str]:
 
 
 class _Piece(NamedTuple):
-    """A stretch of text and its style, which may be empty."""
-
     text: str
-    style: str
+    style: str = ""
 
 
 def _pieces(output: Marked) -> Iterator[_Piece]:
@@ -110,31 +106,16 @@ def _pieces(output: Marked) -> Iterator[_Piece]:
     if before := text[:at].strip():
         yield _Piece(f"(not scored: {visible(before)}) ", _SOFT)
     for start, end, labels in output.marks:
-        yield _Piece(visible(text[at:start]), "")
-        signs = " ".join(map(_sign, labels))
-        yield _Piece(f"[{signs}: {visible(text[start:end])}]", _STYLES[labels[-1].kind])
+        yield _Piece(visible(text[at:start]))
+        signs = " ".join(_SHOWN[label.kind][0].format(label.number) for label in labels)
+        yield _Piece(f"[{signs}: {visible(text[start:end])}]", _SHOWN[labels[-1].kind][1])
         at = end
-    yield _Piece(visible(text[at:end_of_scored]), "")
+    yield _Piece(visible(text[at:end_of_scored]))
     if rest := text[end_of_scored:].strip():
         yield _Piece(f" (not scored: {visible(rest)})", _SOFT)
 
 
-def _sign(label: Label) -> str:
-    match label.kind:
-        case "unit":
-            return str(label.number)
-        case "doubtful unit":
-            return f"{label.number}?"
-        case "phrase":
-            return "="
-        case "leak":
-            return "!"
-    return "(!)"
-
-
-def _wrapped(
-    pieces: Iterable[_Piece], paint: _Paint, width: int, *, indent: int = 8
-) -> Iterator[str]:
+def _wrapped(pieces: Iterable[_Piece], width: int, *, indent: int = 8) -> Iterator[str]:
     """Yield lines of the pieces' words, broken at white space and painted word by word."""
     words: list[list[_Piece]] = [[]]
     for text, style in pieces:
@@ -146,7 +127,7 @@ def _wrapped(
     line, used = "", 0
     for word in filter(None, words):
         length = sum(len(text) for text, _ in word)
-        painted = "".join(paint(text, style) if style else text for text, style in word)
+        painted = "".join(_paint(text, style) for text, style in word)
         if used and indent + used + 1 + length > width:
             yield " " * indent + line
             line, used = "  " + painted, 2 + length
@@ -156,9 +137,5 @@ def _wrapped(
 
 
 def _number(value: Value) -> str:
-    match value:
-        case None:
-            return "–"
-        case (_, number):
-            return f"{number:.2f}"
-    return f"{value:.2f}"
+    number = value[-1] if isinstance(value, tuple) else value
+    return "–" if number is None else f"{number:.2f}"

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from string import ascii_lowercase
@@ -144,8 +144,6 @@ def _board(
     rows: Sequence[Comparison], tests: Sequence[Sequence[Comparison]], evidence: Evidence
 ) -> Board:
     example = rows[0]
-    test = _test_of(example)
-    apart = told_apart(test, _differing(tests))
     # A model as it is occurs in the rows of all its adapters, but once on a board.
     entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
@@ -156,7 +154,7 @@ def _board(
         metric=example.metric,
         n=example.n,
         entries=tuple(_ranked(entries, example.metric, evidence)),
-        apart=apart,
+        apart=told_apart(_test_of(example), _differing(tests)),
     )
 
 
@@ -187,10 +185,9 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
     for i, entry in enumerate(entries):
         if i in alike:
             place = 1 + sum(better.get((j, i), False) for j in known if j < i)
-            yield Entry(entry.model, entry.arm, entry.cell, place, groups[i])
+            yield replace(entry, rank=place, groups=groups[i])
         else:
-            reason = "not ranked: there are no samples to test with"
-            yield Entry(entry.model, entry.arm, entry.cell, reason=reason)
+            yield replace(entry, reason="not ranked: there are no samples to test with")
 
 
 def _letters(alike: Mapping[int, set[int]]) -> dict[int, str]:
@@ -200,11 +197,10 @@ def _letters(alike: Mapping[int, set[int]]) -> dict[int, str]:
     do not differ (Gramm et al., 2007), best first.
     """
     groups = sorted(sorted(group) for group in _cliques(set(), set(alike), set(), alike))
-    names = dict.fromkeys(alike, "")
-    for number, group in enumerate(groups):
-        for i in group:
-            names[i] += _letter(number)
-    return names
+    return {
+        i: "".join(_letter(number) for number, group in enumerate(groups) if i in group)
+        for i in alike
+    }
 
 
 def _letter(number: int) -> str:

@@ -1,12 +1,10 @@
 """A leaderboard as text: for the terminal, as Markdown, CSV and JSON. Nothing is computed."""
 
-import json
 from typing import Any
 
-from spor_tasks.report.escape import csv_table, markdown_text
+from spor_tasks.report.formats import csv_table, json_text, markdown_tables, plain_tables
 from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
 from spor_tasks.report.model_card import model_index
-from spor_tasks.report.render import SCHEMA, markdown_grid, plain_grid, problem_lines
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -34,99 +32,74 @@ def _grid(board: Board) -> Grid:
     notes: dict[str, int] = {}
 
     def line(entry: Entry) -> Line:
-        reasons = [
-            entry.reason,
-            entry.cell.reason,
-            source_text(entry.cell.interval),
-            *entry.cell.notes,
-        ]
-        numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons if text))
-        seeds = ", ".join(str(seed) for seed in entry.cell.seeds if seed is not None)
-        score = Number(
-            f"{entry.cell.mean:.2f}",
-            interval_text(entry.cell.interval, board.metric),
-            notes=numbers,
-        )
+        source = source_text(entry.cell.interval)
+        reasons = filter(None, [entry.reason, entry.cell.reason, source, *entry.cell.notes])
+        numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons))
+        interval = interval_text(entry.cell.interval, board.metric)
+        score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
+        seeds = ", ".join(map(str, _seeds(entry)))
         return rank, entry.groups, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    told = [full_title(board), board.apart, label(board.metric)]
-    title = ", ".join(text for text in told if text)
+    title = ", ".join(filter(None, [full_title(board), board.apart, label(board.metric)]))
     return Grid(title, f"n = {board.n:,}", _HEADER, lines, (), tuple(notes))
+
+
+def _seeds(entry: Entry) -> list[int]:
+    return [seed for seed in entry.cell.seeds if seed is not None]
 
 
 def terminal(board: Leaderboard) -> str:
     """Return the boards as aligned columns."""
-    blocks = [plain_grid(_grid(each)) for each in board.boards]
-    return "\n\n".join([*blocks, *problem_lines(board.problems)])
+    return plain_tables(map(_grid, board.boards), problems=board.problems)
 
 
 def markdown(board: Leaderboard) -> str:
     """Return the boards as Markdown."""
-    problems = [f"- {markdown_text(str(problem))}" for problem in board.problems]
-    named = ["\n".join(["## Problems", "", *problems])] if problems else []
-    blocks = [markdown_grid(_grid(each)) for each in board.boards]
-    return "\n\n".join(["# SPOR leaderboard", LEGEND, *blocks, *named]) + "\n"
+    return markdown_tables("SPOR leaderboard", LEGEND, map(_grid, board.boards), board.problems)
 
 
 _FIELDS = (
-    "aspect",
-    "corpus",
-    "protocol",
-    "part",
-    "variant",
-    "task",
-    "apart",
-    "metric",
-    "n",
-    "rank",
-    "groups",
-    "model",
-    "arm",
-    "value",
-    "low",
-    "high",
-    "interval_over",
-    "seeds",
-    "reason",
+    *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
+    *("rank", "groups", "model", "arm", "value", "low", "high", "interval_over"),
+    *("seeds", "reason"),
 )
 
 
 def tidy_csv(board: Leaderboard) -> str:
     """Return the boards with one system per row."""
-    rows = ({**_place(each), **_entry(entry)} for each in board.boards for entry in each.entries)
+    rows = (
+        {**_place(each), **_entry(entry), "seeds": " ".join(map(str, _seeds(entry)))}
+        for each in board.boards
+        for entry in each.entries
+    )
     return csv_table(_FIELDS, rows)
 
 
 def as_json(board: Leaderboard) -> str:
     """Return the boards as JSON, with the `model_index` of every checkpoint."""
-    content = {
-        "schema": SCHEMA,
-        "legend": LEGEND,
-        "boards": [
-            {**_place(each), "entries": [_json_entry(entry) for entry in each.entries]}
-            for each in board.boards
-        ],
-        "model_index": model_index(board.rows),
-        "problems": [problem._asdict() for problem in board.problems],
-    }
-    return json.dumps(content, indent=2) + "\n"  # ASCII only: harmless on a terminal
+    return json_text(
+        {
+            "legend": LEGEND,
+            "boards": [
+                {**_place(each), "entries": [_json_entry(entry) for entry in each.entries]}
+                for each in board.boards
+            ],
+            "model_index": model_index(board.rows),
+            "problems": board.problems,
+        }
+    )
 
 
 def _place(board: Board) -> dict[str, Any]:
-    return {
-        **board.spec.name._asdict(),
-        "variant": board.variant,
-        "task": board.task,
-        "apart": board.apart,
-        "metric": board.metric,
-        "n": board.n,
-    }
+    told = ("variant", "task", "apart", "metric", "n")
+    return {**board.spec.name._asdict(), **{name: getattr(board, name) for name in told}}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
     interval = entry.cell.interval
+    reasons = filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])
     return {
         "rank": entry.rank,
         "groups": entry.groups,
@@ -136,13 +109,10 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "low": interval and interval.low,
         "high": interval and interval.high,
         "interval_over": interval and interval.source,
-        "seeds": " ".join(str(seed) for seed in entry.cell.seeds if seed is not None),
-        "reason": "; ".join(filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])),
+        "seeds": _seeds(entry),
+        "reason": "; ".join(reasons) or None,
     }
 
 
 def _json_entry(entry: Entry) -> dict[str, Any]:
-    files = [str(file) for file, _ in entry.cell.runs]
-    reason = _entry(entry)["reason"] or None
-    seeds = [seed for seed in entry.cell.seeds if seed is not None]
-    return {**_entry(entry), "seeds": seeds, "reason": reason, "runs": files}
+    return {**_entry(entry), "runs": [file for file, _ in entry.cell.runs]}

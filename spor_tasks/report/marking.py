@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -191,13 +191,9 @@ def _stretches(
     positions: Sequence[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Yield what ascending token positions cover, adjacent tokens together."""
-    start = end = positions[0]
-    for position in positions[1:]:
-        if position != end + 1:
-            yield spans[start][0], spans[end][1]
-            start = position
-        end = position
-    yield spans[start][0], spans[end][1]
+    for _, adjacent in groupby(enumerate(positions), key=lambda each: each[1] - each[0]):
+        run = [position for _, position in adjacent]
+        yield spans[run[0]][0], spans[run[-1]][1]
 
 
 def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:

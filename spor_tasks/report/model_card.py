@@ -9,7 +9,7 @@ import yaml
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import full_title
 
 _TASK = {"type": "table-to-text", "name": "Data-to-text generation"}
@@ -40,11 +40,8 @@ def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
             # A model as it is occurs in the rows of all its adapters.
             apart = row.evaluated if checkpoint.arm is None else row.apart
             result = found[checkpoint].setdefault(f"{row.task} {apart or ''}", _result(row))
-            metric = {
-                "type": row.metric,
-                "name": score_info(row.metric).title,
-                "value": round(value, _DIGITS),
-            }
+            title = score_info(row.metric).title
+            metric = {"type": row.metric, "name": title, "value": round(value, _DIGITS)}
             if metric not in result["metrics"]:
                 result["metrics"].append(metric)
     return [
@@ -54,11 +51,7 @@ def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
 
 
 def _values(row: Comparison) -> Iterator[tuple[_Checkpoint, float]]:
-    cells: list[tuple[str | None, Cell]] = [
-        (None, row.as_is),
-        *row.by_arm,
-    ]
-    for arm, cell in cells:
+    for arm, cell in ((None, row.as_is), *row.by_arm):
         for seed, value in zip(cell.seeds, cell.values, strict=True):
             yield _Checkpoint(row.model, arm, seed), value
 

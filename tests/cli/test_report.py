@@ -45,7 +45,7 @@ def test_scores_without_samples_are_well_and_told(
 
 def test_nothing_to_report_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", str(tmp_path)]) == 2
-    assert "holds no results of SPOR tasks" in capsys.readouterr().err
+    assert "has no results of SPOR tasks" in capsys.readouterr().err
 
 
 def test_a_leaderboard_is_printed_and_written(

@@ -139,7 +139,7 @@ def test_without_matplotlib_there_are_the_tables_and_a_word_on_the_plot(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(plots, "find_spec", lambda _: None)
     command = ["metrics", "agreement", file, "--resamples", "5", "--out", str(tmp_path / "out")]
     assert cli.main(command) == 0
     assert capsys.readouterr().err == f"{plots.MISSING}\n"
@@ -153,25 +153,6 @@ def test_a_folder_that_cannot_be_written_is_named(
     command = ["metrics", "agreement", file, "--resamples", "5", "--out", file]
     assert cli.main(command) == 2
     assert capsys.readouterr().err.startswith(f"error: {file}/agreement.md: cannot be written")
-
-
-@pytest.mark.parametrize(
-    ("asked", "fault"),
-    [
-        (
-            ["--judgement", "bad"],
-            "error: there is no judgement 'bad'\n  Use one of good, shame.\n",
-        ),
-        (["--metric", "bad"], "error: there is no metric 'bad'\n  Use one of parent, "),
-    ],
-)
-def test_a_name_that_is_unknown_is_an_error(
-    file: str, asked: list[str], fault: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["metrics", "agreement", file, *asked]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(fault)
 
 
 @pytest.mark.parametrize("option", [["--resamples", "0"], ["--seed", "-1"]])

@@ -66,11 +66,10 @@ def test_a_run_does_not_differ_from_itself(runs: Sequence[Path]) -> None:
 
 
 def test_outputs_may_change_and_scores_stay(tmp_path: Path) -> None:
-    one = a_run(tmp_path / "one", {"a": ("x", 50.0)})
-    two = a_run(tmp_path / "two", {"a": ("y", 50.0)})
-    (task,) = report.diff(one, two).tasks
-    assert [change.scores["parent"].change for change in task.changes] == [0.0]
-    assert "the same scores" in diff_text.terminal(report.diff(one, two), most=1)
+    runs = [a_run(tmp_path / text, {"a": (text, 50.0)}) for text in "xy"]
+    found = report.diff(*runs)
+    assert [change.scores["parent"].change for change in found.tasks[0].changes] == [0.0]
+    assert "the same scores" in diff_text.terminal(found, most=1)
 
 
 def test_a_verdict_that_comes_or_goes_is_a_change(tmp_path: Path) -> None:
@@ -123,7 +122,7 @@ def test_tasks_that_cannot_be_compared_are_named(tmp_path: Path, runs: Sequence[
     assert [task.task for task in found.tasks] == [TASK]
     assert not found.whole
     (problem,) = found.problems
-    assert problem.what == "spor_systematicity_other has no sample file"
+    assert "spor_systematicity_other" in problem.what
     assert len(runs) == 2
 
 

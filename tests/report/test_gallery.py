@@ -30,7 +30,7 @@ def test_every_key_is_named_here_and_on_the_page() -> None:
     keys = {key for block in found for key in block}
     assert keys == set("jk/ebxmt?")
     assert keys <= set(re.findall(r"`(\S)`", rows("key")))
-    assert keys <= set(re.findall(r"<kbd>(\S)</kbd>", (REPORT / "page.html").read_text()))
+    assert keys <= set(re.findall(r"<kbd>(\S)</kbd>", (REPORT / "page.html.j2").read_text()))
 
 
 def test_pictures_are_there_and_small() -> None:

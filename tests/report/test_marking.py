@@ -6,7 +6,7 @@ import pytest
 
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.report import marking
-from spor_tasks.report.marking import Fault, Label, Mark, Marked, Span, faults_of, mark_all
+from spor_tasks.report.marking import Fault, Marked, Span, faults_of, mark_all
 from spor_tasks.text import filters
 
 SHIP = Sample(
@@ -49,46 +49,58 @@ def _marked(sample: Sample, output: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_units_are_marked_where_they_stand() -> None:
-    output = "From Morvmouth, the Amber Heron measures 46  metres."
-    assert _marked(SHIP, output) == [("Morvmouth", "unit 0"), ("46  metres", "unit 1")]
-    assert mark(SHIP, output).faults == ()
+@pytest.mark.parametrize(
+    ("sample", "output", "marks"),
+    [
+        (
+            SHIP,
+            "From Morvmouth, the Amber Heron measures 46  metres.",
+            [("Morvmouth", "unit 0"), ("46  metres", "unit 1")],
+        ),
+        (SHIP, "Amber Heron is based in Morvmouth.", [("Morvmouth", "unit 0")]),
+        (
+            SHIP,
+            "46 long metres, and in Morvmouth.",
+            [("46", "unit 1"), ("metres", "unit 1"), ("Morvmouth", "unit 0")],
+        ),
+        (  # where both ends decide
+            replace(SHIP, units=SHIP.units[:1]),
+            "Amber Heron is in Morvmouth.",
+            [("Amber Heron", "unit 0"), ("Morvmouth", "unit 0")],
+        ),
+        (
+            Sample(
+                "5",
+                "e2e",
+                (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
+                (),
+                context={"name": "The Gull"},
+            ),
+            "At The Old Pier.",
+            [("The Old ", "unit 0"), ("Pier", "unit 0 unit 1")],
+        ),
+        (
+            PORT,
+            " At  ENTITY   1 and low  lies Old Basin.",
+            [("ENTITY   1", "phrase 0 unit 0"), ("low", "leak 0"), ("Old Basin", "unit 0")],
+        ),
+    ],
+)
+def test_units_phrases_and_leaks_are_marked_where_they_stand(
+    sample: Sample, output: str, marks: list[tuple[str, str]]
+) -> None:
+    assert _marked(sample, output) == marks
 
 
-def test_a_unit_that_is_not_located_is_named_and_not_marked() -> None:
-    found = mark(SHIP, "Amber Heron is based in Morvmouth.")
-    assert (found.units, found.faults) == ((1,), (Fault.UNIT,))
-    assert [labels for _, _, labels in found.marks] == [(Label("unit", 0),)]
-
-
-def test_words_of_a_unit_that_stand_apart_are_marked_apart() -> None:
-    assert _marked(SHIP, "46 long metres, and in Morvmouth.") == [
-        ("46", "unit 1"),
-        ("metres", "unit 1"),
-        ("Morvmouth", "unit 0"),
-    ]
-
-
-def test_both_ends_of_a_unit_are_marked_where_both_decide() -> None:
-    alone = Sample("4", "mini", SHIP.units[:1], ())
-    assert _marked(alone, "Amber Heron is in Morvmouth.") == [
-        ("Amber Heron", "unit 0"),
-        ("Morvmouth", "unit 0"),
-    ]
-
-
-def test_what_two_units_share_is_marked_as_both() -> None:
-    sample = Sample(
-        "5",
-        "e2e",
-        (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
-        (),
-        context={"name": "The Gull"},
-    )
-    assert mark(sample, "At The Old Pier.").marks == (
-        Mark(3, 11, (Label("unit", 0),)),
-        Mark(11, 15, (Label("unit", 0), Label("unit", 1))),
-    )
+def test_what_is_missing_and_what_leaks_is_named() -> None:
+    assert mark(SHIP, "From Morvmouth, 46 metres.").faults == ()
+    short = mark(SHIP, "Amber Heron is based in Morvmouth.")
+    assert (short.units, short.faults) == ((1,), (Fault.UNIT,))
+    leaking = mark(PORT, "At Entity 1 and low lies Old Basin.")
+    assert (leaking.phrases, leaking.leaks, leaking.faults) == ((), ("Low",), (Fault.LEAK,))
+    other = mark(PORT, "Old Basin is a harbour.")
+    assert (other.phrases, other.leaks) == ((0,), ())
+    assert Fault.PHRASE in other.faults
 
 
 @pytest.mark.parametrize(
@@ -149,23 +161,6 @@ def test_what_was_scored_and_is_not_in_the_output_is_marked_alone() -> None:
 @pytest.mark.parametrize("output", ["", "  ", "\n", '"', "...", "<think>\nAmber Heron"])
 def test_an_output_without_a_word_is_empty(output: str) -> None:
     assert mark(SHIP, output).faults[:2] == (Fault.EMPTY, Fault.UNIT)
-
-
-def test_copied_phrases_and_leaks_are_marked() -> None:
-    output = " At  ENTITY   1 and low  lies Old Basin."
-    assert _marked(PORT, output) == [
-        ("ENTITY   1", "phrase 0 unit 0"),
-        ("low", "leak 0"),
-        ("Old Basin", "unit 0"),
-    ]
-    found = mark(PORT, output)
-    assert (found.phrases, found.leaks, found.faults) == ((), ("Low",), (Fault.LEAK,))
-
-
-def test_a_phrase_that_is_not_copied_is_named() -> None:
-    found = mark(PORT, "Old Basin is a harbour.")
-    assert (found.phrases, found.leaks) == ((0,), ())
-    assert Fault.PHRASE in found.faults
 
 
 @pytest.mark.parametrize(

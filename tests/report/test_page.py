@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -18,6 +18,7 @@ from spor_tasks.core.sample import Hidden, Orders
 from spor_tasks.report import browser, page, plots
 from spor_tasks.report.browser import browse
 from tests.support import invented_runs
+from tests.support.html import tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 from tests.support.result_files import sample_row, write_result, write_samples
 
@@ -27,12 +28,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return invented_runs.write(tmp_path_factory.mktemp("runs"))
 
 
+def page_of(folder: Path, *, plotted: bool = False) -> str:
+    found = report.collect([folder])
+    browsed = browse(found.samples)
+    return page.page(found, browsed, plots.draw(found, browsed.outcomes) if plotted else ())
+
+
 @pytest.fixture(scope="module")
 def html(runs: Path) -> str:
-    found = report.collect([runs])
-    assert not found.problems
-    browsed = browse(found.samples)
-    return page.page(found, browsed, plots.draw(found, browsed.outcomes))
+    assert not report.collect([runs]).problems
+    return page_of(runs, plotted=True)
 
 
 def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
@@ -40,34 +45,17 @@ def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
-class _Tags(HTMLParser):
-    """Collects the elements of a page: their names and attributes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
-def tags(html: str) -> list[tuple[str, dict[str, str | None]]]:
-    parser = _Tags()
-    parser.feed(html)
-    return parser.found
-
-
 def test_no_element_or_attribute_comes_from_what_others_wrote(html: str) -> None:
     assert EVIL_MODEL not in html
     assert "window.broken = true" not in html
-    names = [tag for tag, _ in tags(html)]
+    names = [tag for tag, _ in tags_of(html)]
     assert {"img", "iframe", "object", "embed", "base"}.isdisjoint(names)
     assert names.count("script") == html.count('id="chunk-') + 1
-    assert not [name for _, there in tags(html) for name in there if name.startswith("on")]
+    assert not [name for _, there in tags_of(html) for name in there if name.startswith("on")]
 
 
 def test_nothing_is_loaded_from_anywhere(html: str) -> None:
-    for tag, attributes in tags(html):
+    for tag, attributes in tags_of(html):
         for name in ("src", "href", "srcset", "data", "action"):
             if value := attributes.get(name):
                 assert value.startswith(("#", "data:,")), (tag, value)
@@ -77,7 +65,7 @@ def test_nothing_is_loaded_from_anywhere(html: str) -> None:
 def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> None:
     (policy,) = (
         attributes["content"]
-        for tag, attributes in tags(html)
+        for tag, attributes in tags_of(html)
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     )
     assert policy
@@ -87,15 +75,15 @@ def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> N
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    assert not [attributes for _, attributes in tags(html) if "style" in attributes]
+    assert not [attributes for _, attributes in tags_of(html) if "style" in attributes]
 
 
 def test_ids_are_unique_and_references_lead_somewhere(html: str) -> None:
-    ids = [attributes["id"] for _, attributes in tags(html) if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in tags_of(html) if "id" in attributes]
     assert len(set(ids)) == len(ids)
     used = set(re.findall(r"url\(#([^)]+)\)", html)) | {
         (attributes["href"] or "")[1:]
-        for _, attributes in tags(html)
+        for _, attributes in tags_of(html)
         if (attributes.get("href") or "").startswith("#")
     }
     assert used <= set(ids)
@@ -136,7 +124,8 @@ def test_the_same_files_are_the_same_page(runs: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         report.write([runs], tmp_path / name)
     files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*")]
-    assert {"page.html", "plots/gaps.svg", "plots/gaps.png"} <= set(map(str, files))
+    texts = {f"report.{ending}" for ending in ("csv", "json", "md", "tex")}
+    assert {*texts, "page.html", "plots/gaps.svg", "plots/gaps.png"} <= set(map(str, files))
     for file in files:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
@@ -169,8 +158,7 @@ def test_several_processes_pack_what_one_does(runs: Path) -> None:
 
 def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "SIZE", 10)
-    found = report.collect([invented_runs.write(tmp_path, count=24, models=["base"])])
-    html = page.page(found, browse(found.samples), ())
+    html = page_of(invented_runs.write(tmp_path, count=24, models=["base"]))
     run = chunk(html, 0)["runs"][0]
     assert [len(chunk(html, run["chunk"] + piece)) for piece in range(3)] == [10, 10, 4]
 
@@ -183,7 +171,7 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
             for number in numbers
         ]
         write_samples(result, "spor_systematicity_mini", rows)
-    html = page.page(found := report.collect([tmp_path]), browse(found.samples), ())
+    html = page_of(tmp_path)
     index = chunk(html, 0)
     assert [run["samples"] for run in index["runs"]] == [None, [2, 1]]
     assert [row["id"] for row in chunk(html, index["tests"][0]["chunk"])] == [
@@ -196,22 +184,17 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     file = min(tmp_path.glob("samples_spor_systematicity*"))
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:5], lines[5][:40]]))
-    html = page.page(found := report.collect([tmp_path]), browse(found.samples), ())
+    html = page_of(tmp_path)
     assert len(chunk(html, 0)["runs"][0]["faults"]) == 5
     assert "the samples from here on are left out" in html
     assert f"{file}:6" in html
 
 
-def test_without_samples_there_are_tables_alone(tmp_path: Path) -> None:
+def test_without_samples_there_are_tables_alone_and_reasons_for_empty_cells(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json")
-    html = page.page(found := report.collect([tmp_path]), browse(found.samples), ())
+    html = page_of(tmp_path)
     assert 'id="chunk-0"' not in html
     assert "40.00" in html
-
-
-def test_a_cell_without_a_value_is_empty_and_its_reason_stands_below(tmp_path: Path) -> None:
-    write_result(tmp_path / "results_1.json")
-    html = page.page(found := report.collect([tmp_path]), browse(found.samples), ())
     assert re.search(r'<td class="number" data-value=""><sup class="reason">\d', html)
     assert "no result of combination" in html
 
@@ -220,7 +203,6 @@ def test_without_matplotlib_a_sentence_stands_for_the_plots(
     runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
-    found = report.collect([runs])
-    browsed = browse(found.samples)
-    assert plots.draw(found, browsed.outcomes) == ()
-    assert "pip install &#x27;spor-tasks[report]&#x27;" in page.page(found, browsed, ())
+    html = page_of(runs, plotted=True)
+    assert "pip install 'spor-tasks[report]'" in unescape(html)
+    assert "<svg" not in html

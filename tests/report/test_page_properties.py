@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from html import unescape
-from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser
+from spor_tasks.report.escape import html_text
+from spor_tasks.report.formats import template
 from spor_tasks.report.marking import mark
-from spor_tasks.report.page import _problems, _table
+from spor_tasks.report.page import numeric
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.reading import Problem
+from tests.support.html import tags_of
 from tests.support.invented_runs import HOSTILE, town
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=40)
@@ -29,29 +32,21 @@ texts = (
 )
 
 
+PARTS: Any = template("parts.html.j2", html_text).module
+
+
 def in_a_table(text: str) -> str:
     name = f"a{text}"  # which is never a number
-    return _table(Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,)))
+    grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
+    return str(PARTS.table(grid, numeric(grid)))
 
 
 def in_a_problem(text: str) -> str:
-    return "".join(_problems([Problem("kind", text, text)]))
-
-
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, tuple[str, ...]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, tuple(name for name, _ in attrs)))
+    return str(PARTS.problems([Problem("kind", text, text)]))
 
 
 def tags(html: str) -> list[tuple[str, tuple[str, ...]]]:
-    parser = _Tags()
-    parser.feed(html)
-    parser.close()
-    return parser.found
+    return [(tag, tuple(attributes)) for tag, attributes in tags_of(html)]
 
 
 @pytest.mark.parametrize("shown_in", [in_a_table, in_a_problem])

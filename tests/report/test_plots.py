@@ -7,7 +7,8 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.report.browser import browse
-from spor_tasks.report.plots import Plot, draw
+from spor_tasks.report.figures import Plot
+from spor_tasks.report.plots import draw
 from tests.support import invented_runs
 from tests.support.invented_runs import EVIL_MODEL
 from tests.support.result_files import write_result

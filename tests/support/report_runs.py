@@ -1,6 +1,5 @@
 """Invented runs of every aspect, for whole reports: two models, two seeds, a dozen samples."""
 
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,11 +32,10 @@ def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published"
             for arm, seed in ((None, 0), *product(ARMS[aspect], (0, 1))):
                 stamp = f"{part or aspect[:4]}-{model}-{arm}-{seed}"
                 values = _values_of_run(aspect, part, model, arm, seed)
-                metadata = {"corpus": corpus, "protocol": protocol}
                 task = "_".join(filter(None, ["spor", aspect, corpus, part]))
-                settings = {"task": task, "aspect": aspect, "part": part, "model": model}
-                run = settings | {"arm": arm, "seed": seed}
-                _write(folder / f"results_{stamp}.json", values, metadata, run)
+                run = {"aspect": aspect, "part": part, "model": model, "arm": arm, "seed": seed}
+                told = {"task": task, "metadata": {"corpus": corpus, "protocol": protocol}}
+                _write(folder / f"results_{stamp}.json", values, run | told)
 
 
 def _values_of_run(
@@ -48,12 +46,7 @@ def _values_of_run(
     return [_values(aspect, part, strength, rng) for _ in range(SAMPLES)]
 
 
-def _write(
-    file: Path,
-    values: Sequence[Mapping[str, Value]],
-    metadata: Mapping[str, str],
-    run: Mapping[str, Any],
-) -> None:
+def _write(file: Path, values: Sequence[Mapping[str, Value]], run: Mapping[str, Any]) -> None:
     task, names = run["task"], reported(run["aspect"], run["part"])
     columns = {
         name: [each.get(name) for each in values] for name in {**dict.fromkeys(names), **values[0]}
@@ -64,9 +57,6 @@ def _write(
         if any(value is not None for value in column)
     }
     write_result(file, n=SAMPLES, scores=means, **run)
-    content = json.loads(file.read_text())
-    content["configs"][task]["metadata"] |= metadata
-    file.write_text(json.dumps(content))
     write_samples(file, task, _rows(values))
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def result_content(
     n: int = 200,
     scores: Mapping[str, float] | None = None,
     shown: str | None = None,
+    metadata: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
     """What lm-eval writes of a model tuned on an arm, or ``shown`` demonstrations of one."""
     adapter: dict[str, Any] | None = None
@@ -87,6 +89,7 @@ def result_content(
                         "adapter": adapter,
                         "demonstrations_sha256": "e" * 64 if shown else None,
                     },
+                    **(metadata or {}),
                 },
             }
         },
@@ -99,6 +102,14 @@ def write_result(file: Path, **settings: Any) -> Path:  # noqa: ANN401 - what re
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(result_content(**settings)))
     return file
+
+
+@contextmanager
+def edited(file: Path) -> Iterator[Any]:
+    """Change what a result file says."""
+    content = json.loads(file.read_text())
+    yield content
+    file.write_text(json.dumps(content))
 
 
 def sample_row(
