@@ -1,7 +1,9 @@
 """What each aspect is: its training arms, and how demonstrations of them are to differ."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
+
+from spor_tasks.core.sample import Sample, Split, SplitPair
 
 ARMS: Mapping[str, tuple[str, ...]] = {
     "systematicity": ("atom", "combination"),
@@ -20,3 +22,13 @@ DEMONSTRATIONS: Mapping[str, Rule] = {
     "order_invariance": "order",
     "rule_learnability": "none",
 }
+
+
+def strict_sets(
+    aspect: str, *arms: Sequence[Sample], test: Sequence[Sample], part: str | None = None
+) -> SplitPair:
+    """Return strict sets of an aspect, given its arms in the order of :data:`ARMS`."""
+    named = (Split(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
+    return SplitPair(
+        aspect, arms[0][0].corpus, "strict", tuple(named), Split("test", tuple(test)), part
+    )

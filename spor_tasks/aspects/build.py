@@ -1,20 +1,15 @@
 """Builds the strict sets of any aspect from any corpus."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from spor_tasks.aspects import (
-    order_invariance,
-    productivity,
-    rule_learnability,
-    systematicity,
-)
+from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import CorpusSamples, DataUnit, Sample, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sample, SplitPair
 from spor_tasks.corpora.webnlg import reader as webnlg
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
@@ -67,18 +62,17 @@ def build(
             chosen = productivity.Settings(threshold=productivity.threshold_of(part))
             return productivity.build(corpus.train, _testable(corpus), chosen)
         case "order_invariance" if part in order_invariance.PARTS:
-            ordered = order_invariance.Settings(part=part)
-            return order_invariance.build(corpus.train, _testable(corpus), ordered, rng)
+            return order_invariance.build(corpus.train, _testable(corpus), part, rng)
         case "rule_learnability" if part is None:
             return rule_learnability.build(corpus.train, _testable(corpus), rng, settings.hide)
     raise _unknown(aspect, part)
 
 
 def require_known(aspect: str, part: str | None) -> None:
-    """Raise an error if there is no such aspect or part.
+    """Check that there is such an aspect and part.
 
     Raises:
-        SplitError: there is no such aspect or part.
+        SplitError: there is not.
     """
     parts = {"order_invariance": order_invariance.PARTS}.get(aspect, (None,))
     if aspect == "productivity":
@@ -107,24 +101,22 @@ def effective(settings: Settings, pair: SplitPair) -> dict[str, Any]:
 
 
 def refuse_equal_arms(pair: SplitPair) -> None:
-    """Raise an error if Combination never shows two units of a test sample together.
+    """Check that Combination shows two units of some test sample together.
 
     Raises:
-        SplitError: Combination is no different from Atom in what it shows.
+        SplitError: it does not, so it is no different from Atom.
     """
-    _, combination = pair.arms
-    tested = {p for sample in pair.test.samples for p in _pairs(sample)}
-    if not any(tested.intersection(_pairs(sample)) for sample in combination.samples):
+    tested, shown = (
+        {frozenset(two) for sample in split.samples for two in combinations(set(sample.units), 2)}
+        for split in (pair.test, pair.arms[1])
+    )
+    if tested.isdisjoint(shown):
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "
             "from Atom",
             where=pair.corpus,
             remedy="Give more samples that share two or more units.",
         )
-
-
-def _pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
-    return map(frozenset, combinations(set(sample.units), 2))
 
 
 def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:

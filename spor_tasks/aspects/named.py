@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
@@ -16,7 +16,7 @@ def benchmarks() -> tuple[Sets, ...]:
     Raises:
         ConfigError: one cannot be imported, or lacks an attribute of the contract.
     """
-    return tuple(registry().get("benchmark", name) for name in registry().names("benchmark"))
+    return tuple(map(_benchmark, registry().names("benchmark")))
 
 
 @cache
@@ -57,28 +57,25 @@ def load(
         CorpusError: a file is missing or is not the published one.
     """
     spec = find(aspect, corpus, protocol, part)
-    sets: Sets = registry().get("benchmark", spec.benchmark)
-    return sets.load(spec.name)
+    return _benchmark(spec.benchmark).load(spec.name)
 
 
 def recipe(spec: SetSpec) -> Mapping[str, Any] | None:
     """Return settings and ``seed`` of the search that found shipped sets, None without one."""
-    sets: Sets = registry().get("benchmark", spec.benchmark)
-    return sets.recipe(spec.name)
-
-
-def arms_of(name: SetName) -> tuple[str, ...]:
-    """Return the training arms of shipped sets."""
-    return find(*name).arms
+    return _benchmark(spec.benchmark).recipe(spec.name)
 
 
 def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
     """Return where an aspect stands among those of all benchmarks."""
-    sets: Sets = registry().get("benchmark", benchmark)
-    return registry().names("benchmark").index(benchmark), list(sets.groups).index(aspect)
+    groups = list(_benchmark(benchmark).groups)
+    return registry().names("benchmark").index(benchmark), groups.index(aspect)
 
 
 def group_title(spec: SetSpec) -> str:
     """Return the title of the aspect that sets are about."""
-    sets: Sets = registry().get("benchmark", spec.benchmark)
-    return sets.groups[spec.name.aspect]
+    return _benchmark(spec.benchmark).groups[spec.name.aspect]
+
+
+def _benchmark(name: str) -> Sets:
+    found: Sets = registry().get("benchmark", name)
+    return found

@@ -51,8 +51,7 @@ class Numbers:
 def divergence(p: Ints, q: Ints) -> float:
     """Return the divergence of two datasets in which unit k occurs ``p[k]`` and ``q[k]`` times.
 
-    It equals that of :mod:`spor_tasks.aspects.divergence` to the bit, because sums are exact and
-    square roots correctly rounded in both.
+    It is the same in any order of the units, because ``fsum`` is exact.
 
     Raises:
         SplitError: one of them is empty.

@@ -5,11 +5,12 @@ Original has units in the order of the corpus, Match in the order in which the t
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, Split, SplitPair
+from spor_tasks.aspects.arms import strict_sets
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, SplitPair
 from spor_tasks.text import align
 
 Part: TypeAlias = Literal["main", "cwio", "performance"]
@@ -17,56 +18,28 @@ Part: TypeAlias = Literal["main", "cwio", "performance"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Which test set is built.
-
-    Raises:
-        ConfigError: there is no such part.
-    """
-
-    part: Part
-
-    def __post_init__(self) -> None:
-        if self.part not in PARTS:
-            raise ConfigError(
-                f"there is no part {self.part!r}",
-                where="part",
-                remedy=f"Use one of {', '.join(PARTS)}.",
-            )
-
-
 def build(
-    train: Iterable[Sample], test: Iterable[Sample], settings: Settings, rng: random.Random
+    train: Sequence[Sample], test: Sequence[Sample], part: Part, rng: random.Random
 ) -> SplitPair:
     """Build the arms ``original`` and ``match`` and one test set; only ``main`` is random.
 
     Raises:
         SplitError: there are no training samples, or no test samples that suit the part.
     """
-    train, test = tuple(train), tuple(test)
-    tested: tuple[Sample, ...]
-    match settings.part:
+    match part:
         case "main":
-            tested = shown_twice(test, rng)
+            test = shown_twice(test, rng)
         case "cwio":
-            tested = with_an_order(test)
+            test = with_an_order(test)
         case "performance":
-            tested = test
-    if not train or not tested:
+            pass
+    if not train or not test:
         raise SplitError(
-            f"there are no training samples, or no test samples that suit part {settings.part!r}",
+            f"there are no training samples, or no test samples that suit part {part!r}",
             remedy="`cwio` needs test samples of two or more units. For `main`, every reference of "
             "such a sample must also mention every unit.",
         )
-    return SplitPair(
-        aspect="order_invariance",
-        corpus=train[0].corpus,
-        protocol="strict",
-        arms=(Split("original", train), Split("match", matched(train))),
-        test=Split("test", tested),
-        part=settings.part,
-    )
+    return strict_sets("order_invariance", train, matched(train), test=test, part=part)
 
 
 def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
@@ -97,9 +70,9 @@ def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, 
     Samples with a single unit are left out.
     """
     return tuple(
-        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), orders))
+        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), told))
         for sample in with_an_order(samples)
-        if (orders := reference_orders(sample))
+        if (told := reference_orders(sample))
     )
 
 

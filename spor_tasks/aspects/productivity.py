@@ -16,10 +16,11 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SplitPair
 
 THRESHOLDS = (3, 4, 5)
 """The values of N in the paper."""
@@ -90,15 +91,16 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     """
     n = settings.threshold
     train = tuple(train)
-    categories = _categories_of_largest(train)
+    largest = max((len(sample.units) for sample in train), default=0)
+    categories = {s.about("category") for s in train if len(s.units) == largest}
     above = [s for s in test if s.about("category") in categories and len(s.units) > n]
     given_away = {frozenset(sample.units) for sample in above}
-    pool = tuple(
-        sample
-        for sample in train
-        if sample.about("category") in categories and frozenset(sample.units) not in given_away
-    )
-    invisible = tuple(sample for sample in pool if len(sample.units) <= n)
+    pool = [
+        s
+        for s in train
+        if s.about("category") in categories and frozenset(s.units) not in given_away
+    ]
+    invisible = [sample for sample in pool if len(sample.units) <= n]
     testable = _with_known_units(above, invisible)
     if not testable:
         raise SplitError(
@@ -106,41 +108,26 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
             f"most {n} units",
             remedy="Use a lower threshold or a larger corpus.",
         )
-    visible = tuple(pool[index] for index in _choose_visible(pool, testable, settings))
+    numbers = Numbers([sample.units for sample in pool])
+    chosen = (
+        _Exchange(numbers, testable, settings).run()
+        if settings.method == "exchange"
+        else _try_in_turn(numbers, settings)
+    )
+    visible = [pool[index] for index in chosen]
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
             f"no training sample of more than {n} units fits into Visible",
             remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
-    return SplitPair(
-        aspect="productivity",
-        corpus=pool[0].corpus,
-        protocol="strict",
-        arms=(Split("invisible", invisible), Split("visible", visible)),
-        test=Split("test", tested),
-        part=f"n{n}",
-    )
+    return strict_sets("productivity", invisible, visible, test=tested, part=f"n{n}")
 
 
-def _categories_of_largest(samples: Sequence[Sample]) -> set[str | None]:
-    largest = max((len(sample.units) for sample in samples), default=0)
-    return {sample.about("category") for sample in samples if len(sample.units) == largest}
-
-
-def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> tuple[Sample, ...]:
+def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:
     """Return the samples all of whose units the arm shows."""
-    known = set(chain.from_iterable(sample.units for sample in arm))
-    return tuple(sample for sample in samples if known.issuperset(sample.units))
-
-
-def _choose_visible(
-    pool: Sequence[Sample], tests: Sequence[Sample], settings: Settings
-) -> list[int]:
-    numbers = Numbers([sample.units for sample in pool])
-    if settings.method == "exchange":
-        return _Exchange(numbers, tests, settings).run()
-    return _try_in_turn(numbers, settings)
+    known = {unit for sample in arm for unit in sample.units}
+    return [sample for sample in samples if known.issuperset(sample.units)]
 
 
 def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
@@ -185,7 +172,7 @@ def _fill(sizes: Ints, room: int) -> list[int]:
     return places
 
 
-_SCALE = 2**40  # affinities are integers in this fraction of an occurrence
+_AFFINITY_SCALE = 2**40  # affinities are integers in this fraction of an occurrence
 
 
 class _Exchange:
@@ -209,9 +196,9 @@ class _Exchange:
         self._visible = pool.sizes <= settings.threshold
         self._before = self._after = pool.counts(np.flatnonzero(self._visible))
         self._divergence = 0.0
-        by_size = {int(size): np.flatnonzero(pool.sizes == size) for size in np.unique(pool.sizes)}
-        self._short = {size: some for size, some in by_size.items() if size <= settings.threshold}
-        self._long = {size: some for size, some in by_size.items() if size > settings.threshold}
+        of_size = {int(size): np.flatnonzero(pool.sizes == size) for size in np.unique(pool.sizes)}
+        self._short = {size: some for size, some in of_size.items() if size <= settings.threshold}
+        self._long = {size: some for size, some in of_size.items() if size > settings.threshold}
         self._tests_of_size = Counter(len(sample.units) for sample in tests)
 
     def run(self) -> list[int]:
@@ -281,7 +268,7 @@ class _Exchange:
             yield *sides, math.nextafter(self._divergence, -math.inf)
 
     def _affinity(self, counts: Ints) -> Ints:
-        affinity: Ints = (np.sqrt(self._before * counts) * _SCALE).astype(np.int64)
+        affinity: Ints = (np.sqrt(self._before * counts) * _AFFINITY_SCALE).astype(np.int64)
         return affinity
 
     def _share(self, size: int) -> float:

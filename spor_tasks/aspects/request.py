@@ -110,13 +110,11 @@ def _built(request: Request, corpus: CorpusSamples) -> Answer:
         raise SplitError(
             f"has no {request.protocol} sets",
             where=corpus.name,
-            remedy=f"There are {request.protocol} sets of {', '.join(fixed)}.",
+            remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
-    default = build.Settings()
+    given = {"seed": request.seed, "restarts": request.restarts}
     settings = build.Settings(
-        seed=default.seed if request.seed is None else request.seed,
-        restarts=default.restarts if request.restarts is None else request.restarts,
-        hide=request.hide,
+        hide=request.hide, **{key: value for key, value in given.items() if value is not None}
     )
     pair = build.build(corpus, request.aspect, request.part, settings)
     return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))

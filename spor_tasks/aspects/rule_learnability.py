@@ -9,16 +9,9 @@ from dataclasses import replace
 from itertools import product
 from string import ascii_uppercase
 
+from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Hidden,
-    Sample,
-    SampleMaker,
-    Split,
-    SplitPair,
-    Triple,
-)
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, SplitPair, Triple
 from spor_tasks.text.normalize import display
 
 POSSIBLE_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -36,14 +29,7 @@ _PHRASES = {
     "customer rating": ("Value ? out of 5",),
 }
 # Attributes in the order of the enumeration: each value alphabetically, then no value [code].
-_ENUMERATED = (
-    "eat type",
-    "food",
-    "price range",
-    "customer rating",
-    "area",
-    "family friendly",
-)
+_ENUMERATED = ("eat type", "food", "price range", "customer rating", "area", "family friendly")
 _DRAWN = "near"
 
 
@@ -69,20 +55,19 @@ def build(
         SplitError: there is nothing to hide, or no attributes are given and the pairs are not those
             of E2E.
     """
-    train = tuple(train)
+    train, test = tuple(train), tuple(test)
     if not train:
         raise SplitError("there are no training samples")
-    has_triples = isinstance(train[0].units[0], Triple)
-    if has_triples and attributes:
-        raise SplitError(
-            f"has triples, which have no attribute {attributes[0]!r} to hide",
-            where=train[0].corpus,
-            remedy="Leave out --hide. Entities are hidden in triples.",
-        )
-    if has_triples:
-        tested = hide_entities(tuple(test))
+    if isinstance(train[0].units[0], Triple):
+        if attributes:
+            raise SplitError(
+                f"has triples, which have no attribute {attributes[0]!r} to hide",
+                where=train[0].corpus,
+                remedy="Leave out --hide. Entities are hidden in triples.",
+            )
+        tested = hide_entities(test)
     elif attributes:
-        tested = hide_named(train, tuple(test), attributes)
+        tested = _hide_named(train, test, attributes)
     else:
         tested = hide_values(train, rng)
     if not tested:
@@ -92,43 +77,33 @@ def build(
             remedy="An entity must be a subject without a digit, and all references must mention "
             "it. Another unit must not reveal the hidden value of an attribute.",
         )
-    return SplitPair(
-        aspect="rule_learnability",
-        corpus=train[0].corpus,
-        protocol="strict",
-        arms=(Split("original", train),),
-        test=Split("test", tested),
-    )
+    return strict_sets("rule_learnability", train, test=tested)
 
 
 def hide_entities(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """Return the samples that have entities to hide, with a phrase in place of each entity."""
-    corpus = samples[0].corpus if samples else ""
-    make = SampleMaker(corpus)
-    hiding = ((sample, _phrases(sample)) for sample in samples)
-    return tuple(
-        replace(
-            make(_replace(_triples(sample), phrases), (), category=sample.about("category")),
-            challenge=Hidden(tuple((display(entity), phrases[entity]) for entity in phrases)),
-        )
-        for sample, phrases in hiding
-        if phrases
-    )
+    make = SampleMaker(samples[0].corpus if samples else "")
+    hidden = []
+    for sample in samples:
+        triples = [unit for unit in sample.units if isinstance(unit, Triple)]
+        if phrases := _phrases(triples, sample.references):
+            shown = (
+                Triple(phrases.get(subject, subject), predicate, phrases.get(obj, obj))
+                for subject, predicate, obj in triples
+            )
+            challenge = Hidden(tuple((display(entity), phrases[entity]) for entity in phrases))
+            made = make(shown, (), category=sample.about("category"))
+            hidden.append(replace(made, challenge=challenge))
+    return tuple(hidden)
 
 
-def _replace(triples: Iterable[Triple], phrases: Mapping[str, str]) -> Iterator[Triple]:
-    for subject, predicate, obj in triples:
-        yield Triple(phrases.get(subject, subject), predicate, phrases.get(obj, obj))
-
-
-def _phrases(sample: Sample) -> dict[str, str]:
+def _phrases(triples: Sequence[Triple], references: Sequence[str]) -> dict[str, str]:
     """Return the phrase for each entity to hide, in the order of the phrases.
 
     An entity is not hidden if a triple without phrases has the same predicate with the same object
     (or subject). Its number is not given to another entity [code].
     """
-    triples = _triples(sample)
-    hidable = sorted(_hidable(triples, sample.references), key=display)
+    hidable = sorted(_hidable(triples, references), key=display)
     phrases = {entity: f"Entity {number}" for number, entity in enumerate(hidable, start=1)}
     plain = [t for t in triples if t.subject not in phrases and t.object not in phrases]
     heads = {(triple.subject, triple.predicate) for triple in plain}
@@ -156,10 +131,6 @@ def _hidable(triples: Sequence[Triple], references: Iterable[str]) -> Iterator[s
             and all(name in text for text in texts)
         ):
             yield entity
-
-
-def _triples(sample: Sample) -> list[Triple]:
-    return [unit for unit in sample.units if isinstance(unit, Triple)]
 
 
 def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ...]:
@@ -190,15 +161,12 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
     return tuple(samples)
 
 
-def hide_named(
+def _hide_named(
     train: Sequence[Sample], test: Sequence[Sample], attributes: Sequence[str]
 ) -> tuple[Sample, ...]:
     """Return the test samples with ``Value A``, ``Value B`` … in place of these attributes' values.
 
     A sample is left out if it has none of the attributes, or reveals a value of one elsewhere.
-
-    Raises:
-        SplitError: no sample has one of the attributes.
     """
     values = _values([*train, *test])
     if unknown := [attribute for attribute in attributes if attribute not in values]:
@@ -208,36 +176,19 @@ def hide_named(
             remedy=f"Choose from {', '.join(sorted(values))}.",
         )
     make = SampleMaker(train[0].corpus)
-    hiding = ((sample, _with_phrases(sample, attributes)) for sample in test)
-    return tuple(
-        replace(
-            make(units, (), **sample.context),
-            challenge=Hidden(
-                phrases, tuple((attribute, tuple(values[attribute])) for attribute, _ in phrases)
-            ),
-        )
-        for sample, (units, phrases) in hiding
-        if phrases and not _tells(sample, units, [v for what, _ in phrases for v in values[what]])
-    )
-
-
-def _with_phrases(
-    sample: Sample, attributes: Sequence[str]
-) -> tuple[list[AttributeValue], tuple[tuple[str, str], ...]]:
-    """Return the units with phrases for values, and each hidden attribute with its phrase."""
-    present = dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)
-    phrases = {what: f"Value {ascii_uppercase[i]}" for i, what in enumerate(present)}
-    units = [AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units]
-    return units, tuple(phrases.items())
-
-
-def _tells(sample: Sample, units: Iterable[AttributeValue], values: Iterable[str]) -> bool:
-    shown = [
-        display(text).lower()
-        for text in (*(u.value for u in units), *sample.context.values())
-        if isinstance(text, str)
-    ]
-    return any(value.lower() in text for value in values for text in shown)
+    hidden = []
+    for sample in test:
+        present = dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)
+        phrases = {what: f"Value {ascii_uppercase[i]}" for i, what in enumerate(present)}
+        units = [AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units]
+        texts = [*(unit.value for unit in units), *sample.context.values()]
+        shown = [display(text).lower() for text in texts if isinstance(text, str)]
+        secrets = [value.lower() for what in phrases for value in values[what]]
+        if phrases and not any(secret in text for secret in secrets for text in shown):
+            known = tuple((what, tuple(values[what])) for what in phrases)
+            made = make(units, (), **sample.context)
+            hidden.append(replace(made, challenge=Hidden(tuple(phrases.items()), known)))
+    return tuple(hidden)
 
 
 def _values(samples: Iterable[Sample]) -> dict[str, list[str]]:
@@ -264,19 +215,17 @@ def _choices(values: Mapping[str, list[str]]) -> Iterator[tuple[tuple[str, str],
 
 
 def _check(values: Mapping[str, Collection[str]]) -> None:
+    """Check that these are the attributes of E2E, and that no hidden one has an unknown value."""
+    remedy = "Name the attributes whose values to hide, with --hide ATTRIBUTE."
     missing = [attribute for attribute in (*_ENUMERATED, _DRAWN) if attribute not in values]
     if missing:
-        raise SplitError(
-            f"lacks the attributes {', '.join(missing)} of E2E",
-            remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
-        )
+        raise SplitError(f"lacks the attributes {', '.join(missing)} of E2E", remedy=remedy)
     for attribute, known in POSSIBLE_VALUES.items():
-        unknown = sorted(set(values[attribute]).difference(known))
-        if unknown:
+        if unknown := sorted(set(values[attribute]).difference(known)):
             raise SplitError(
                 f"{attribute} has the values {', '.join(unknown)}, which E2E does not have and no "
                 "metric knows",
-                remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
+                remedy=remedy,
             )
 
 

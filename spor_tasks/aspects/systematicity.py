@@ -13,10 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
+from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 
 _UnitSet = frozenset[DataUnit]
 
@@ -63,17 +64,8 @@ def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> 
             remedy="Give more samples that share exactly one unit.",
         )
     combination = _combination(units, atom, test, settings.limit)
-
-    def split(name: str, indices: Iterable[int]) -> Split:
-        return Split(name, tuple(pool[i] for i in sorted(indices)))
-
-    return SplitPair(
-        aspect="systematicity",
-        corpus=pool[0].corpus,
-        protocol="strict",
-        arms=(split("atom", atom), split("combination", combination)),
-        test=split("test", test),
-    )
+    *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
+    return strict_sets("systematicity", *arms, test=tested)
 
 
 def _largest_first(units: Sequence[_UnitSet], rng: random.Random) -> list[int]:
@@ -142,14 +134,8 @@ def _combination(
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
     pairs = {pair for x in test for pair in _pairs(units[x])}
-    blocked = np.array(
-        [
-            i
-            for i, sample in enumerate(held)
-            if i not in atom and i not in test and not pairs.isdisjoint(_pairs(sample))
-        ],
-        np.int64,
-    )
+    others = [i for i in range(len(units)) if i not in atom and i not in test]
+    blocked = np.array([i for i in others if not pairs.isdisjoint(_pairs(held[i]))], np.int64)
     numbers = Numbers(held)
     replaceable = np.array(sorted(atom), np.int64)
     before = after = numbers.counts(replaceable)
@@ -161,9 +147,7 @@ def _combination(
             after = changed
             combination.add(x)
             combination.difference_update(cluster)
-            value = numbers.sums(
-                before - after
-            )  # V: occurrences in Atom minus those in Combination
+            value = numbers.sums(before - after)  # V: occurrences that Combination lacks of Atom's
             blocked = sort(blocked, value)
             replaceable = sort(np.array(sorted(atom & combination), np.int64), value)
     return combination

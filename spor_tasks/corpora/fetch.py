@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -158,14 +158,17 @@ def _download(
             raise TimeoutError("it took too long")
         return seconds
 
-    opener = _opener(left)
+    opener = urllib.request.build_opener(_Timely(left), _Redirects)
     request = urllib.request.Request(  # noqa: S310 - `fetch` admits http and https only
         address, headers={"User-Agent": f"spor-tasks/{__version__}"}
     )
     for pause in (*pauses, None):
         try:
             with opener.open(request, timeout=min(TIMEOUT, left())) as response:
-                return _read(response, at_most)
+                content: bytes = response.read(at_most + 1)
+                if len(content) <= at_most and response.length:
+                    raise http.client.IncompleteRead(content, response.length)
+                return content
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == HTTPStatus.NOT_FOUND:
@@ -181,24 +184,7 @@ def _download(
     raise CorpusError(f"cannot be fetched: {fault}", where=address, remedy=_AGAIN) from fault
 
 
-def _read(response: http.client.HTTPResponse, at_most: int) -> bytes:
-    """Return the body, or its start if it is too large.
-
-    Raises:
-        http.client.IncompleteRead: it is shorter than its header says.
-    """
-    content = response.read(at_most + 1)
-    if len(content) <= at_most and response.length:
-        raise http.client.IncompleteRead(content, response.length)
-    return content
-
-
 # --- Connections that end ------------------------------------------------------------------------
-
-
-def _opener(left: Callable[[], float]) -> urllib.request.OpenerDirector:
-    """Return an opener of URLs that stops reading an answer when no seconds are ``left``."""
-    return urllib.request.build_opener(_Http(left), _Https(left), _Redirects)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -215,12 +201,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Return the request for the new address; the body of the redirect is not read.
-
-        Raises:
-            CorpusError: the new address is not https while the old one is, or is not http.
-        """
-        fp.close()
+        fp.close()  # without reading the body
         allowed = ("https",) if urlsplit(req.full_url).scheme == "https" else ("http", "https")
         if (scheme := urlsplit(newurl).scheme) not in allowed:
             raise CorpusError(f"redirects to {scheme}, which is not followed", where=req.full_url)
@@ -232,11 +213,11 @@ def _certificates() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-class _Timely(urllib.request.AbstractHTTPHandler):
+class _Timely(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     """Opens connections whose answers, headers included, are read only while seconds are left."""
 
-    def __init__(self, left: Callable[[], float], **more: Any) -> None:  # noqa: ANN401
-        super().__init__(**more)
+    def __init__(self, left: Callable[[], float]) -> None:
+        super().__init__(context=_certificates())
         self._left = left
 
     def do_open(
@@ -245,27 +226,17 @@ class _Timely(urllib.request.AbstractHTTPHandler):
         req: urllib.request.Request,
         **arguments: Any,  # noqa: ANN401
     ) -> http.client.HTTPResponse:
+        def answer(sock: socket.socket, **more: Any) -> http.client.HTTPResponse:  # noqa: ANN401
+            response = http.client.HTTPResponse(sock, **more)
+            response.fp = io.BufferedReader(_Timed(self._left, sock, response.fp.detach()))
+            return response
+
         def connection(*given: Any, **more: Any) -> http.client.HTTPConnection:  # noqa: ANN401
             made: http.client.HTTPConnection = http_class(*given, **more)
-            made.response_class = partial(_Answer, self._left)  # type: ignore[assignment]
+            made.response_class = answer  # type: ignore[assignment]
             return made
 
         return super().do_open(connection, req, **arguments)
-
-
-class _Http(_Timely, urllib.request.HTTPHandler):
-    pass
-
-
-class _Https(_Timely, urllib.request.HTTPSHandler):
-    def __init__(self, left: Callable[[], float]) -> None:
-        super().__init__(left, context=_certificates())
-
-
-class _Answer(http.client.HTTPResponse):
-    def __init__(self, left: Callable[[], float], sock: socket.socket, **more: Any) -> None:  # noqa: ANN401
-        super().__init__(sock, **more)
-        self.fp = io.BufferedReader(_Timed(left, sock, self.fp.detach()))
 
 
 class _Timed(io.RawIOBase):

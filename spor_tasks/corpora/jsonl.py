@@ -4,33 +4,26 @@ Released sets, built sets and the user's own corpora have this format.
 """
 
 import io
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from spor_tasks.core.codec import from_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import parse_rows, read_rows
+from spor_tasks.core.files import parse_rows
 from spor_tasks.core.sample import DataUnit, Sample, SampleMaker
-
-
-def read_samples(path: Path, corpus: str) -> tuple[Sample, ...]:
-    """Return the samples of a JSON Lines file, gzipped or not.
-
-    Raises:
-        CorpusError: the file cannot be read, has no samples, or a row is malformed; the error
-            names file, line and field.
-    """
-    return _samples(read_rows(path), corpus, str(path))
 
 
 def parse_samples(content: bytes, corpus: str, *, where: str) -> tuple[Sample, ...]:
     """Return the samples of a JSON Lines file's content; ``where`` names it in errors.
 
     Raises:
-        CorpusError: as :func:`read_samples`.
+        CorpusError: it has no samples, or a row is malformed; the error names line and field.
     """
-    return _samples(parse_rows(io.BytesIO(content), where), corpus, where)
+    read_row = RowReader(corpus)
+    samples = tuple(read_row(row, place) for place, row in parse_rows(io.BytesIO(content), where))
+    if not samples:
+        raise CorpusError("has no samples", where=where)
+    return samples
 
 
 class RowReader:
@@ -56,13 +49,3 @@ class RowReader:
         )
         self._unit = type(sample.units[0])
         return sample
-
-
-def _samples(
-    rows: Iterable[tuple[str, Mapping[str, Any]]], corpus: str, where: str
-) -> tuple[Sample, ...]:
-    read_row = RowReader(corpus)
-    samples = tuple(read_row(row, place) for place, row in rows)
-    if not samples:
-        raise CorpusError("has no samples", where=where)
-    return samples

@@ -38,8 +38,14 @@ def read_corpus(path: Path) -> CorpusSamples:
     ids: dict[str, str] = {}
     for place, row in read_rows(path):
         marked.add("split" in row)
-        parts[_part(row, place, marked)].append(_sample(row, read_row, place))
-        _refuse_twice(row, place, ids)
+        part = parts[_part(row, place, marked)]
+        part.append(read_row(row, place))
+        if not part[-1].references:
+            raise CorpusError(
+                "has no `texts`", where=place, remedy="Add at least one reference text."
+            )
+        if "id" in row and (first := ids.setdefault(str(row["id"]), place)) != place:
+            raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)
     if not marked:
         raise CorpusError("has no samples", where=path)
     return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
@@ -67,17 +73,3 @@ def _part(row: Mapping[str, Any], place: str, marked: Collection[bool]) -> str:
     if part not in _PARTS:
         raise CorpusError(f'`split` must be "train" or "test", not {part!r}', where=place)
     return str(part)
-
-
-def _sample(row: Mapping[str, Any], read_row: RowReader, place: str) -> Sample:
-    sample = read_row(row, place)
-    if not sample.references:
-        raise CorpusError("has no `texts`", where=place, remedy="Add at least one reference text.")
-    return sample
-
-
-def _refuse_twice(row: Mapping[str, Any], place: str, ids: dict[str, str]) -> None:
-    if "id" in row:
-        first = ids.setdefault(str(row["id"]), place)
-        if first != place:
-            raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)

@@ -269,11 +269,3 @@ class Tally:
     def scores(self, signature: str) -> tuple[Score, ...]:
         """Return all scores."""
         return tuple(self.column(name).score(name, signature) for name in self.names)
-
-
-def scores_of(metric: Metric[EvidenceT], evidence: Iterable[EvidenceT]) -> tuple[Score, ...]:
-    """Return the scores of many outputs, whatever their order."""
-    tally = Tally(metric.scores)
-    for each in evidence:
-        tally.add(metric.values(each))
-    return tally.scores(metric.signature)

@@ -1,6 +1,5 @@
 """chrF: character n-grams that an output shares with its references (Popović, WMT 2015)."""
 
-from dataclasses import dataclass
 from functools import cache
 
 import sacrebleu
@@ -11,11 +10,11 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
 
 
-@dataclass(frozen=True, slots=True)
-class Chrf(SimpleMetric[float]):
+class _Chrf(SimpleMetric[float]):
     """Sentence chrF as sacrebleu computes it, with the best of several references.
 
-    The score is the mean over outputs, from 0 to 100; it is not sacrebleu's corpus chrF.
+    The score is the mean over outputs, from 0 to 100; it is not sacrebleu's corpus chrF. That of
+    an empty output is 0.
     """
 
     scores = (ScoreInfo("chrf", "chrF"),)
@@ -23,23 +22,16 @@ class Chrf(SimpleMetric[float]):
 
     @property
     def signature(self) -> str:
-        """Whatever can change the number: sacrebleu's own signature, and the version."""
         scorer = sacrebleu.CHRF()
         scorer.num_refs = -1  # sacrebleu's word for a number of references that varies
         return f"chrf|{scorer.get_signature()}|v:{__version__}"
 
     def judge(self, sample: Sample, output: str) -> float:
-        """Return the chrF of one output, from 0 to 100; that of an empty one is 0.
-
-        Raises:
-            CorpusError: the sample has no reference.
-        """
         if not sample.references:
             raise CorpusError("chrF needs a reference", where=f"sample {sample.id}")
         return float(_scorer().sentence_score(output, list(sample.references)).score)
 
     def values(self, evidence: float) -> dict[str, float]:
-        """Return what one output adds to the score."""
         return {"chrf": evidence}
 
 
@@ -48,4 +40,4 @@ def _scorer() -> sacrebleu.CHRF:
     return sacrebleu.CHRF()
 
 
-CHRF = Chrf()
+CHRF = _Chrf()

@@ -87,12 +87,8 @@ class CopyRule(SimpleMetric[CopyEvidence]):
             own_title="Copy rule (1, 0), whole words",
         ),
     )
+    signature = f"copy_rule|v:{__version__}"
     challenge = Hidden
-
-    @property
-    def signature(self) -> str:
-        """Whatever can change the numbers."""
-        return f"copy_rule|v:{__version__}"
 
     def judge(self, sample: Sample, output: str) -> CopyEvidence:
         """Look for what the sample hides, and for the phrases that stand for it, in one output.
@@ -102,7 +98,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
         """
         text, phrases = normalized(output), hidden_of(sample).phrases
         hides_values = isinstance(sample.units[0], AttributeValue)
-        words = frozenset() if hides_values else _bare_words(text)
+        words = set() if hides_values else set(text.translate(_NO_PUNCTUATION).split())
         told = [
             secret
             for hidden, _ in phrases
@@ -169,10 +165,6 @@ def normalized(output: str) -> str:
     return _SPACES.sub(" ", output.lower()).removeprefix(" ")
 
 
-def _bare_words(text: str) -> frozenset[str]:
-    return frozenset(text.translate(_NO_PUNCTUATION).split())
-
-
 def origins(output: str) -> list[int]:
     """Return where in an output each character of its :func:`normalized` form, and its end, is."""
     kept, before = [], " "
@@ -187,9 +179,7 @@ _Find = Callable[[str, str], int]
 """Where a lower-case phrase begins in a text, -1 where it does not occur."""
 
 
-def _is_copied(
-    phrase: str, text: str, words: frozenset[str], find: _Find, *, hides_values: bool
-) -> bool:
+def _is_copied(phrase: str, text: str, words: set[str], find: _Find, *, hides_values: bool) -> bool:
     """Tell whether the text has the phrase, or what Appendix D takes for it."""
     if any(find(text, wording) >= 0 for wording in copies_of(phrase, hides_values=hides_values)):
         return True

@@ -1,6 +1,5 @@
 """Coverage: the share of a sample's units that the alignment finds in an output."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from spor_tasks import __version__
@@ -9,9 +8,9 @@ from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.text import align
 
 Located = tuple[int | None, ...]
+"""The token index at which an output mentions each unit, None where it does not."""
 
 
-@dataclass(frozen=True, slots=True)
 class Coverage(SimpleMetric[Located]):
     """How many of the units an output mentions, each by those of its words that the output has.
 
@@ -21,18 +20,14 @@ class Coverage(SimpleMetric[Located]):
     """
 
     scores = (ScoreInfo("coverage", "Coverage"),)
-
-    @property
-    def signature(self) -> str:
-        """Whatever can change the number."""
-        return f"coverage|align:lenient|v:{__version__}"
+    signature = f"coverage|align:lenient|v:{__version__}"
 
     def judge(self, sample: Sample, output: str) -> Located:
-        """Return the token index at which the output mentions each unit, None where it does not."""
+        """Locate the units in one output."""
         return align.locate(sample.units, output, strict=False)
 
     def values(self, evidence: Located) -> dict[str, float]:
-        """Return what one output adds to the score: the share of units located, 0 to 100."""
+        """Return the share of units located, 0 to 100."""
         located = len(evidence) - evidence.count(None)
         return {"coverage": 100 * located / len(evidence)}
 

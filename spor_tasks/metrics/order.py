@@ -59,11 +59,6 @@ class OutputOrder:
     exact: bool
 
     @property
-    def missing(self) -> tuple[int, ...]:
-        """The units that are not located."""
-        return _missing(self.positions)
-
-    @property
     def faithful(self) -> bool:
         """Whether all units are located."""
         return None not in self.positions
@@ -102,14 +97,10 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
         for name, label, _ in _PROPERTIES
         for share in ("pbh", "poh")
     )
+    signature = f"order|align:published|v:{__version__}"
     outputs = 2
     needs_texts = True
     challenge = Orders
-
-    @property
-    def signature(self) -> str:
-        """Whatever can change the numbers."""
-        return f"order|align:published|v:{__version__}"
 
     def judge(self, sample: Sample, first: str, second: str) -> OrderEvidence:
         """Locate the sample's units in both outputs.
@@ -140,7 +131,7 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
                 ("em", output.exact),
                 ("plan", output.order),
                 ("pos", output.positions),
-                ("missing", output.missing),
+                ("missing", _missing(output.positions)),
             )
         }
 
@@ -148,12 +139,7 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
 def _output_order(sample: Sample, output: str) -> OutputOrder:
     positions = align.locate(sample.units, output, strict=is_strict(sample))
     order, told = align.order(positions), orders_of(sample).references
-    return OutputOrder(
-        positions,
-        order,
-        proper=is_proper(order, told),
-        exact=order in told,
-    )
+    return OutputOrder(positions, order, proper=is_proper(order, told), exact=order in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +156,6 @@ class CwioEvidence:
     tau: float
     located: Positions
     located_tau: float | None
-
-    @property
-    def missing(self) -> tuple[int, ...]:
-        """The units that are not located by the rules that hold everywhere else."""
-        return _missing(self.located)
 
 
 _SIZES = range(2, 33)
@@ -194,10 +175,7 @@ class Cwio(SimpleMetric[CwioEvidence]):
         ScoreInfo("cwio", "CWIO", -1, 1, None, totals=GROUP_MEANS),
         ScoreInfo("cwio_located", "CWIO, located", -1, 1, None, "cwio", GROUP_MEANS),
         ScoreInfo(
-            "cwio_located_share",
-            "located",
-            higher_is_better=None,
-            own_title="CWIO, share located",
+            "cwio_located_share", "located", higher_is_better=None, own_title="CWIO, share located"
         ),
         *(
             ScoreInfo(
@@ -206,11 +184,7 @@ class Cwio(SimpleMetric[CwioEvidence]):
             for size in _SIZES
         ),
     )
-
-    @property
-    def signature(self) -> str:
-        """Whatever can change the numbers."""
-        return f"cwio|align:published|v:{__version__}"
+    signature = f"cwio|align:published|v:{__version__}"
 
     def judge(self, sample: Sample, output: str) -> CwioEvidence:
         """Correlate the order of the units in one output with the order of the sample's data.
@@ -254,7 +228,7 @@ class Cwio(SimpleMetric[CwioEvidence]):
             "pos": positions,
             "tau_located": evidence.located_tau,
             "pos_located": evidence.located,
-            "missing": evidence.missing,
+            "missing": _missing(evidence.located),
         }
 
 

@@ -92,31 +92,27 @@ def added(statistics: Numbers) -> Numbers:
     return totals
 
 
-class Mean(Totals):
+class _Mean(Totals):
     """The mean of numbers: each output adds itself and a count of one."""
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
-        """Return each number with a one."""
         numbers = np.array(values, float).reshape(len(values))
         return np.stack([numbers, np.where(np.isnan(numbers), np.nan, 1)], axis=1)
 
     def score(self, totals: Numbers) -> Numbers:
-        """Return the sum over the count."""
         with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
             found: Numbers = totals[..., 0] / totals[..., 1]
         return found
 
     def weights(self, totals: Numbers) -> Numbers:
-        """Return one over the count, for the sum."""
         return np.array([1 / max(totals[1], 1), 0])
 
     def gradient(self, totals: Numbers) -> Numbers:
-        """Return the derivative by sum and count."""
         total, count = totals
         return np.array([1 / count, -total / count**2])
 
 
-class GroupMeans(Totals):
+class _GroupMeans(Totals):
     """The mean over groups of the mean of each; a value is its group's number and a number.
 
     The groups are the numbers of units of CWIO.
@@ -135,7 +131,6 @@ class GroupMeans(Totals):
         return statistics
 
     def score(self, totals: Numbers) -> Numbers:
-        """Return the mean of the means of the groups that have an output."""
         means, held = _group_means(totals)
         # A single score is rounded once; of resamples nobody sees the last digits.
         sums = np.float64(math.fsum(means)) if means.ndim == 1 else means @ np.ones(means.shape[-1])
@@ -151,7 +146,6 @@ class GroupMeans(Totals):
         return weights
 
     def gradient(self, totals: Numbers) -> Numbers:
-        """Return the derivatives by each group's sum and count."""
         gradient = self.weights(totals)
         gradient[1::2] = -gradient[::2] * _group_means(totals)[0]
         return gradient
@@ -178,5 +172,5 @@ def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
     return np.divide(sums, counts, out=np.zeros_like(sums), where=held), held
 
 
-MEAN = Mean()
-GROUP_MEANS = GroupMeans()
+MEAN = _Mean()
+GROUP_MEANS = _GroupMeans()

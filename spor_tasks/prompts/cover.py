@@ -102,9 +102,10 @@ def filled(found: Covers, sizes: Sequence[int], most: int) -> Covers:
     for (samples, units), cover in found.items():
         for number in range(most - samples + 1):
             for total in _sums(tuple(sizes), number):
-                if units + total <= MOST_UNITS:
-                    shape = Shape(samples + number, units + total)
-                    _keep(more, cover._replace(shape=shape, fillers=Shape(number, total)))
+                shape = Shape(samples + number, units + total)
+                known = more.get(shape)
+                if shape.units <= MOST_UNITS and (known is None or known.value < cover.value):
+                    more[shape] = cover._replace(shape=shape, fillers=Shape(number, total))
     return more
 
 
@@ -117,13 +118,6 @@ def draw_sizes(sizes: Sequence[int], fillers: Shape, rng: random.Random) -> list
         drawn.append(rng.choice(possible))
         left -= drawn[-1]
     return drawn
-
-
-def _keep(found: dict[Shape, Cover], cover: Cover) -> None:
-    """Keep the cover if it is worth more than the known one of its shape; of equals, the first."""
-    known = found.get(cover.shape)
-    if known is None or cover.value > known.value:
-        found[cover.shape] = cover
 
 
 @cache
@@ -140,6 +134,4 @@ def _sums(sizes: tuple[int, ...], number: int) -> frozenset[int]:
 
 
 def _bits(mask: int) -> Iterable[int]:
-    while mask:
-        yield mask & -mask
-        mask &= mask - 1
+    return (1 << unit for unit in range(mask.bit_length()) if mask >> unit & 1)

@@ -40,10 +40,10 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "spain": ("spanish",),
 }
 
-_FARTHEST = 2  # edits by which a token of a text may differ from one of an entity
-_LONG = 10  # with so many matched tokens their positions must strictly increase
+_MOST_EDITS = 2  # by which a token of a text may differ from one of an entity [code]
+_INCREASING_FROM = 10  # with so many matched tokens their positions must strictly increase [code]
 
-_EXACT = (2, 4, 8)  # numbers by which doubles divide sums of positions without rounding
+_EXACT_DIVISORS = (2, 4, 8)  # by which doubles divide sums of positions without rounding
 _KNOWN_SAMPLES = 4096  # more than a test set has
 
 
@@ -85,7 +85,9 @@ def trace(
 
 def _trace(pairs: Sequence[Ends], text: str, *, strict: bool) -> Iterator[tuple[Placement, ...]]:
     sought = _sought(tuple(pairs))
-    words = _positions_of_words(text)
+    words: dict[str, list[int]] = {}
+    for position, word in enumerate(clean(text).split()):
+        words.setdefault(word, []).append(position)
     placed = _settle(
         {
             entity: _mentions(wordings, words, strict=strict)
@@ -99,11 +101,8 @@ def _trace(pairs: Sequence[Ends], text: str, *, strict: bool) -> Iterator[tuple[
 
 def order(positions: Sequence[int | None]) -> tuple[int, ...]:
     """Return the unit indices sorted by position, equal ones as given, units not located last."""
-    return tuple(sorted(range(len(positions)), key=lambda unit: _rank(positions[unit])))
-
-
-def _rank(position: int | None) -> float:
-    return math.inf if position is None else position
+    ranks = [math.inf if position is None else position for position in positions]
+    return tuple(sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
 def _ends(unit: DataUnit) -> Ends:
@@ -129,8 +128,8 @@ class _Sought(NamedTuple):
 
 @lru_cache(maxsize=_KNOWN_SAMPLES)
 def _sought(pairs: tuple[Ends, ...]) -> _Sought:
-    cleaned = [(_clean(subject), _clean(obj)) for subject, obj in pairs]
-    ends = [end for pair in cleaned for end in pair]
+    ends = [None if end is None else clean(end) for pair in pairs for end in pair]
+    cleaned = list(zip(ends[::2], ends[1::2], strict=True))
     degrees = Counter(ends)
     wordings = {
         entity: [wording.split() for wording in _wordings(entity)]
@@ -147,10 +146,6 @@ def wordings(end: str) -> tuple[str, ...]:
 
 def _wordings(entity: str) -> tuple[str, ...]:
     return (entity, *_SYNONYMS.get(entity, ()))
-
-
-def _clean(end: str | None) -> str | None:
-    return None if end is None else clean(end)
 
 
 def _deciding(pair: Ends, degrees: Mapping[str | None, int]) -> Sequence[str | None]:
@@ -181,13 +176,6 @@ def _settle(mentions: Mapping[str, Sequence[Placement]]) -> dict[str | None, Pla
     return placed
 
 
-def _positions_of_words(text: str) -> dict[str, list[int]]:
-    positions: dict[str, list[int]] = {}
-    for position, word in enumerate(clean(text).split()):
-        positions.setdefault(word, []).append(position)
-    return positions
-
-
 def _mentions(
     wordings: Iterable[Sequence[str]], words: Mapping[str, Sequence[int]], *, strict: bool
 ) -> Sequence[Placement]:
@@ -204,20 +192,17 @@ def _placements(
 ) -> Sequence[Placement]:
     choices = [_nearest(token, words) for token in tokens]
     matched = [positions for positions in choices if positions]
-    if len(matched) < len(choices) and (strict or not any(map(_is_telling, tokens))):
+    says_something = any(len(token) > 1 or token.isdigit() for token in tokens)
+    if len(matched) < len(choices) and (strict or not says_something):
         return ()
     return tightest(matched)
-
-
-def _is_telling(token: str) -> bool:
-    return len(token) > 1 or token.isdigit()
 
 
 def _nearest(token: str, words: Mapping[str, Sequence[int]]) -> Sequence[int]:
     """Return, ascending, where the words stand that differ least from the token."""
     if token in words:
         return words[token]
-    least = min(_FARTHEST, len(token) // 2)
+    least = min(_MOST_EDITS, len(token) // 2)
     found: list[int] = []
     for word, positions in words.items():
         distance = Levenshtein.distance(token, word, score_cutoff=least)  # least + 1: any more
@@ -244,11 +229,12 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:
     """
     if len(choices) <= 1:  # one position does not vary
         return [(position,) for options in choices for position in options]
-    if len(choices) < _LONG and all(len(options) == 1 for options in choices):  # as most often
+    # As most often, there is nothing to choose.
+    if len(choices) < _INCREASING_FROM and all(len(options) == 1 for options in choices):
         return [tuple(options[0] for options in choices)]
     vertices = list(_hull(choices))
     tied = _all_least(vertices, map(_spread, vertices))
-    if len(tied) <= 1 or len(choices) in _EXACT:
+    if len(tied) <= 1 or len(choices) in _EXACT_DIVISORS:
         return tied
     return _all_least(tied, np.var(tied, axis=1))
 
@@ -282,7 +268,7 @@ def _hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
        positions where it is would gain. So the vertices form a chain that rises position by
        position, with at most one step per element of ``choices``.
     """
-    return _increasing_hull(choices) if len(choices) >= _LONG else _free_hull(choices)
+    return _increasing_hull(choices) if len(choices) >= _INCREASING_FROM else _free_hull(choices)
 
 
 def _free_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
@@ -358,34 +344,24 @@ def _below_chord(
     return found if sum(map(height, found)) < sum(map(height, left)) else None
 
 
-class _Path(NamedTuple):
-    """A choice for the tokens up to one, linked backwards."""
-
-    height: int
-    position: int
-    before: "_Path | None"
-
-
 def _least_increasing(choices: Sequence[Sequence[int]], height: Callable[[int], int]) -> Placement:
-    """Return the strictly increasing placement whose heights sum to least; one must exist."""
-    start = _Path(0, -1, None)
-    paths = [start]
+    """Return the strictly increasing placement whose heights sum to least; one must exist.
+
+    Each path is a choice for the tokens so far, of least height among those that end where it does.
+    """
+    paths: list[tuple[int, Placement]] = [(0, (-1,))]
     for options in choices:
-        longer: list[_Path] = []
-        lowest: _Path | None = None
+        longer = []
+        lowest: tuple[int, Placement] | None = None
         waiting = iter(paths)
         path = next(waiting, None)
         for position in options:
-            while path and path.position < position:
-                if lowest is None or path.height < lowest.height:
+            while path and path[1][-1] < position:
+                if lowest is None or path[0] < lowest[0]:
                     lowest = path
                 path = next(waiting, None)
             if lowest:
-                longer.append(_Path(lowest.height + height(position), position, lowest))
+                longer.append((lowest[0] + height(position), (*lowest[1], position)))
         paths = longer
-    path = min(paths, key=lambda path: path.height)
-    placement = []
-    while path.before:
-        placement.append(path.position)
-        path = path.before
-    return tuple(reversed(placement))
+    _, (_, *placement) = min(paths, key=operator.itemgetter(0))
+    return tuple(placement)

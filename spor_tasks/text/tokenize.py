@@ -89,7 +89,8 @@ def _sentences(text: str) -> Iterator[str]:
     """
     start = 0
     for candidate in _CANDIDATE.finditer(text) if _END.search(text) else ():
-        if not _holds_break(_PART.findall(candidate[0] + candidate["next"])):
+        parts = pairwise(_PART.findall(candidate[0] + candidate["next"]))
+        if not any(_ends_sentence(part, following) for part, following in parts):
             continue
         end = candidate.end()
         resume = end + len(candidate["space"] or "")
@@ -98,10 +99,6 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[start:end]
         start = resume
     yield text[start:].rstrip()
-
-
-def _holds_break(parts: Sequence[str]) -> bool:
-    return any(_ends_sentence(part, following) for part, following in pairwise(parts))
 
 
 def _ends_sentence(part: str, following: str) -> bool:

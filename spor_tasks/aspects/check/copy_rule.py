@@ -1,9 +1,8 @@
 """The requirements of rule learnability: phrases replace what is hidden, and nothing reveals it."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from typing import TypeAlias
+from typing import Annotated
 
 from spor_tasks.aspects.check.result import CheckResult, unless_none
 from spor_tasks.aspects.rule_learnability import possible_values
@@ -15,12 +14,9 @@ from spor_tasks.text.normalize import display
 class RuleLearnability(CheckResult):
     """Counts of a test set that hides entities or values (section 3.4)."""
 
-    hidden: int
-    """Hidden entities or values."""
-    samples_without_phrase: int
-    """Test samples that do not show a separate phrase for everything that they hide."""
-    samples_that_tell: int
-    """Test samples that reveal something that they hide."""
+    hidden: Annotated[int, "hidden entities or values"]
+    samples_without_phrase: Annotated[int, "test samples without a phrase for each of them"]
+    samples_that_tell: Annotated[int, "test samples that reveal one of them"]
 
 
 def rule_learnability(pair: SplitPair) -> RuleLearnability:
@@ -28,11 +24,11 @@ def rule_learnability(pair: SplitPair) -> RuleLearnability:
 
     The sets have no references, so whether all references mention what is hidden is not checked.
     """
-    test = pair.test.samples
-    without = [sample for sample in test if not _shows_phrases(sample, _hidden(sample))]
-    telling = [sample for sample in test if _tells(sample, _hidden(sample))]
+    test = [(sample, _hidden(sample)) for sample in pair.test.samples]
+    without = [sample for sample, hidden in test if not _shows_phrases(sample, hidden)]
+    telling = [sample for sample, hidden in test if _tells(sample, hidden)]
     return RuleLearnability(
-        hidden=sum(len(_hidden(sample)) for sample in test),
+        hidden=sum(len(hidden.phrases) for _, hidden in test),
         samples_without_phrase=len(without),
         samples_that_tell=len(telling),
         violations=(
@@ -46,40 +42,33 @@ def rule_learnability(pair: SplitPair) -> RuleLearnability:
     )
 
 
-_Hidden: TypeAlias = Sequence[tuple[str, str]]
+def _hidden(sample: Sample) -> Hidden:
+    return sample.challenge if isinstance(sample.challenge, Hidden) else Hidden(())
 
 
-def _hidden(sample: Sample) -> _Hidden:
-    return sample.challenge.phrases if isinstance(sample.challenge, Hidden) else ()
-
-
-def _shows_phrases(sample: Sample, hidden: _Hidden) -> bool:
+def _shows_phrases(sample: Sample, hidden: Hidden) -> bool:
     """Return whether everything hidden has a separate phrase, and the units show it."""
-    phrases = {phrase for _, phrase in hidden}
-    if not phrases or len(phrases) < len(hidden):
+    phrases = {phrase for _, phrase in hidden.phrases}
+    if not phrases or len(phrases) < len(hidden.phrases):
         return False
     if isinstance(sample.units[0], Triple):
         return phrases.issubset(_ends(sample))
-    return set(sample.units).issuperset(starmap(AttributeValue, hidden))
+    return set(sample.units).issuperset(starmap(AttributeValue, hidden.phrases))
 
 
-def _tells(sample: Sample, hidden: _Hidden) -> bool:
+def _tells(sample: Sample, hidden: Hidden) -> bool:
     """Return whether any text shown contains a hidden entity, or a value that may be hidden."""
     shown = [display(text).lower() for text in (*_ends(sample), sample.about("name") or "")]
-    told = [value for what, _ in hidden for value in _values(sample, what)]
-    return any(value.lower() in text for value in told for text in shown)
+    secrets = [
+        secret for what, _ in hidden.phrases for secret in possible_values(hidden, what) or (what,)
+    ]
+    return any(secret.lower() in text for secret in secrets for text in shown)
 
 
-def _values(sample: Sample, hidden: str) -> Sequence[str]:
-    """Return what may not be told: the entity, or all that the attribute can be."""
-    challenge = sample.challenge
-    known = isinstance(challenge, Hidden) and possible_values(challenge, hidden)
-    return known or (hidden,)
-
-
-def _ends(sample: Sample) -> Iterator[str]:
-    """Yield the subjects and objects of triples, the values of pairs."""
-    for unit in sample.units:
-        if isinstance(unit, Triple):
-            yield unit.subject
-        yield unit[-1]
+def _ends(sample: Sample) -> list[str]:
+    """Return the subjects and objects of triples, the values of pairs."""
+    return [
+        end
+        for unit in sample.units
+        for end in ((unit.subject, unit.object) if isinstance(unit, Triple) else (unit.value,))
+    ]

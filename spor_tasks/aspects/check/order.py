@@ -1,38 +1,35 @@
 """The requirements of order invariance: units in the order of the text, and tests in two orders.
 
-This shares no code with the builder: the builder sorts units, the check compares them in pairs.
+This shares no code with the builder, except what finds units in a text.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from typing import Annotated
 
 from spor_tasks.aspects.check.result import CheckResult, unless_equal, unless_none
-from spor_tasks.core.sample import DataUnit, Orders, Sample, SplitPair
+from spor_tasks.core.sample import Orders, Sample, SplitPair
 from spor_tasks.text import align
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderInvariance(CheckResult):
-    """Counts of Original, Match and one of their test sets (section 3.3)."""
+    """Counts of Original, Match and one of their test sets (section 3.3).
 
-    references: int
-    """References of Original."""
-    matches: int
-    """Samples of Match; there must be one for each reference."""
-    foreign_matches: int
-    """Samples of Match that are not a reference of Original with the same units."""
-    matches_out_of_order: int
-    """Samples of Match whose units are not in the order of the text."""
-    missing_units: int
-    """Units of the test set that no training sample has."""
-    single_units: int
-    """Test samples with a single unit, in the parts that test orders."""
-    not_shown_twice: int
-    """Test samples without two different input orders, in the part that compares them."""
-    misread_references: int
-    """Test samples with orders, and a reference that does not mention every unit in its order."""
+    Match must have one sample for each reference of Original, with the same units. Single units are
+    counted in the parts that test orders, samples that are not shown twice in the part that
+    compares two orders.
+    """
+
+    references: Annotated[int, "references of Original"]
+    matches: Annotated[int, "samples of Match"]
+    foreign_matches: Annotated[int, "samples of Match that are not references of Original"]
+    matches_out_of_order: Annotated[int, "samples of Match that are not in the order of the text"]
+    missing_units: Annotated[int, "test units that do not occur in training samples"]
+    single_units: Annotated[int, "test samples with a single unit"]
+    not_shown_twice: Annotated[int, "test samples without two different input orders"]
+    misread_references: Annotated[int, "test samples with a reference in another order"]
 
 
 def order_invariance(pair: SplitPair) -> OrderInvariance:
@@ -47,11 +44,7 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
     missing = {unit for sample in test for unit in sample.units} - known
     single = [s for s in test if len(s.units) == 1 and pair.part != "performance"]
     once = [sample for sample in test if pair.part == "main" and not _shown_twice(sample)]
-    misread = [
-        sample
-        for sample in test
-        if isinstance(sample.challenge, Orders) and not _reads_as_told(sample, sample.challenge)
-    ]
+    misread = [sample for sample in test if not _reads_as_told(sample)]
     return OrderInvariance(
         references=references,
         matches=len(match),
@@ -63,8 +56,7 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
         misread_references=len(misread),
         violations=(
             *unless_equal(
-                (references, len(match)),
-                "Original has {} references but Match {} samples",
+                (references, len(match)), "Original has {} references but Match {} samples"
             ),
             *unless_none(foreign, "samples of Match are not references of Original", match=foreign),
             *unless_none(
@@ -92,17 +84,13 @@ def _shown_twice(sample: Sample) -> bool:
     return isinstance(sample.challenge, Orders) and len(set(sample.challenge.inputs)) > 1
 
 
-def _reads_as_told(sample: Sample, orders: Orders) -> bool:
+def _reads_as_told(sample: Sample) -> bool:
     """Return whether every reference mentions every unit, in the order that the sample states."""
-    if len(orders.references) != len(sample.references):
-        return False
-    for text, order in zip(sample.references, orders.references, strict=True):
-        places = align.locate(sample.units, text, strict=False)
-        if None in places or sorted(order) != list(range(len(places))):
-            return False
-        if not _is_order_of_text(order, places):
-            return False
-    return True
+    if not isinstance(sample.challenge, Orders):
+        return True
+    places = [align.locate(sample.units, text, strict=False) for text in sample.references]
+    orders = [list(order) for order in sample.challenge.references]
+    return orders == list(map(_order_of_text, places)) and not any(None in each for each in places)
 
 
 def _compare(
@@ -110,7 +98,7 @@ def _compare(
 ) -> tuple[list[Sample], list[Sample]]:
     """Return the samples of Match that are not references of Original, and those in a wrong order.
 
-    Each reference counts once.
+    Each reference counts once, for a sample in the right order if there is one.
     """
     untold: dict[Hashable, list[Sample]] = defaultdict(list)
     for sample in original:
@@ -139,26 +127,17 @@ def _content(sample: Sample, *texts: str) -> Hashable:
 
 
 def _is_ordered(sample: Sample, source: Sample) -> bool:
-    """Return whether a sample of Match has its source's units in the order of the text.
-
-    Units that the text does not mention come last. They keep the order of the source, and so do
-    units that are mentioned at the same place.
-    """
+    """Return whether a sample of Match has its source's units in the order of the text."""
     (text,) = sample.references
-    left: dict[DataUnit, list[int]] = defaultdict(list)
-    for number, unit in enumerate(source.units):
-        left[unit].append(number)
-    order = [left[unit].pop(0) for unit in sample.units]
-    return _is_order_of_text(order, align.locate(source.units, text, strict=False))
+    places = align.locate(source.units, text, strict=False)
+    return sample.units == tuple(source.units[unit] for unit in _order_of_text(places))
 
 
-def _is_order_of_text(order: Sequence[int], places: Sequence[int | None]) -> bool:
-    return all(_precedes(one, other, places) for one, other in combinations(order, 2))
+def _order_of_text(places: Sequence[int | None]) -> list[int]:
+    """Return the units by where the text mentions them, those that it does not mention last.
 
-
-def _precedes(one: int, other: int, places: Sequence[int | None]) -> bool:
-    """Return whether unit ``one`` comes before unit ``other``; both are indices in corpus order."""
-    here, there = places[one], places[other]
-    if here == there:
-        return one < other
-    return there is None or (here is not None and here < there)
+    Units at the same place, or at none, keep the order of the corpus.
+    """
+    mentioned = [(place, unit) for unit, place in enumerate(places) if place is not None]
+    others = [unit for unit, place in enumerate(places) if place is None]
+    return [unit for _, unit in sorted(mentioned)] + others

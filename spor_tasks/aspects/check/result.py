@@ -1,8 +1,8 @@
 """What a check finds: counts, the requirements that do not hold, and the samples concerned."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
 from spor_tasks.core.sample import Sample
 
@@ -19,7 +19,10 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The counts of an aspect's sets, and the requirements that do not hold."""
+    """The counts of an aspect's sets, and the requirements that do not hold.
+
+    Each count is annotated with its label. A tuple has one number for each arm, in their order.
+    """
 
     violations: tuple[Violation, ...]
 
@@ -27,6 +30,12 @@ class CheckResult:
     def holds(self) -> bool:
         """Whether every requirement holds."""
         return not self.violations
+
+    @classmethod
+    def labels(cls) -> dict[str, str]:
+        """Return what each field counts, in words."""
+        types = get_type_hints(cls, include_extras=True)
+        return {name: kind.__metadata__[0] for name, kind in types.items() if name != "violations"}
 
 
 def unless(
@@ -47,6 +56,6 @@ def unless_none(
     return unless(not found, f"{len(found)} {words}", **samples)
 
 
-def unless_equal(counts: tuple[int, int], words: str) -> Iterator[Violation]:
-    """Yield a violation if the two counts differ; ``words`` has placeholders for both."""
-    return unless(counts[0] == counts[1], words.format(*counts))
+def unless_equal(counts: Sequence[int], words: str) -> Iterator[Violation]:
+    """Yield a violation if the counts of the arms differ; ``words`` has placeholders for them."""
+    return unless(len(set(counts)) == 1, words.format(*counts))

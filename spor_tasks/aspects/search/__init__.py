@@ -28,13 +28,14 @@ from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.aspects import check
+from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.search import chains
 from spor_tasks.aspects.search.annealing import Aims, choose_combination, choose_test_set, gaps
 from spor_tasks.aspects.search.construction import best_test_set
 from spor_tasks.aspects.search.sets import Pool, Sets
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SplitPair
 
 ASPECT = "systematicity"
 """The aspect whose sets are searched."""
@@ -140,17 +141,16 @@ def systematicity(
     if not found.test_units:
         raise _nothing_to_test()
 
-    def split(name: str, copies: Sequence[int]) -> Split:
+    def taken(copies: Sequence[int]) -> list[Sample]:
         held = zip(pool.members, copies, strict=True)
         indices = sorted(index for members, number in held for index in members[:number])
-        return Split(name, tuple(samples[index] for index in indices))
+        return [samples[index] for index in indices]
 
-    pair = SplitPair(
-        aspect="systematicity",
-        corpus=samples[0].corpus,
-        protocol="strict",
-        arms=(split("atom", found.atom), split("combination", found.combination)),
-        test=split("test", found.test),
+    pair = strict_sets(
+        ASPECT,
+        taken(found.atom),
+        taken(found.combination),
+        test=taken(found.test),
         part=None if settings.method == "anneal" else settings.method,
     )
     violations = check.systematicity(pair, limit=settings.limit).violations

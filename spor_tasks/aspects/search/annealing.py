@@ -30,38 +30,28 @@ from spor_tasks.aspects.search.sets import SCALE, Sets
 class Aims:
     """What the sets should reach (:class:`spor_tasks.aspects.search.Settings`)."""
 
-    atom_samples: float
-    """Samples of Atom."""
-    pairs: float
-    """Occurrences of test pairs in Combination."""
-    shown: float
-    """The share of test samples of which Combination shows a pair."""
-    limit: float
-    """The largest divergence of the arms."""
+    atom_samples: float  # of Atom
+    pairs: float  # occurrences of test pairs in Combination
+    shown: float  # the share of test samples of which Combination shows a pair
+    limit: float  # the largest divergence of the arms
 
 
 class Gaps(NamedTuple):
     """By how much sets fall short of each aim; zero or less means that the aim is reached."""
 
-    atom_samples: float
-    """Samples that Atom lacks."""
-    pairs: float
-    """Occurrences of test pairs that Combination lacks."""
-    shown: float
-    """Test samples of which Combination should show a pair and does not."""
-    affinity: float
-    """What Σ √(a c) lacks for the divergence limit, in occurrences of atoms."""
-    surplus: float
-    """Occurrences of atoms in Combination beyond those in Atom."""
-    deficit: float
-    """Occurrences of atoms in Atom beyond those in Combination."""
+    atom_samples: float  # that Atom lacks
+    pairs: float  # occurrences of test pairs that Combination lacks
+    shown: float  # test samples of which Combination should show a pair and does not
+    affinity: float  # what Σ √(a c) lacks for the divergence limit, in occurrences of atoms
+    surplus: float  # occurrences of atoms in Combination beyond those in Atom
+    deficit: float  # occurrences of atoms in Atom beyond those in Combination
 
 
 _STAGES = 1000
 """Stages of an annealing: prices adapt and the threshold sinks after each. With 10,000, which are
 of 12 moves then, E2E loses 15 %."""
 
-_RATE = 0.1
+_PRICE_RATE = 0.1
 """How far a price moves, after a stage, towards the price that the present gap asks for. With 0.02
 prices are too slow: both chains end below a floor, and WebNLG loses 8 %."""
 
@@ -69,27 +59,20 @@ _TEST_HEAT, _COMBINATION_HEAT = 12.0, 2.0
 """The highest threshold at the start, in test units and in pairs; the first is multiplied by the
 square root of the samples per pair, as a switch of a pair changes the more, the more have it."""
 
-_LAST_HEAT = 0.3
+_LAST_SLOPE = 0.3
 """The threshold sinks as (heat · t + this) · t, t being the share of stages left: at the end like a
 straight line of this slope, less than one unit or pair."""
 
-_TEST_MOVES = 0.37
+_TEST_SHARE = 0.37
 """The share of moves that change the test set, in the search for it; the rest change Combination,
 which must follow. With 0.2 and 0.6 WebNLG loses 6 % and 3 %."""
 
-_WHOLE_SAMPLES = 1.25
+_SAMPLE_SHARE = 1.25
 """Divided by the samples per pair: the share of moves that switch all pairs of a sample, at most
-``_TEST_MOVES``. Without such moves WebNLG finds only 5,500 test units. They cost more and are kept
+``_TEST_SHARE``. Without such moves WebNLG finds only 5,500 test units. They cost more and are kept
 less often the more samples have each pair: with no other moves of the test set E2E loses 5 %."""
 
-_TEST_STIFFNESS = Gaps(
-    atom_samples=75.0,
-    pairs=3_500.0,
-    shown=3_500.0,
-    affinity=70_000.0,
-    surplus=7_000.0,
-    deficit=7_000.0,
-)
+_TEST_STIFFNESS = Gaps(75.0, 3_500.0, 3_500.0, 70_000.0, 7_000.0, 7_000.0)
 """How steeply prices rise in the search for a test set, divided by the samples of the pool: with
 75, a gap of 1 % of the samples asks for a price of 0.75 test units per sample. All but the first
 are also divided by the cube of the samples per pair: the more samples have a pair, the easier
@@ -107,10 +90,10 @@ _COMBINATION_PRICES = (0.0, 5.0, 0.0, 0.0)
 fixed then, and pairs are maximised. The divergence limit binds on both corpora, so the price of
 affinity starts near where it settles (9 on WebNLG, 7 on E2E)."""
 
-_UNCOVERED = 10.0
+_UNCOVERED_COST = 10.0
 """The cost of an atom that Combination lacks, in test units or pairs."""
 
-_MISSING = 100.0
+_MISSING_COST = 100.0
 """The cost of anything missing once Combination must be exact: more pairs than a move can bring."""
 
 
@@ -133,7 +116,7 @@ class Prices:
     def adapt(self, gaps: Iterable[float]) -> None:
         """Move every price towards max(0, price + stiffness · gap), which its gap asks for."""
         self.prices = [
-            price + _RATE * (max(0.0, price + stiffness * gap) - price)
+            price + _PRICE_RATE * (max(0.0, price + stiffness * gap) - price)
             for price, stiffness, gap in zip(self.prices, self._stiffness, gaps, strict=True)
         ]
 
@@ -141,21 +124,18 @@ class Prices:
 class Walk:
     """A walk through the sets: every step tries a move, and keeps it or undoes it.
 
-    A move is kept unless the value falls by more than ``threshold``.
+    A move is kept unless the value falls by more than ``threshold``. The ``value`` is out of date
+    after a change of prices.
     """
 
     def __init__(self, sets: Sets, value: Callable[[], float], rng: random.Random) -> None:
         self.sets = sets
-        self._value_of_sets = value
+        self.value_of_sets = value
         self.random = rng.random  # the only method whose numbers Python promises never to change
         self._items = range(len(sets.pool.units))
         self._pairs = range(len(sets.pool.with_pair))
         self._combinations = [item for item, pairs in enumerate(sets.pool.pairs) if pairs]
         self.value = value()
-
-    def revalue(self) -> None:
-        """Compute the value of the sets again, after a change of prices."""
-        self.value = self._value_of_sets()
 
     def switch_pair(self, threshold: float) -> None:
         """Try to allow or forbid one pair."""
@@ -173,8 +153,7 @@ class Walk:
 
     def change_copies(self, threshold: float) -> None:
         """Try one more or one fewer copy of an item in Combination."""
-        change = self._draw_change()
-        if change:
+        if change := self._draw_change():
             self._choose([change], threshold)
 
     def exchange(self, threshold: float) -> None:
@@ -206,7 +185,7 @@ class Walk:
             sets.settle()
 
     def _accept(self, threshold: float) -> bool:
-        value = self._value_of_sets()
+        value = self.value_of_sets()
         if value < self.value - threshold:
             return False
         self.value = value
@@ -255,11 +234,11 @@ def choose_test_set(
         prices=(_ATOM_PRICE, 0.0, 0.0, 0.0, 0.0, 0.0),
     )
 
-    def shortfalls() -> tuple[float, ...]:
+    def shortfalls() -> Sequence[float]:
         return gaps(sets, aims)
 
     def value() -> float:
-        uncovered = _UNCOVERED * sets.uncovered_in_combination
+        uncovered = _UNCOVERED_COST * sets.uncovered_in_combination
         return sets.test_units - uncovered - prices.charge(shortfalls())
 
     for item, units in enumerate(pool.units):
@@ -267,13 +246,13 @@ def choose_test_set(
             sets.choose(item, pool.copies[item])
     sets.settle()
     walk = Walk(sets, value, rng)
-    whole_samples = min(_TEST_MOVES, _WHOLE_SAMPLES / reach)
+    whole_samples = min(_TEST_SHARE, _SAMPLE_SHARE / reach)
 
     def move(threshold: float) -> None:
         kind = rng.random()
         if kind < whole_samples:
             walk.switch_sample(threshold)
-        elif kind < _TEST_MOVES:
+        elif kind < _TEST_SHARE:
             walk.switch_pair(threshold)
         else:
             walk.change_copies(threshold)
@@ -290,30 +269,23 @@ def choose_combination(
     Atom, and the divergence is within its limit.
     """
 
-    def shortfalls() -> tuple[float, ...]:
+    def shortfalls() -> Sequence[float]:
         return gaps(sets, aims)[2:]  # Atom is fixed, and pairs are maximised
 
     prices = Prices(_COMBINATION_STIFFNESS, _COMBINATION_PRICES)
 
     def value() -> float:
-        uncovered = _UNCOVERED * sets.uncovered_in_combination
+        uncovered = _UNCOVERED_COST * sets.uncovered_in_combination
         return sets.pairs - uncovered - prices.charge(shortfalls())
 
     walk = Walk(sets, value, rng)
-    _anneal(
-        walk,
-        walk.change_copies,
-        prices,
-        shortfalls,
-        iterations,
-        heat=_COMBINATION_HEAT,
-        count=count,
-    )
+    move = walk.change_copies
+    _anneal(walk, move, prices, shortfalls, iterations, heat=_COMBINATION_HEAT, count=count)
 
     def value_of_exact() -> float:
         """Return the number of pairs, far below zero if anything required is missing."""
         missing = fsum(1 + gap for gap in shortfalls() if gap > 0)
-        return sets.pairs - _MISSING * (missing + sets.uncovered_in_combination)
+        return sets.pairs - _MISSING_COST * (missing + sets.uncovered_in_combination)
 
     walk = Walk(sets, value_of_exact, rng)
     for _ in range(iterations // 2):
@@ -327,7 +299,7 @@ def _anneal(
     walk: Walk,
     move: Callable[[float], None],
     prices: Prices,
-    shortfalls: Callable[[], tuple[float, ...]],
+    shortfalls: Callable[[], Sequence[float]],
     iterations: int,
     *,
     heat: float,
@@ -340,10 +312,10 @@ def _anneal(
     draw = walk.random
     for stage in range(_STAGES):
         left = 1 - stage / _STAGES
-        highest = (heat * left + _LAST_HEAT) * left
+        highest = (heat * left + _LAST_SLOPE) * left
         steps = iterations * (stage + 1) // _STAGES - iterations * stage // _STAGES
         for _ in range(steps):
             move(highest * draw() * draw())
         prices.adapt(shortfalls())
-        walk.revalue()
+        walk.value = walk.value_of_sets()
         count(steps)

@@ -12,38 +12,7 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
 
-# A field that is a pair of numbers has one for each arm, in the arms' order.
-LABELS = {
-    "missing_atoms": "atoms that do not occur in the arm",
-    "test_samples_shown": "samples of the arm with exactly a test sample's units",
-    "pairs_in_atom": "test pairs that occur in Atom",
-    "atom_samples_with_pairs": "samples of Atom with a test pair",
-    "test_samples_touched": "test samples with a pair seen in Atom",
-    "test_samples_given_away": "test samples with every pair seen in Atom",
-    "occurrences": "occurrences of atoms in the arm",
-    "divergence": "divergence of the arms",
-    "limit": "largest divergence allowed",
-    "pairs_in_combination": "occurrences of test pairs in Combination",
-    "threshold": "N",
-    "short_in_test": "test samples of at most N units",
-    "long_in_invisible": "samples of Invisible with more than N units",
-    "missing_units": "test units that do not occur in training samples",
-    "short_not_in_invisible": "samples of Visible of at most N units, not in Invisible",
-    "units": "units of the arm",
-    "long_in_visible": "samples of Visible with more than N units",
-    "units_in_long": "units of these samples",
-    "references": "references of Original",
-    "matches": "samples of Match",
-    "foreign_matches": "samples of Match that are not references of Original",
-    "matches_out_of_order": "samples of Match that are not in the order of the text",
-    "single_units": "test samples with a single unit",
-    "not_shown_twice": "test samples without two different input orders",
-    "misread_references": "test samples with a reference in another order",
-    "hidden": "hidden entities or values",
-    "samples_without_phrase": "test samples without a phrase for each of them",
-    "samples_that_tell": "test samples that reveal one of them",
-}
-_WIDTH = max(map(len, LABELS.values()))
+_WIDTH = 55  # of the longest label
 
 
 def add(commands: Commands) -> None:
@@ -87,10 +56,8 @@ def _row(result: "CheckResult") -> dict[str, Any]:
 
 def _print(heading: str, result: "CheckResult") -> None:
     print(visible(heading))
-    for field in dataclasses.fields(result):
-        if field.name != "violations":
-            value = number(getattr(result, field.name))
-            print(f"  {LABELS[field.name]:<{_WIDTH}}{value:>16}")
+    for name, label in result.labels().items():
+        print(f"  {label:<{_WIDTH}}{number(getattr(result, name)):>16}")
     if result.holds:
         print("  every requirement holds")
     for violation in result.violations:
