@@ -6,6 +6,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from spor_tasks.core.sample import SplitPair
 
+BEAM5 = "beam5"
+"""The decoding of tasks that search with the SPOR paper's five beams."""
+
 
 class SetName(NamedTuple):
     """The name of sets; a benchmark without aspects uses its own name as the aspect."""

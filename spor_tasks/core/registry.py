@@ -4,7 +4,7 @@ An entry is a line of :data:`ENTRIES`, or an entry point of an installed package
 ``spor_tasks.<kind>``. Its object is imported on first use.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -121,15 +121,17 @@ def _checked(entry: Entry) -> Any:  # noqa: ANN401 - as above
 
 @cache
 def registry() -> Registry:
-    """Return the entries of this package and of installed ones.
+    """Return the entries of this package and of installed ones, without those of training.
 
     Raises:
         ConfigError: two entries of a kind have one name.
     """
+    return Registry([*ENTRIES, *installed("benchmark", "corpus", "metric")])
+
+
+def installed(*kinds: Kind) -> Iterator[Entry]:
+    """Yield the entries of other packages: their entry points of the groups ``spor_tasks.KIND``."""
     points = metadata.entry_points()
-    others = (
-        Entry(kind, point.name, point.value)
-        for kind in CONTRACTS
-        for point in points.select(group=f"spor_tasks.{kind}")
-    )
-    return Registry([*ENTRIES, *others])
+    for kind in kinds:
+        for point in points.select(group=f"spor_tasks.{kind}"):
+            yield Entry(kind, point.name, point.value)

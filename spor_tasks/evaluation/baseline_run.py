@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import to_row
+from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Hidden
@@ -93,7 +94,7 @@ _REMEDIES = {
 def suits(baseline: Baseline, file: TaskFile) -> bool:
     """Return whether a task has what the baseline uses. Tasks with beams suit no baseline."""
     metadata = file.content["metadata"]
-    if file.decoding == "beam5":
+    if file.decoding == BEAM5:
         return False
     match baseline.looks_at:
         case "demonstrations":

@@ -14,6 +14,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
 
 from spor_tasks.core import plain_yaml
+from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, read_text
 from spor_tasks.core.terminal import Parser
@@ -199,9 +200,7 @@ def _check_trust(given: Mapping[str, Any]) -> None:
 def _check_beams(settings: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse beam search with a model other than ours before it is loaded, as the task would."""
     asked = _mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
-    searching = [
-        task.name for task in task_files.expand(names) if asked or task.decoding == "beam5"
-    ]
+    searching = [task.name for task in task_files.expand(names) if asked or task.decoding == BEAM5]
     model = settings.get("model", EvaluatorConfig().model)
     if searching and model != "spor-hf":
         raise ConfigError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import BEAM5, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.registry import registry
@@ -18,8 +18,6 @@ from spor_tasks.harness import task_files
 
 _VERSION, _GROUP_VERSION = 2.0, 1.0
 """The versions of tasks and groups; the README of each benchmark lists the changes."""
-
-_BEAMS = "beam5"
 
 
 def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
@@ -44,7 +42,7 @@ def task_texts(
     ``templates`` is the way from them to what they include, and ``more`` goes into their metadata.
     """
     sha256 = digest(pair.test.samples)
-    variants = [{}, {"decoding": _BEAMS}]
+    variants = [{}, {"decoding": BEAM5}]
     variants += [{"icl_arm": arm} for arm in spec.arms if spec.is_default]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, "test_sha256": sha256})

@@ -13,13 +13,12 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import checkpoints, own
 from spor_tasks.metrics.facts import Facts
+from spor_tasks.results.reading import FIRST_BENCHMARK
 
 _log = logging.getLogger(__name__)
 
 Metadata = Mapping[str, Any]
 """A task's `metadata`: that of its file, then the model's arguments, then `--metadata`."""
-
-_FIRST = "spor"  # the benchmark of task files that do not name one
 
 _FACTS_SETTINGS = ("model", "format", "label", "device", "batch_size")
 
@@ -55,7 +54,7 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     Raises:
         ConfigError: there is no such benchmark.
     """
-    known, name = registry().names("benchmark"), metadata.get("benchmark", _FIRST)
+    known, name = registry().names("benchmark"), metadata.get("benchmark", FIRST_BENCHMARK)
     if name not in known:
         raise ConfigError(
             f"there is no benchmark {name!r}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import BEAM5, SetName, Sets, SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.registry import registry
@@ -17,7 +17,8 @@ from spor_tasks.results.schema import faults
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
 
-_FIRST = "spor"  # the benchmark of results that do not name one
+FIRST_BENCHMARK = "spor"
+"""The benchmark of tasks and results that do not name one, as there was no other."""
 
 # Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
@@ -308,7 +309,7 @@ def _spec(metadata: Mapping[str, Any]) -> SetSpec:
     Raises:
         ConfigError, SplitError: there is no such benchmark, aspect or part.
     """
-    sets: Sets = registry().get("benchmark", metadata.get("benchmark", _FIRST))
+    sets: Sets = registry().get("benchmark", metadata.get("benchmark", FIRST_BENCHMARK))
     return sets.find(
         SetName(metadata["aspect"], metadata["corpus"], metadata["protocol"], metadata.get("part"))
     )
@@ -322,7 +323,7 @@ def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) ->
     arm = metadata.get("icl_arm")
     number = f"k={shots}" if shots else None
     comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), number]))
-    for decoding in (metadata.get("decoding"), "beam5"):  # earlier versions do not state it
+    for decoding in (metadata.get("decoding"), BEAM5):  # earlier versions do not state it
         if task == spec.task_name(arm, decoding):
             return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison

@@ -25,12 +25,17 @@ def add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
         "--part", help="n3, n4, n5, or main, cwio, performance (default: the aspect's first part)"
     )
     parser.add_argument("--protocol", choices=["published", "strict"])
-    parser.add_argument("--seed", type=int, metavar="N", help="seed, for your own corpus only")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of sets that are built: with mini, your own corpus, or --search",
+    )
     parser.add_argument(
         "--restarts",
         type=positive,
         metavar="N",
-        help="runs of Algorithm 1 to choose the best from, for your own corpus only",
+        help="with mini or your own corpus: runs of Algorithm 1 to choose the best from",
     )
     parser.add_argument(
         "--hide",
