@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spor_tasks.cli import refused
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from training.config import TrainingConfig, load_config
@@ -25,22 +25,22 @@ _TERMINATED = 143
 
 @guarded()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return 0 where all is well.
+    """Run a command and return its exit status.
 
-    It is 1 where cells of an experiment are not done, 2 for bad input or what the system refuses,
-    130 after an interrupt from the keyboard, and 143 after SIGTERM.
+    It is 0 on success, 1 if cells of an experiment are not done, 2 for bad input or an error of the
+    system, 130 after Ctrl-C, and 143 after SIGTERM.
     """
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
     try:
         with _terminable():
             status: int | None = options.run(options)
-        print(end="", flush=True)  # what is left of the output fails here or not at all
+        print(end="", flush=True)  # so that an error of the output is raised here
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt as interrupt:
-        print("interrupted: the same command goes on from what was kept", file=sys.stderr)
+        print("interrupted: the same command continues from what is saved", file=sys.stderr)
         return _TERMINATED if signal.SIGTERM in interrupt.args else _INTERRUPTED
     except OSError as error:
         return refused(error)
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM end the command as Ctrl-C does, which keeps what is done and ends all workers.
+    """Make SIGTERM end the command as Ctrl-C does, which saves what is done and ends all workers.
 
-    A process that was launched with others ends at once, as they do: it cannot go on alone.
+    A process that was launched with others ends at once, as they do: it cannot continue alone.
     """
     if "RANK" in os.environ or threading.current_thread() is not threading.main_thread():
         yield
@@ -68,7 +68,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _first() -> bool:
-    """Say whether this is the first, or only, of the processes that were launched together."""
+    """Say whether this is the only process, or the first of those that were launched together."""
     return os.environ.get("RANK", "0") == "0"
 
 
@@ -78,79 +78,91 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser(
         "train",
-        help="tune an adapter on one arm of one split",
-        description="Tune a LoRA adapter on one arm of one split, as a configuration file says.",
+        help="train an adapter on one arm of one split",
+        description="Train a LoRA adapter on one arm of one split, as a config file says.",
         epilog=f"The keys are {', '.join(keys(TrainingConfig))}.",
     )
-    train.add_argument(
-        "config", type=Path, metavar="CONFIG", help="such as configs/models/mini.yaml"
+    _add_settings(
+        train, "config", "configs/models/mini.yaml", "data.arm=combination or lora.rank=16"
     )
     train.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help="settings that go before the file's, such as data.arm=combination lora.rank=16",
-    )
-    train.add_argument(
-        "--push-to-hub", metavar="REPOSITORY", help="put the adapter on the Hub, privately"
+        "--push-to-hub", metavar="REPOSITORY", help="upload the adapter to a private repository"
     )
     train.set_defaults(run=_train)
 
     run = commands.add_parser(
         "run",
         help="train and evaluate all cells of an experiment that are not done",
-        description="Train and evaluate what of an experiment is not done, and report what is.",
+        description="Train and evaluate the cells of an experiment that are not done, and report "
+        "the results of all.",
     )
-    run.add_argument(
-        "experiment", type=Path, metavar="FILE", help="such as configs/experiments/mini.yaml"
-    )
-    run.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help="settings that go before the file's, such as seeds=[0] or evaluation.limit=50, and "
-        "those of every training, such as model.path=FOLDER",
+    _add_settings(
+        run,
+        "experiment",
+        "configs/experiments/mini.yaml",
+        "seeds=[0] or evaluation.limit=50, or of every training, such as model.path=FOLDER",
     )
     run.add_argument(
         "--only",
         nargs="+",
         default=[],
         metavar="PATTERN",
-        help="cells whose name holds one of these; `*` stands for anything",
+        help="only cells whose name has one of these patterns; `*` stands for anything",
     )
-    run.add_argument("--dry-run", action="store_true", help="list the cells and what is done")
-    run.add_argument("--executor", choices=["local", "slurm"], default="local")
     run.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="processes, or jobs of Slurm"
+        "--dry-run", action="store_true", help="list the cells and their states, and do nothing"
+    )
+    run.add_argument(
+        "--executor",
+        choices=["local", "slurm"],
+        default="local",
+        help="where the workers run (local)",
+    )
+    run.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="processes or Slurm jobs (1)"
     )
     run.add_argument(
         "--overwrite", action="store_true", help="replace adapters that have other settings"
     )
     run.add_argument(
-        "--push-to-hub", metavar="NAMESPACE", help="put finished adapters on the Hub, privately"
+        "--push-to-hub",
+        metavar="NAMESPACE",
+        help="upload each finished adapter to a private repository",
     )
     run.set_defaults(run=_run)
 
     bench = commands.add_parser(
         "bench",
-        help="measure the recipe against the plain loop",
-        description="Measure speed, memory and loss of the recipe and of the plain loop, by turns.",
+        help="compare the recipe with a plain training loop",
+        description="Measure speed, memory and loss of the recipe and of a plain training loop.",
     )
     bench.add_argument(
         "--model",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="checkpoints; without any, a small causal and a small seq2seq model are made",
+        help="checkpoints (a small causal and a small seq2seq model, made for this)",
     )
-    bench.add_argument("--pairs", type=_positive, default=120, help="of an epoch (120)")
+    bench.add_argument("--pairs", type=_positive, default=120, help="pairs in an epoch (120)")
     bench.add_argument("--seeds", type=_positive, default=3, help="runs of each loop (3)")
-    bench.add_argument("--threads", type=_positive, help="of the CPU, measured if not given")
+    bench.add_argument("--threads", type=_positive, help="CPU threads (the fastest, measured)")
     bench.set_defaults(run=_bench)
 
-    demo = commands.add_parser("demo", help="the whole way on an embedded corpus, in minutes")
+    demo = commands.add_parser(
+        "demo", help="train, evaluate and report on the embedded corpus, in minutes"
+    )
     demo.set_defaults(run=_demo)
     return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser, file: str, example: str, settings: str) -> None:
+    parser.add_argument(file, type=Path, metavar="FILE", help=f"such as {example}")
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help=f"settings that override the file's, such as {settings}",
+    )
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -171,9 +183,7 @@ def _train(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     from training.experiments import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
-    if options.workers < 1:
-        raise ConfigError("must be at least 1", where="--workers")
-    # argparse gives --only all words that follow it
+    # argparse gives all words after --only to it
     only = [word for word in options.only if "=" not in word]
     overrides = [*options.overrides, *(word for word in options.only if "=" in word)]
     asked = experiment.load_experiment(options.experiment, overrides)
@@ -198,7 +208,7 @@ def _positive(text: str) -> int:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    # A benchmark lies with the others, as no training needs it.
+    # It is beside the other benchmarks, in the tests.
     from tests.speed import training_loops  # noqa: PLC0415
 
     training_loops.run(options.model, options.pairs, options.seeds, options.threads)

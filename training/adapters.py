@@ -18,13 +18,13 @@ def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.Pe
     """Return the base with a fresh adapter on the device, ready to be trained.
 
     Raises:
-        ConfigError: the adapter does not fit the model, or the model the device.
+        ConfigError: the adapter does not fit the model, or the model does not fit the device.
     """
     settings = config.optimization
     if settings.precision == "float16" and device.type == "cpu":
         raise ConfigError(
-            "optimization.precision float16 needs a GPU",
-            remedy="On a CPU, bfloat16 is the fast one.",
+            "optimization.precision=float16 needs a GPU",
+            remedy="Set optimization.precision=bfloat16 or float32.",
         )
     if config.model.quantization:
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
@@ -48,7 +48,7 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
     """Freeze the model and give it fresh adapter weights, from torch's random state.
 
     Raises:
-        ConfigError: the target modules are not in the model, or peft knows none for it.
+        ConfigError: the model does not have the target modules, or peft knows none for it.
     """
     modules = lora.target_modules
     settings = peft.LoraConfig(
@@ -59,19 +59,22 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
         target_modules=list(modules) if isinstance(modules, tuple) else modules,
         use_dora=lora.dora,
         use_rslora=lora.rslora,
-        # GPT-2 holds its weights transposed
+        # GPT-2 stores its weights transposed
         fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
     )
     try:
         with warnings.catch_warnings():
-            # peft 0.21 asks transformers 5.23 for a property by its old name
+            # peft 0.21 uses the old name of a property of transformers 5.23
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, settings)
     except ValueError as error:
-        raise ConfigError(f"lora.target_modules does not fit this model: {error}") from error
+        raise ConfigError(
+            f"lora.target_modules does not fit this model: {error}",
+            remedy="Set lora.target_modules=all-linear, or to a list of module names.",
+        ) from error
 
 
 def _recompute_activations(model: PreTrainedModel) -> None:
-    # its name before transformers 5.23, and since
+    # transformers 5.23 renamed the method
     old, new = "gradient_checkpointing_enable", "activation_checkpointing_enable"
     getattr(model, new if hasattr(model, new) else old)({"use_reentrant": False})

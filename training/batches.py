@@ -1,7 +1,7 @@
 """Pairs as tensors, padded or packed, and the loss over their targets.
 
-Packed pairs lie end to end in one row, in which each sees itself alone. So nothing is padded, and
-what is learned is the same.
+Packed pairs stand end to end in one row, and each sees only itself. So nothing is padded, and the
+model learns the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from torch.nn import functional
 from spor_tasks.core.errors import ConfigError
 from training.encoding import IGNORED, Row, Step, collate
 
-# How far, relatively, rounding may move the loss of a token: in float32, and in fewer bits.
+# How much rounding may change the loss of a token, as a share of it: in float32, in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2
-# Attention costs the square of a packed row: more tokens than this go into rows of their own.
+# The cost of attention is the square of a row's tokens, so a packed row has at most this many.
 _LONGEST_ROW = 1024
 _ENCODER_MASK = "encoder_attention_mask"
 
@@ -27,8 +27,8 @@ _ENCODER_MASK = "encoder_attention_mask"
 class Batch:
     """Some pairs on the model's device.
 
-    ``inputs`` are the model's, ``labels`` the ids of the target tokens, and ``positions`` where in
-    the batch's outputs, laid out flat, each of them is to be said.
+    ``inputs`` are the model's, ``labels`` the ids of the target tokens, and ``positions`` the
+    places in the batch's flattened outputs that should predict them.
     """
 
     inputs: Mapping[str, torch.Tensor]
@@ -39,7 +39,7 @@ class Batch:
 def load_batches(
     step: Step, rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
 ) -> list[Batch]:
-    """Return the batches of a step, on the model's device; long packed ones in parts."""
+    """Return the batches of a step, on the model's device; a long packed batch in parts."""
     batches = [[rows[number] for number in numbers] for numbers in step.batches]
     if packing:
         batches = list(chain.from_iterable(map(_packable, batches)))
@@ -47,75 +47,66 @@ def load_batches(
 
 
 def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in parts that are short enough to be packed, or are of one row."""
+    """Yield the rows in parts that have one row or are short enough to be packed."""
     part: list[Row] = []
     for row in rows:
-        if part and sum(map(_length, part)) + _length(row) > _LONGEST_ROW:
+        if part and sum(max(map(len, other)) for other in [*part, row]) > _LONGEST_ROW:
             yield part
             part = []
         part.append(row)
     yield part
 
 
-def _length(row: Row) -> int:
-    return max(map(len, row))
-
-
 def load_batch(
     rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
 ) -> Batch:
     """Return the rows as one batch, on the model's device."""
-    inputs = _packed(rows, model) if packing else _padded(rows, pad_id, model)
+    inputs = _packed(rows, model) if packing else collate(rows, pad_id)
+    if model.config.is_encoder_decoder and not packing:
+        inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     labels = inputs.pop("labels").flatten()
-    # found here, where the device need not be waited for
-    positions = (labels != IGNORED).nonzero().flatten()
+    positions = (labels != IGNORED).nonzero().flatten()  # on a GPU, this would wait for it
     device = model.device
     on_device = {name: tensor.to(device) for name, tensor in inputs.items()}
     return Batch(on_device, labels[positions].to(device), positions.to(device))
 
 
-def _padded(rows: Sequence[Row], pad_id: int, model: peft.PeftModel) -> dict[str, torch.Tensor]:
-    batch = collate(rows, pad_id)
-    if model.config.is_encoder_decoder:
-        batch["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(batch["labels"])
-    return batch
-
-
 def _packed(rows: Sequence[Row], model: peft.PeftModel) -> dict[str, torch.Tensor]:
-    """Return one row of all pairs.
+    """Return all pairs in one row.
 
-    A decoder is told by positions that begin anew where a pair does, as transformers has it. An
-    encoder-decoder is given the three masks, and must know positions by their distance.
+    A decoder gets positions that start again with each pair, from which transformers derives the
+    mask. An encoder-decoder gets the three masks, and must use relative positions.
     """
     read, said = ([torch.tensor([ids]) for ids in column] for column in zip(*rows, strict=True))
     batch = {"input_ids": torch.cat(read, 1), "labels": torch.cat(said, 1)}
     if not model.config.is_encoder_decoder:
         positions = [torch.arange(ids.shape[1]) for ids in read]
         return batch | {"position_ids": torch.cat(positions)[None]}
-    source, target = _owners(read), _owners(said)
-    own = _same(target, target)
+    shifted = [model.prepare_decoder_input_ids_from_labels(ids) for ids in said]
     return batch | {
-        "decoder_input_ids": torch.cat(
-            [model.prepare_decoder_input_ids_from_labels(ids) for ids in said], 1
-        ),
-        _ENCODER_MASK: _added(_same(source, source), model.dtype),
-        "decoder_attention_mask": _added(own & torch.ones_like(own).tril(), model.dtype),
-        "attention_mask": _added(_same(target, source), model.dtype),
+        "decoder_input_ids": torch.cat(shifted, 1),
+        _ENCODER_MASK: _own(read, read, model.dtype),
+        "decoder_attention_mask": _own(said, said, model.dtype, causal=True),
+        "attention_mask": _own(said, read, model.dtype),
     }
 
 
-def _owners(rows: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return, for every token, the number of the pair that it is of."""
-    lengths = torch.tensor([ids.shape[1] for ids in rows])
-    return torch.repeat_interleave(torch.arange(len(rows)), lengths)
+def _own(
+    queries: Sequence[torch.Tensor],
+    keys: Sequence[torch.Tensor],
+    dtype: torch.dtype,
+    *,
+    causal: bool = False,
+) -> torch.Tensor:
+    """Return a mask that attention adds, by which a pair's queries see only that pair's keys.
 
-
-def _same(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-    return queries[:, None] == keys[None]
-
-
-def _added(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Return what is added to the scores of attention: batch x heads x queries x keys."""
+    Its shape is batch x heads x queries x keys.
+    """
+    blocks = [
+        torch.ones(query.shape[1], key.shape[1], dtype=torch.bool)
+        for query, key in zip(queries, keys, strict=True)
+    ]
+    seen = torch.block_diag(*(block.tril() if causal else block for block in blocks)).bool()
     unseen = torch.finfo(dtype).min
     return torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, unseen)[None, None]
 
@@ -128,8 +119,8 @@ def target_loss(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
 def target_losses(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
     """Return the cross-entropy of every target token of the batch, pair after pair.
 
-    It is what the model's logits everywhere would give, but only those that some target needs are
-    computed: over a large vocabulary the others, most of all, would cost more than the rest.
+    Only the logits that a target needs are computed: with a large vocabulary, the others would
+    cost more than all the rest. The losses are the same.
     """
     inputs: dict[str, object] = dict(batch.inputs)
     if _ENCODER_MASK in inputs:
@@ -143,10 +134,10 @@ def target_losses(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
 
 @contextmanager
 def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[None]:
-    """Let the language model's head see the hidden states of the wanted positions, flattened.
+    """Give the language model's head only the hidden states of the wanted positions, flattened.
 
-    A hook and not `logits_to_keep`, which encoder-decoders lack. What a model does to its states
-    or logits beside the head (scale, cap, bias) it does as always.
+    A hook, because encoder-decoders lack `logits_to_keep`. All else that a model does to its states
+    or logits (scale, cap, bias) stays.
     """
 
     def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
@@ -160,12 +151,12 @@ def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[Non
 
 
 def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> None:
-    """Make sure that the model says of a pair behind another what it says of it alone.
+    """Check that a pair has the same losses packed behind another pair as alone.
 
-    Compared are the losses of the tokens of the shortest pair, packed behind the longest.
+    The pairs are the shortest, and the longest before it.
 
     Raises:
-        ConfigError: they differ, or the model cannot be told what belongs together.
+        ConfigError: the losses differ, or the model does not take packed pairs.
     """
     by_length = sorted(rows, key=lambda row: sum(map(len, row)))
     shortest, longest = by_length[0], by_length[-1]
@@ -177,7 +168,7 @@ def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> No
             both = load_batch([longest, shortest], pad_id, model, packing=True)
             behind = target_losses(model, both)[-len(alone) :]
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
-        raise _not_packable(f"it says: {error}") from error
+        raise _not_packable(f"it raised {type(error).__name__}: {error}") from error
     finally:
         model.train(training)
     moved = float((behind - alone).abs().mean() / alone.mean())
@@ -188,8 +179,8 @@ def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> No
 
 def _not_packable(why: str) -> ConfigError:
     return ConfigError(
-        f"optimization.packing does not suit this model: {why}",
-        remedy="Set optimization.packing=false. Against padding there are "
-        "optimization.group_by_length=true, and smaller batches: optimization.batch_size=3 and "
-        "optimization.gradient_accumulation=2 learn the same as one of 6.",
+        f"optimization.packing cannot be used with this model: {why}",
+        remedy="Set optimization.packing=false. To pad less, set optimization.batch_size=3 and "
+        "optimization.gradient_accumulation=2, which learn the same as a batch of 6, or "
+        "optimization.group_by_length=true.",
     )

@@ -1,6 +1,6 @@
 """The model card of an adapter, as the hub shows it: `README.md` beside the weights."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,45 @@ from training.selection import NAMES
 
 CARD = "README.md"
 
+_TEXT = """\
+---
+{front}---
+
+# {model}, tuned on {arm} of {title}
+
+A LoRA adapter for `{path}`. It writes a text that tells given data units, triples or pairs of \
+attribute and value. It was made to measure compositional generalization with [{title}]({source}), \
+not for other use. The licences of its base and its data also apply to it.
+
+## Training
+
+{facts}
+
+Loss is the mean over target tokens, in nats.
+
+{epochs}
+{judged}
+All settings are in `training.yaml`, all measurements in `spor.json`.
+
+{results}## Use
+
+```python
+from peft import PeftModel
+from transformers import AutoModelFor{kind}
+
+base = AutoModelFor{kind}.from_pretrained("{path}")
+model = PeftModel.from_pretrained(base, "THIS_FOLDER")
+```
+
+```sh
+spor eval --model spor-hf --model_args pretrained={path},peft=THIS_FOLDER{quantization} \\
+  --tasks {tasks} --batch_size 32 --log_samples --output_path results
+```
+"""
+
 
 def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
-    """Write the card of a finished adapter, with results of it, in place of the one it has.
+    """Write the card of a finished adapter, with results of it; it replaces the old card.
 
     Raises:
         ResultError: the folder is not a finished adapter.
@@ -29,123 +65,36 @@ def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
 
 
 def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
-    """Return the card of the adapter that the manifest is of."""
-    base, benchmark = manifest["base_model"], _benchmark(manifest)
-    model, arm = Path(base["path"]).name, manifest["arm"].capitalize()
+    """Return the card of the adapter with this manifest."""
+    path, config = manifest["base_model"]["path"], manifest["config"]
+    benchmark = registry().get("benchmark", _spec(manifest).benchmark)
     front = {
-        **({} if Path(base["path"]).is_dir() else {"base_model": base["path"]}),
+        **({} if Path(path).is_dir() else {"base_model": path}),
         "library_name": "peft",
         "language": "en",
         "tags": [benchmark.name, "lora", "data-to-text", "compositional-generalization"],
     }
-    return "\n".join(
-        [
-            "---",
-            yaml.safe_dump(front, sort_keys=False).rstrip(),
-            "---",
-            "",
-            f"# {model}, tuned on {arm} of {benchmark.title}",
-            "",
-            *_paragraphs(manifest),
-            *_results(list(results)),
-            "## Use",
-            "",
-            *_use(manifest),
-            "",
-        ]
-    )
-
-
-def _spec(manifest: Mapping[str, Any]) -> SetSpec:
-    return find_spec(SetName(*(manifest[field] for field in SetName._fields)))
-
-
-def _benchmark(manifest: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as the registry has it
-    return registry().get("benchmark", _spec(manifest).benchmark)
-
-
-def _paragraphs(manifest: Mapping[str, Any]) -> Iterator[str]:
-    base, selection = manifest["base_model"], manifest["selection"]
-    config = manifest["config"]
-    beams, benchmark = config["selection"]["beams"], _benchmark(manifest)
-    part = f", part {manifest['part']}" if manifest["part"] else ""
-    yield (
-        f"A LoRA adapter for `{base['path']}`. It writes a text that tells given data units, "
-        "triples or pairs of attribute and value, and is made to measure compositional "
-        f"generalization by [{benchmark.title}]({benchmark.source}), not for other use. Base and "
-        "data have licences of their own, which bind it."
-    )
-    yield from ("", "## Training", "")
-    yield from _table(
-        ("", ""),
-        [
-            ("arm", f"{manifest['arm']}, of {manifest['aspect']} on {manifest['corpus']}{part}"),
-            ("protocol", manifest["protocol"]),
-            ("requirements that the sets break", len(manifest["violations"])),
-            ("training pairs", manifest["pairs"]),
-            ("LoRA", ", ".join(f"{key} {value}" for key, value in config["lora"].items())),
-            ("learning rate", config["optimization"]["learning_rate"]),
-            ("sequences a step", _step_size(config["optimization"])),
-            ("steps", manifest["steps"]),
-            ("seed", manifest["seed"]),
-            ("device", manifest["device"]),
-            ("epoch that was kept", f"{selection['epoch']}, by policy {selection['policy']}"),
-        ],
-    )
-    yield from ("", "Loss is the mean over target tokens, in nats.", "")
-    yield from _epochs(manifest["losses"], selection)
-    if selection["scores"]:
-        otherwise = " otherwise" if selection["held_out"] else ""
-        yield ""
-        yield (
-            f"{NAMES[selection['metric']]} is over {selection['samples']} samples, of which "
-            f"{selection['with_unseen_units']} have a unit that the arm never shows{otherwise}; "
-            f"selection.beams is {beams}."
-        )
-        if selection["held_out"]:
-            yield (
-                "They were held out: the arm was trained on without the "
-                f"{selection['held_out']} of its samples that tell the same as one of these."
-            )
-    yield from ("", "All settings stand in `training.yaml`, all that was measured in `spor.json`.")
-    yield ""
-
-
-def _results(results: list[TaskResult]) -> Iterator[str]:
-    if not results:
-        return
-    yield from ("## Results", "")
-    yield from _table(
-        ("task", "metric", "score", "samples"),
-        [
-            (result.task, name, f"{score:.2f}", result.n)
-            for result in sorted(results, key=lambda result: result.task)
-            for name, score in result.scores.items()
-        ],
-    )
-    yield ""
-
-
-def _use(manifest: Mapping[str, Any]) -> Iterator[str]:
-    base = manifest["base_model"]
-    held = manifest["config"]["model"].get("quantization")
-    model = f"pretrained={base['path']},peft=THIS_FOLDER" + (
-        f",quantization={held}" if held else ""
-    )
-    kind = "Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM"
-    yield from (
-        "```python",
-        "from peft import PeftModel",
-        f"from transformers import AutoModelFor{kind}",
-        "",
-        f'base = AutoModelFor{kind}.from_pretrained("{base["path"]}")',
-        'model = PeftModel.from_pretrained(base, "THIS_FOLDER")',
-        "```",
-        "",
-        "```sh",
-        f"spor eval --model spor-hf --model_args {model} \\",
-        f"  --tasks {tasks_of(manifest)} --batch_size 32 --log_samples --output_path results",
-        "```",
+    scores = [
+        (result.task, name, f"{score:.2f}", result.n)
+        for result in sorted(results, key=lambda result: result.task)
+        for name, score in result.scores.items()
+    ]
+    table = _table(("task", "metric", "score", "samples"), scores)
+    quantization = config["model"].get("quantization")
+    return _TEXT.format(
+        front=yaml.safe_dump(front, sort_keys=False),
+        model=Path(path).name,
+        arm=manifest["arm"].capitalize(),
+        title=benchmark.title,
+        source=benchmark.source,
+        path=path,
+        facts=_facts(manifest),
+        epochs=_epochs(manifest["losses"], manifest["selection"]),
+        judged=_judged(manifest["selection"], config["selection"]["beams"]),
+        results=f"## Results\n\n{table}\n\n" if scores else "",
+        kind="Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM",
+        quantization=f",quantization={quantization}" if quantization else "",
+        tasks=tasks_of(manifest),
     )
 
 
@@ -162,21 +111,56 @@ def tasks_of(manifest: Mapping[str, Any]) -> str:
     return ",".join(tasks or [spec.task])
 
 
-def _step_size(optimization: Mapping[str, int]) -> int:
-    return optimization["batch_size"] * optimization["gradient_accumulation"]
+def _spec(manifest: Mapping[str, Any]) -> SetSpec:
+    return find_spec(SetName(*(manifest[field] for field in SetName._fields)))
 
 
-def _epochs(losses: Iterable[float], selection: Mapping[str, Any]) -> Iterator[str]:
-    rows = [(number, f"{loss:.4f}") for number, loss in enumerate(losses, start=1)]
+def _facts(manifest: Mapping[str, Any]) -> str:
+    selection, config = manifest["selection"], manifest["config"]
+    optimization = config["optimization"]
+    part = f", part {manifest['part']}" if manifest["part"] else ""
+    facts = {
+        "arm": f"{manifest['arm']}, of {manifest['aspect']} on {manifest['corpus']}{part}",
+        "protocol": manifest["protocol"],
+        "requirements that the sets break": len(manifest["violations"]),
+        "training pairs": manifest["pairs"],
+        "LoRA": ", ".join(f"{key} {value}" for key, value in config["lora"].items()),
+        "learning rate": optimization["learning_rate"],
+        "sequences a step": optimization["batch_size"] * optimization["gradient_accumulation"],
+        "steps": manifest["steps"],
+        "seed": manifest["seed"],
+        "device": manifest["device"],
+        "epoch that was kept": f"{selection['epoch']}, by policy {selection['policy']}",
+    }
+    return _table(("", ""), facts.items())
+
+
+def _epochs(losses: Iterable[float], selection: Mapping[str, Any]) -> str:
+    header, metric = ["epoch", "loss"], selection["metric"]
+    rows: list[list[object]] = [[epoch, f"{loss:.4f}"] for epoch, loss in enumerate(losses, 1)]
+    if selection["scores"]:
+        header.append(NAMES[metric])
+        for row, scores in zip(rows, selection["scores"], strict=True):
+            row.append(f"{scores[metric]:.2f}")
+    return _table(header, rows)
+
+
+def _judged(selection: Mapping[str, Any], beams: int) -> str:
     if not selection["scores"]:
-        return _table(("epoch", "loss"), rows)
-    scores = (f"{found[selection['metric']]:.2f}" for found in selection["scores"])
-    judged = [(*row, score) for row, score in zip(rows, scores, strict=True)]
-    return _table(("epoch", "loss", NAMES[selection["metric"]]), judged)
+        return ""
+    text = (
+        f"\n{NAMES[selection['metric']]} is over {selection['samples']} samples, written with "
+        f"selection.beams={beams}; {selection['with_unseen_units']} of them have a unit that no "
+        "training sample has.\n"
+    )
+    if held_out := selection["held_out"]:
+        text += (
+            f"They were held out: the arm was trained on without the {held_out} of its samples "
+            "that tell the same as one of these.\n"
+        )
+    return text
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(header)} |"
-    yield f"|{'---|' * len(header)}"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
+def _table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    lines = [f"| {' | '.join(map(str, row))} |" for row in (header, *rows)]
+    return "\n".join([lines[0], f"|{'---|' * len(list(header))}", *lines[1:]])

@@ -1,8 +1,8 @@
-"""The settings of a training run: what they are, and how they are read without guessing.
+"""The settings of a training run, and how they are read.
 
 Defaults are the paper's (section 2.2 and Appendix A: LoRA r 8, α 32, dropout 0.1; Adam at a
-constant 1e-4; batches of 6; 10 epochs). A file may leave out every key that has a default, may hold
-no other key, and every value must have the type written here: nothing is taken for something else.
+constant 1e-4; batches of 6; 10 epochs). A file may leave out keys that have defaults and must have
+no unknown keys, and every value must have the type that stands here.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _PositiveNumber: TypeAlias = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=Fa
 
 
 def _not_if(default: object) -> Any:  # noqa: ANN401 - pydantic's
-    """Leave a key that version 0.1 did not have out of what is written, so that digests stay."""
+    """Write a key that version 0.1 did not have only if it is set, so that digests stay."""
     return Field(exclude_if=lambda value: value == default)
 
 
@@ -83,7 +83,10 @@ class LoraConfig:
 
     def __post_init__(self) -> None:
         if self.target_modules == ():
-            raise ConfigError("lora.target_modules must name a module, or be null")
+            raise ConfigError(
+                "lora.target_modules must name a module, or be null",
+                remedy="Set it to null, all-linear, or a list such as [q_proj, v_proj].",
+            )
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -121,11 +124,14 @@ class OptimizationConfig:
 
     def __post_init__(self) -> None:
         if self.epochs is None and self.max_steps is None:
-            raise ConfigError("optimization.epochs or optimization.max_steps must not be null")
+            raise ConfigError(
+                "optimization.epochs or optimization.max_steps must not be null",
+                remedy="Set one of them, such as optimization.epochs=10.",
+            )
 
     @property
     def mixed_precision(self) -> str | None:
-        """The shorter type that is computed in, None where there is none."""
+        """The shorter type for computing, None for float32."""
         return None if self.precision == "float32" else self.precision
 
 
@@ -160,11 +166,11 @@ def _known_objective(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class TrainingConfig:
-    """One run: which base, on what, how, and the folder that the adapter is saved in.
+    """One run: the base, the training set, the method, and the folder of the adapter.
 
-    A relative ``output`` starts at the working directory. ``objective`` is what is minimized, one
-    of :mod:`training.objectives`. ``overwrite`` allows replacing an adapter that is there.
-    ``report_to`` names a service or program that is told losses and scores.
+    A relative ``output`` starts at the working directory. ``objective``, one of
+    :mod:`training.objectives`, is minimized. ``overwrite`` allows replacing an existing adapter.
+    ``report_to`` names the service or program that gets losses and scores.
     """
 
     model: ModelConfig
@@ -181,11 +187,11 @@ class TrainingConfig:
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
-    """Read a YAML file, then ``key=value`` settings with dotted keys, such as ``lora.rank=4``.
+    """Read a YAML file; ``key=value`` settings with dotted keys, as ``lora.rank=4``, override it.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
-            has the wrong type or is out of range; the error names the key and where it stands.
+            has the wrong type or is out of range; the error names the key and its place.
     """
     return parse_config(read_text(path), overrides, where=str(path))
 
@@ -193,15 +199,15 @@ def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
 def parse_config(
     text: str, overrides: Iterable[str] = (), *, where: str = "config"
 ) -> TrainingConfig:
-    """Do what :func:`load_config` does with a file's text; ``where`` is what errors call it."""
+    """Read a text as :func:`load_config` reads a file; ``where`` is its name in errors."""
     return read_settings(TrainingConfig, read_yaml(text, where), where, overrides)
 
 
 def shared_settings(config: TrainingConfig) -> dict[str, Any]:
-    """Return the settings that runs must have in common to be runs of one system, with other seeds.
+    """Return the settings that runs must share to count as seeds of one system.
 
     That is everything that can change what is learned, except the seed and the arm. The base and
-    the training set are known by their digests rather than by their names.
+    the training set are identified by their digests, not by their names.
     """
     settings = to_dict(config)
     for key in ("output", "overwrite", "report_to"):

@@ -1,9 +1,10 @@
-"""The sets that settings name, and the pairs of prompt and text that an arm is trained on."""
+"""The sets that the settings name, and the training pairs of an arm."""
 
 import logging
 import random
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class TrainingPair(NamedTuple):
-    """What the model reads and what it shall write, and the id of the sample that says so."""
+    """What the model reads, what it must write, and the id of the sample that both come from."""
 
     prompt: str
     text: str
@@ -30,7 +31,7 @@ class TrainingPair(NamedTuple):
 
 
 PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]
-"""Which pairs an objective makes of a sample."""
+"""The pairs that an objective makes of a sample."""
 
 
 def sets_of(data: DataConfig) -> SplitPair:
@@ -39,7 +40,7 @@ def sets_of(data: DataConfig) -> SplitPair:
     Equal settings give the same object.
 
     Raises:
-        ConfigError: there is no such corpus, or a setting is given that has no effect.
+        ConfigError: there is no such corpus, or a setting has no effect on it.
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
@@ -49,7 +50,7 @@ def sets_of(data: DataConfig) -> SplitPair:
 
 
 def corpus_sha256(data: DataConfig) -> str | None:
-    """Return the digest of the corpus of one's own that sets are built from, else None.
+    """Return the digest of the user's own corpus that sets are built from, else None.
 
     Raises:
         SporError: as :func:`sets_of`.
@@ -60,7 +61,7 @@ def corpus_sha256(data: DataConfig) -> str | None:
 
 
 def everything(data: DataConfig) -> tuple[Sample, ...]:
-    """Return every sample of the corpus that the settings name, in its order.
+    """Return every sample of the corpus that the settings name, in order.
 
     Raises:
         CorpusError: a file is missing, damaged, or not what it claims to be.
@@ -72,7 +73,7 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
 
 
 def find_spec(name: SetName) -> SetSpec:
-    """Return what is known of sets, shipped or built from a corpus of one's own.
+    """Return the declaration of sets, shipped or built from the user's own corpus.
 
     Raises:
         SplitError: no benchmark has such an aspect or part.
@@ -84,17 +85,8 @@ def find_spec(name: SetName) -> SetSpec:
 
 
 def _built(data: DataConfig) -> Answer:
-    return _answer(
-        Request(
-            corpus=data.corpus,
-            aspect=data.aspect,
-            part=data.part,
-            protocol=data.protocol,
-            seed=data.seed,
-            restarts=data.restarts,
-            hide=data.hide,
-        )
-    )
+    asked = {name: value for name, value in asdict(data).items() if name not in {"arm", "limit"}}
+    return _answer(Request(**asked))
 
 
 _answer = cache(answer)
@@ -104,20 +96,18 @@ def check_sets(pair: SplitPair) -> list[str]:
     """Return the requirements that the sets break, in words.
 
     Raises:
-        SplitError: they are strict sets, which promise to break none.
+        SplitError: they are strict sets, which must break none.
     """
     violations = [violation.words for violation in check.check(pair).violations]
+    told = "; ".join(violations)
     if violations and pair.protocol == "strict":
         raise SplitError(
-            f"{pair.aspect} {pair.corpus} breaks what strict sets promise: {'; '.join(violations)}",
-            remedy="Build the sets again; an adapter of these would measure something else.",
+            f"{pair.aspect} {pair.corpus} breaks the requirements of strict sets: {told}",
+            remedy="Build the sets again.",
         )
     if violations:
-        _log.warning(
-            "the published sets break %d of their requirements: %s",
-            len(violations),
-            "; ".join(violations),
-        )
+        count = len(violations)
+        _log.warning("the published sets break %d of their requirements: %s", count, told)
     return violations
 
 
@@ -127,18 +117,20 @@ def find_arm(pair: SplitPair, name: str) -> Split:
     Raises:
         ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
-    for arm in pair.arms:
-        if arm.name == name:
-            if not any(sample.references for sample in arm.samples):
-                raise ConfigError(
-                    f"{name} of {pair.aspect} {pair.corpus} is empty: there is no text to train on"
-                )
-            return arm
-    raise ConfigError(
-        f"{pair.aspect} {pair.corpus} has no arm {name!r}",
-        where="data.arm",
-        remedy=f"Its arms are {' and '.join(arm.name for arm in pair.arms)}.",
-    )
+    arms = {arm.name: arm for arm in pair.arms}
+    if name not in arms:
+        raise ConfigError(
+            f"{pair.aspect} {pair.corpus} has no arm {name!r}",
+            where="data.arm",
+            remedy=f"Its arms are {' and '.join(arms)}.",
+        )
+    if not any(sample.references for sample in arms[name].samples):
+        raise ConfigError(
+            f"{name} of {pair.aspect} {pair.corpus} has no text to train on",
+            where="data.arm",
+            remedy=f"Its arms are {' and '.join(arms)}.",
+        )
+    return arms[name]
 
 
 def make_pairs(

@@ -1,20 +1,18 @@
-"""The whole way on the embedded corpus, in minutes: what `make demo` runs.
+"""Training, evaluation and report on the embedded corpus, in minutes: what `make demo` runs.
 
-A tiny base is trained from scratch; then `configs/experiments/mini.yaml` runs as any experiment
-does, by two processes of one thread each, so that its digits are the same on a busy machine. What
-an earlier run finished is kept and not done again.
+It trains a tiny base from scratch and then runs `configs/experiments/mini.yaml` in two processes of
+one thread each, so that the digits of the result do not depend on how busy the machine is. It does
+not repeat what an earlier run finished.
 """
 
 import logging
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample
 from training import tiny_base
 from training.experiments import experiment, run
 from training.tiny_base import BaseSettings
@@ -25,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
-    """How much is done; ``overrides`` go before mini.yaml's, ``limit`` is that of lm-eval.
+    """The size of the demo; ``overrides`` override mini.yaml's, ``limit`` is lm-eval's.
 
-    ``workers`` are the processes that share the trainings.
+    ``workers`` is the number of processes that share the trainings.
     """
 
     base: BaseSettings = field(default_factory=BaseSettings)
@@ -38,10 +36,10 @@ class DemoSettings:
 
 
 def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) -> bool:
-    """Do what is not done yet, print the comparison, and say whether all went well.
+    """Do what is not done yet, print the comparison, and say whether every cell is done.
 
     Raises:
-        SporError: something else lies where the base belongs, or results do not stand together.
+        SporError: the folder of the base holds something else, or the results cannot be compared.
     """
     started = time.perf_counter()
     settings = settings or DemoSettings()
@@ -50,27 +48,21 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     pair = named.load(entry.aspect, *entry.corpora)
     for split in pair.splits:
         _log.info("%s: %d samples", split.name, len(split.samples))
-    _make_base(asked.folder / "base", pair.test.samples, settings.base, progress=progress)
+    base, tested = asked.folder / "base", pair.test.samples
+    try:
+        manifest = read_manifest(base)
+    except ResultError:
+        manifest = {}
+    if not manifest.items() >= tiny_base.facts(tested, settings.base).items():
+        _log.info("base: %d steps from scratch", settings.base.steps)
+        tiny_base.build(base, tested, settings.base, progress=progress)
     asked = replace(
         asked,
         seeds=settings.seeds,
         overrides=settings.overrides,
         evaluation=replace(asked.evaluation, limit=settings.limit),
     )
-    # Whatever adapters lie here are the demo's own, so those of another base may go.
+    # All adapters here are the demo's own, so those of another base may be replaced.
     done = run.run(asked, workers=settings.workers, overwrite=True, progress=progress)
     _log.info("%.0f seconds", time.perf_counter() - started)
     return done
-
-
-def _make_base(
-    folder: Path, tested: Sequence[Sample], settings: BaseSettings, *, progress: bool
-) -> None:
-    """Train the base, unless it is there already."""
-    try:
-        manifest = read_manifest(folder)
-    except ResultError:
-        manifest = {}
-    if not manifest.items() >= tiny_base.facts(tested, settings).items():
-        _log.info("base: %d steps from scratch", settings.steps)
-        tiny_base.build(folder, tested, settings, progress=progress)

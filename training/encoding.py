@@ -1,15 +1,17 @@
-"""From pairs of prompt and text to the token ids that a model is trained on, step by step.
+"""Pairs of prompt and text as token ids, and the steps of a run over them.
 
-The prompt is that of the evaluation, down to the ids: lm-eval encodes it alone, with the special
-tokens that the tokenizer adds by default, so a training row begins with exactly those.
+A training row begins with exactly the ids that the evaluation feeds the model: lm-eval encodes the
+prompt alone, with the special tokens that the tokenizer adds by default.
 """
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedTokenizerBase
 
 from spor_tasks.core.errors import ConfigError
@@ -17,18 +19,18 @@ from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair
 
-# The label that means "no target here", as everywhere in torch and transformers.
 IGNORED = -100
-# Length grouping sorts this many steps' worth of shuffled pairs at a time.
-_GROUPED_STEPS = 50
+"""The label of a token that is not a target, as everywhere in torch and transformers."""
+
+_GROUPED_STEPS = 50  # grouping by length sorts the pairs of so many steps at a time
 
 
 class Row(NamedTuple):
     """A pair in token ids.
 
-    ``labels[i]`` is what the logits at position i should say, or :data:`IGNORED`. A causal model's
-    row is prompt and text without the last token, which predicts nothing, so both have one length;
-    an encoder-decoder's ``labels`` are those of its decoder.
+    ``labels[i]`` is the token that the logits at position i should predict, or :data:`IGNORED`. A
+    causal model's row is prompt and text without the last token, which predicts nothing, so both
+    have one length; an encoder-decoder's ``labels`` are those of its decoder.
     """
 
     input_ids: list[int]
@@ -39,9 +41,8 @@ class Row(NamedTuple):
 class Rows:
     """The training set in token ids.
 
-    ``samples`` are the ids of the rows' samples. ``too_long`` pairs were left out. ``split_apart``
-    counts the pairs whose first token would otherwise have reached over from the prompt into the
-    text; see :func:`encode`.
+    ``samples`` are the ids of the rows' samples, and ``too_long`` the number of pairs left out.
+    ``split_apart`` counts the pairs that are tokenized apart, as :func:`encode` says.
     """
 
     rows: tuple[Row, ...]
@@ -76,9 +77,9 @@ def encode(
 ) -> Rows:
     """Return the pairs in token ids, without those of more than ``max_length`` tokens.
 
-    A causal row is tokenized as one string, as the paper's training does [code]: no space stands
-    between cue and text. Where a token would span both, prompt and text are tokenized apart,
-    because the evaluation's prompt cannot end in half a token.
+    A causal row is tokenized as one string, as in the paper's published code, without a space
+    between prompt and text. If a token would span both, they are tokenized apart, because the
+    evaluation's prompt cannot end in half a token.
 
     Raises:
         ConfigError: the tokenizer has no end token, or no pair is short enough.
@@ -87,6 +88,7 @@ def encode(
         raise ConfigError(
             "the tokenizer has no end token, so a model could not learn where to stop",
             where=tokenizer.name_or_path,
+            remedy="Set eos_token in its tokenizer_config.json, or use another model.path.",
         )
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
     rows, split_apart = encode_rows(pairs, tokenizer)
@@ -98,7 +100,7 @@ def encode(
     if not short:
         raise ConfigError(
             f"none of the {len(rows)} training pairs has at most {max_length} tokens",
-            remedy="Raise optimization.max_length, or take a model with more positions.",
+            remedy="Raise optimization.max_length, or use a model with more positions.",
         )
     kept, samples = zip(*short, strict=True)
     return Rows(kept, samples, len(rows) - len(short), split_apart)
@@ -107,8 +109,8 @@ def encode(
 def _causal_rows(
     pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase
 ) -> tuple[list[Row], int]:
-    prompts = _ids(tokenizer, [pair.prompt for pair in pairs])
-    joined = _ids(tokenizer, [pair.prompt + pair.text for pair in pairs])
+    prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
+    joined = tokenizer([pair.prompt + pair.text for pair in pairs])["input_ids"]
     rows = []
     split_apart = 0
     for pair, prompt_ids, ids in zip(pairs, prompts, joined, strict=True):
@@ -126,7 +128,7 @@ def _causal_rows(
 def _seq2seq_rows(
     pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase
 ) -> tuple[list[Row], int]:
-    prompts = _ids(tokenizer, [pair.prompt for pair in pairs])
+    prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
     texts = tokenizer(text_target=[pair.text for pair in pairs])["input_ids"]
     end = tokenizer.eos_token_id
     rows = [
@@ -136,39 +138,27 @@ def _seq2seq_rows(
     return rows, 0
 
 
-def _ids(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[int]]:
-    ids: list[list[int]] = tokenizer(texts)["input_ids"]
-    return ids
-
-
 def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
     """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
 
-    A step's rows depend on how many there are, not on how many batches they come in: what needs
-    less memory learns the same. Batches of one step are of similarly long rows.
+    Which rows a step has depends on their number alone, not on the size of its batches, so smaller
+    batches learn the same. A batch has rows of similar lengths.
     """
     steps: list[Step] = []
     epoch = 0
     while epoch != settings.epochs and len(steps) != settings.max_steps:
-        groups = _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}"))
-        sorted_groups = (sorted(group, key=lengths.__getitem__) for group in groups)
-        steps += [
-            Step(epoch, tuple(map(tuple, _chunks(group, settings.batch_size))))
-            for group in sorted_groups
-        ]
+        for group in _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}")):
+            by_length = sorted(group, key=lengths.__getitem__)
+            steps.append(Step(epoch, tuple(map(tuple, _chunks(by_length, settings.batch_size)))))
         steps = steps[: settings.max_steps]
         epoch += 1
     return steps
 
 
 def count_targets(step: Step, rows: Sequence[Row]) -> int:
-    """Return how many tokens the step, of all processes, is to predict."""
-    return sum(
-        label != IGNORED
-        for batch in step.batches
-        for number in batch
-        for label in rows[number].labels
-    )
+    """Return how many tokens the step has to predict, in all processes together."""
+    numbers = chain.from_iterable(step.batches)
+    return sum(label != IGNORED for number in numbers for label in rows[number].labels)
 
 
 def _epoch_groups(
@@ -193,12 +183,13 @@ def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationCo
     """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
     if settings.packing:
         return 0.0
-    used = taken = 0
-    for batch in (batch for step in steps for batch in step.batches):
-        lengths = [len(rows[number].input_ids) for number in batch]
-        used += sum(lengths)
-        taken += len(lengths) * max(lengths)
-    return 1 - used / taken
+    lengths = [
+        [len(rows[number].input_ids) for number in batch]
+        for step in steps
+        for batch in step.batches
+    ]
+    taken = sum(len(batch) * max(batch) for batch in lengths)
+    return 1 - sum(map(sum, lengths)) / taken
 
 
 _Item = TypeVar("_Item")
@@ -212,16 +203,15 @@ def _chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
 def collate(rows: Sequence[Row], pad_id: int) -> dict[str, torch.Tensor]:
     """Return ``input_ids``, ``attention_mask`` and ``labels``, each batch x longest row.
 
-    Rows are padded on the right, where neither causal attention nor an encoder's mask lets the
-    padding be seen.
+    Rows are padded on the right, which neither causal attention nor an encoder's mask sees.
     """
-    return {
-        "input_ids": _padded([row.input_ids for row in rows], pad_id),
-        "attention_mask": _padded([[1] * len(row.input_ids) for row in rows], 0),
-        "labels": _padded([row.labels for row in rows], IGNORED),
+    inputs, labels = zip(*(map(torch.tensor, row) for row in rows), strict=True)
+    columns = {
+        "input_ids": (inputs, pad_id),
+        "attention_mask": (tuple(map(torch.ones_like, inputs)), 0),
+        "labels": (labels, IGNORED),
     }
-
-
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])
+    return {
+        name: pad_sequence(tensors, batch_first=True, padding_value=filler)
+        for name, (tensors, filler) in columns.items()
+    }

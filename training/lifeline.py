@@ -1,9 +1,8 @@
-"""Processes that end with the one that had them started, however that one ended.
+"""Processes that end when the process that started them ends, however it ends.
 
-Their standard input is a pipe that nothing is ever written to. Its other end is held by that
-process alone, so when that is gone, even killed, the system closes it, and all who read learn of it
-at once. What stands in between, submitit's controller or accelerate's launcher, passes standard
-input on.
+Their standard input is a pipe into which nothing is written. Only the starting process holds its
+other end, so when it ends or is killed, the system closes the pipe, and all readers notice at once.
+The processes between them, submitit's controller or accelerate's launcher, pass standard input on.
 """
 
 import os
@@ -20,15 +19,14 @@ from typing import ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_GRACE = 10.0
-"""Seconds that a process has to leave things in order."""
+_GRACE = 10.0  # seconds that a process has to clean up
 
 
 @contextmanager
 def line() -> Iterator[int]:
-    """Give the descriptor that processes which follow this one need as standard input.
+    """Yield a descriptor; processes that follow and have it as standard input end with the block.
 
-    They end when the block does, or this process.
+    They also end when this process ends.
     """
     reading, writing = os.pipe()
     try:
@@ -40,7 +38,7 @@ def line() -> Iterator[int]:
 
 @contextmanager
 def standard_input(descriptor: int) -> Iterator[None]:
-    """Let this be the standard input of what is started within the block."""
+    """Make this the standard input of all processes that are started within the block."""
     own = os.dup(0)
     os.dup2(descriptor, 0)
     try:
@@ -51,12 +49,12 @@ def standard_input(descriptor: int) -> Iterator[None]:
 
 
 def following(work: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Return what does the work in a process that ends with the one that holds its line."""
+    """Return a function that does the work in a process that ends when its line does."""
     return partial(_do, work)
 
 
 def _do(work: Callable[..., _T], *args: object, **kwargs: object) -> _T:
-    # Of what a shell runs in the background, interrupts are ignored.
+    # A process that a shell runs in the background ignores interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=_follow, daemon=True).start()
     return work(*args, **kwargs)

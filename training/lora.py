@@ -1,30 +1,30 @@
-"""The recipe: an adapter on one arm of one split, from top to bottom."""
+"""The recipe, from top to bottom: train an adapter on one arm of one split."""
 
 import logging
+import math
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from accelerate import PartialState
 from tqdm import tqdm
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder
 from spor_tasks.core.sample import SplitPair
 from training import processes
 from training.adapters import prepare
 from training.bases import KIND, check_ids, load_base
-from training.batches import check_packing
+from training.batches import check_packing, load_batches
 from training.config import OptimizationConfig, TrainingConfig
 from training.data import make_pairs
-from training.encoding import Rows, Step, encode, padding, plan_steps
-from training.fit import fit
+from training.encoding import Rows, Step, count_targets, encode, padding, plan_steps
 from training.manifest import describe_adapter, manifest_of, run_facts, save_adapter
 from training.memory import LESS_MEMORY, enough_memory
-from training.objectives.base import find_objective
+from training.objectives.base import Objective, find_objective
 from training.selection import Judge, training_set
 from training.state import Run, seeded
 from training.threads import advise_threads, cpu_threads
@@ -36,11 +36,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """What a run came to.
+    """The result of a run.
 
     ``losses`` holds, for each optimizer step, the mean over its target tokens, in nats. ``pairs``
-    counts the training set, ``pairs_seen`` every pass over one of them. ``seconds`` is fitting
-    alone, without loading, judging and saving.
+    counts the training set, ``pairs_seen`` every pass over a pair. ``seconds`` is the time of the
+    steps alone, without loading, judging and saving.
     """
 
     adapter: Path
@@ -57,24 +57,25 @@ def train(
     progress: bool = True,
     advise: bool = False,
 ) -> TrainingResult:
-    """Tune an adapter, and save it with its tokenizer, settings, card and manifest to the output.
+    """Train an adapter, and save it with its tokenizer, settings, card and manifest to the output.
 
-    ``pair`` is trained on in place of the split that the settings name. Equal settings, data,
-    versions and device give equal bytes, also where a run that was cut off is started again: it
-    goes on from the file that it left beside the output. ``advise`` measures which number of CPU
-    threads is fastest, and says so where it is not the one that is set.
+    ``pair`` replaces the split that the settings name. Equal settings, data, versions and device
+    give equal bytes, even if a run is interrupted: started again, it continues from the file that
+    it left beside the output. ``advise`` measures the fastest number of CPU threads, and logs it if
+    it is not the one that is set.
 
     Raises:
-        SporError: the split, the base model or the output folder cannot be had as asked for, the
-            split breaks what it promises, the loss is not a finite number, or memory runs out; what
-            was at the output is there still.
+        SporError: the split, the base model or the output folder is missing or cannot be used, a
+            strict split breaks a requirement, the loss is not a finite number, or memory runs out;
+            a finished adapter at the output is still there.
     """
     started = time.perf_counter()
     settings, team = config.optimization, processes.join()
     objective = find_objective(config.objective)
     data = training_set(config, pair)
 
-    with _output_folder(config, team) as folder:
+    alone = atomic_folder(config.output, kind=KIND, overwrite=config.overwrite)
+    with alone if team.is_main_process else nullcontext() as folder:
         base = load_base(config.model)
         pairs = make_pairs(
             data.trained, base.style, objective.rows, limit=config.data.limit, seed=settings.seed
@@ -94,7 +95,7 @@ def train(
             run = Run(model, settings, config.selection.metric)
             if advise:
                 advise_threads(run, objective, rows.rows, base.pad_id)
-            if team.process_index:  # the weights are those of the first, the dropout is not
+            if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
             judge = (
                 Judge(model, base, data.judged, config.selection, settings.mixed_precision)
@@ -103,10 +104,16 @@ def train(
             )
             if kept := unfinished.load(discard_others=config.overwrite):
                 run.restore(kept)
-                _log.info("going on after step %d of %d", len(run.losses), len(steps))
+                _log.info("continuing after step %d of %d", len(run.losses), len(steps))
             resumed_from = len(run.losses)
             tracker = Tracker(config, team)
-            with _bar(steps, resumed_from, progress, team) as bar:
+            sizes = [step.size for step in steps]
+            with tqdm(
+                total=sum(sizes),
+                initial=sum(sizes[:resumed_from]),
+                unit=" pairs",
+                disable=not (progress and team.is_main_process),
+            ) as bar:
                 for number, step in fit(run, objective, steps, rows, pad_id=base.pad_id, team=team):
                     bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
                     bar.update(step.size)
@@ -137,23 +144,54 @@ def train(
         adapter=config.output,
         losses=tuple(run.losses),
         pairs=len(rows.rows),
-        pairs_seen=sum(step.size for step in steps),
+        pairs_seen=sum(sizes),
         seconds=run.seconds,
     )
 
 
-def _output_folder(
-    config: TrainingConfig, team: PartialState
-) -> AbstractContextManager[Path | None]:
-    """Give the first process a new folder to write, which nobody else writes; the others none."""
-    if team.is_main_process:
-        return atomic_folder(config.output, kind=KIND, overwrite=config.overwrite)
-    return nullcontext()
+def fit(
+    run: Run,
+    objective: Objective,
+    steps: Sequence[Step],
+    encoded: Rows,
+    *,
+    pad_id: int,
+    team: PartialState,
+) -> Iterator[tuple[int, Step]]:
+    """Take the remaining steps with Adam at a constant rate; yield each step with its number.
+
+    Raises:
+        ConfigError: a loss is not a finite number, or memory runs out.
+    """
+    weights = list(run.weights.values())
+    for number, step in enumerate(steps[len(run.losses) :], start=len(run.losses) + 1):
+        start = time.perf_counter()
+        with enough_memory(f"at step {number} of {len(steps)}", LESS_MEMORY):
+            own = processes.share(step, team)
+            batches = load_batches(
+                own, encoded.rows, pad_id, run.model, packing=run.settings.packing
+            )
+            mean = objective.step(run, batches, count_targets(step, encoded.rows))
+            loss = processes.add_up(mean, weights, team).item()
+        if not math.isfinite(loss):
+            samples = sorted({encoded.samples[row] for batch in step.batches for row in batch})
+            raise ConfigError(
+                f"the loss became {loss} at step {number} of {len(steps)}, on the samples "
+                f"{', '.join(samples)}",
+                remedy="Lower optimization.learning_rate, or use another model.dtype or "
+                "optimization.precision.",
+            )
+        run.scaler.step(run.optimizer)
+        run.scaler.update()
+        run.optimizer.zero_grad()
+        run.losses.append(loss)
+        run.seconds += time.perf_counter() - start
+        yield number, step
 
 
 def _tell(rows: Rows, steps: Sequence[Step], settings: OptimizationConfig) -> None:
     _log.info(
-        "%d training pairs, %d steps, %.0f %% of the input padding",
+        "%d training pairs, %d steps, %.0f %% of the input is padding",
         len(rows.rows),
         len(steps),
         100 * padding(rows.rows, steps, settings),
@@ -162,14 +200,5 @@ def _tell(rows: Rows, steps: Sequence[Step], settings: OptimizationConfig) -> No
         _log.warning("%d more pairs are too long and are left out", rows.too_long)
     if rows.split_apart:
         _log.info(
-            "tokenized apart, as a token would span prompt and text: %d pairs", rows.split_apart
+            "%d pairs are tokenized apart, as a token would span prompt and text", rows.split_apart
         )
-
-
-def _bar(steps: Sequence[Step], done: int, shown: bool, team: PartialState) -> Any:  # noqa: ANN401, FBT001 - tqdm is not generic at run time
-    return tqdm(
-        total=sum(step.size for step in steps),
-        initial=sum(step.size for step in steps[:done]),
-        unit=" pairs",
-        disable=not (shown and team.is_main_process),
-    )

@@ -1,4 +1,4 @@
-"""What is written of a run: the adapter, its manifest and card, and what tells runs apart."""
+"""What a run saves: the adapter, its manifest and its card; and the facts that identify a run."""
 
 import statistics
 import time
@@ -33,7 +33,7 @@ RESOLVED_CONFIG = "training.yaml"
 def run_facts(
     config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
 ) -> dict[str, Any]:
-    """Return what a run must have in common with one that it goes on from."""
+    """Return the facts that a run must share with the one that it continues."""
     return {
         "settings": learned_settings(config),
         "arm_sha256": digest(data.arm.samples),
@@ -49,7 +49,7 @@ def save_adapter(model: peft.PeftModel, base: Base, config: TrainingConfig, fold
     """Write the adapter, its tokenizer and the settings.
 
     Raises:
-        ConfigError: the disk is full.
+        ConfigError: the files cannot be written, for example because the disk is full.
     """
     try:
         _write(model, base, config, folder)
@@ -57,13 +57,14 @@ def save_adapter(model: peft.PeftModel, base: Base, config: TrainingConfig, fold
         raise ConfigError(
             f"cannot be written: {error}",
             where=config.output,
-            remedy="Is the disk full? The same command goes on from what is done.",
+            remedy="Check that the disk has room, then run the same command: it continues from its "
+            "last saved step.",
         ) from error
 
 
 def _write(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
     adapter = model.peft_config["default"]
-    # peft keeps a set, and would write it in the order of its hashes
+    # peft keeps a set, and would write it in the order of hashes
     adapter.target_modules = sorted(adapter.target_modules)
     model.save_pretrained(folder, save_embedding_layers=False)
     base.tokenizer.save_pretrained(folder)
@@ -71,7 +72,7 @@ def _write(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Pa
 
 
 def describe_adapter(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write card and manifest of an adapter that is saved; with the manifest it is finished."""
+    """Write the card and the manifest of a saved adapter, which is then finished."""
     (folder / card.CARD).write_text(card.render_card(manifest), encoding="utf-8")
     write_manifest(folder, manifest)
 
@@ -89,12 +90,13 @@ def manifest_of(
     resumed_from: int,
     started: float,
 ) -> dict[str, Any]:
-    """Return all that is needed to trust and to repeat a run.
+    """Return all facts that are needed to trust and to repeat a run.
 
-    ``folder`` holds the saved adapter, ``resumed_from`` is the step that the run went on from, and
-    ``started`` the time when it began (:func:`time.perf_counter`).
+    ``folder`` holds the saved adapter, ``resumed_from`` is the step after which the run continued,
+    and ``started`` is the :func:`time.perf_counter` at which it began.
     """
     own_corpus = corpus_sha256(config.data)
+    settings = shared_settings(config)
     return {
         "kind": KIND,
         "aspect": data.pair.aspect,
@@ -108,8 +110,8 @@ def manifest_of(
         "violations": data.violations,
         "prompt_style": base.style,
         "seed": config.optimization.seed,
-        "settings": shared_settings(config),
-        "settings_sha256": settings_sha256(shared_settings(config)),
+        "settings": settings,
+        "settings_sha256": settings_sha256(settings),
         "pairs": len(rows.rows),
         "pairs_too_long": rows.too_long,
         "pairs_split_apart": rows.split_apart,
@@ -128,16 +130,12 @@ def manifest_of(
             "epoch": 1 + (run.best_epoch if run.scores else steps[-1].epoch),
             "seconds": round(run.judging_seconds, 1),
         },
-        "base_model": {
-            "path": config.model.path,
-            "revision": base.revision,
-            "sha256": base.sha256,
-        },
+        "base_model": {"path": config.model.path, "revision": base.revision, "sha256": base.sha256},
         "adapter_sha256": digest_weights(folder),
         "config": to_dict(config),
         "versions": versions(config.model),
         "git_commit": git_commit(),
-        "device": _device_name(team.device),
+        "device": torch.cuda.get_device_name(team.device) if team.device.type == "cuda" else "cpu",
         "processes": team.num_processes,
         "peak_memory_bytes": peak_memory(team.device),
         "fitting_seconds": round(run.seconds, 1),
@@ -148,7 +146,3 @@ def manifest_of(
 def _epoch_means(losses: Sequence[float], steps: Sequence[Step]) -> list[float]:
     by_epoch = groupby(zip(losses, steps, strict=True), key=lambda entry: entry[1].epoch)
     return [statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch]
-
-
-def _device_name(device: torch.device) -> str:
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"

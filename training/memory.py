@@ -1,4 +1,4 @@
-"""How much memory a run took, and what to do where there is too little."""
+"""How much memory a run takes, and what to do if there is too little."""
 
 import sys
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from spor_tasks.core.errors import ConfigError
 
 LESS_MEMORY = (
     "Halve optimization.batch_size and double optimization.gradient_accumulation, which learns the "
-    "same; or set optimization.gradient_checkpointing=true, or model.dtype=bfloat16. The first two "
-    "go on from what is done."
+    "same, or set optimization.gradient_checkpointing=true: the run then continues from its last "
+    "saved step. Or set model.dtype=bfloat16."
 )
 
 
 @contextmanager
 def enough_memory(when: str, remedy: str) -> Iterator[None]:
-    """Say what to do where the device or the machine has no memory left.
+    """Turn a lack of memory in the block into an error with a remedy.
 
     Raises:
         ConfigError: memory ran out in the block.
@@ -33,7 +33,7 @@ def enough_memory(when: str, remedy: str) -> Iterator[None]:
 
 
 def forget_peak(device: torch.device) -> None:
-    """Begin to measure the peak anew: a GPU's anywhere, the machine's under Linux."""
+    """Reset the measured peak: of a GPU anywhere, of the machine's memory on Linux."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     else:
@@ -42,9 +42,9 @@ def forget_peak(device: torch.device) -> None:
 
 
 def peak_memory(device: torch.device) -> int | None:
-    """Return the most bytes that this process held of its GPU, or else of the machine's memory.
+    """Return the most bytes that this process held, of its GPU or else of the machine's memory.
 
-    None where the system does not tell, which is Windows.
+    None on Windows, which does not tell.
     """
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))

@@ -1,4 +1,4 @@
-"""One process or several that `accelerate launch` started, and the device of each."""
+"""The processes that `accelerate launch` started, or the only one, and the device of each."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from training.encoding import Step
 
 
 def join() -> PartialState:
-    """Return which process of how many this is, and its device: a CUDA one, else the CPU."""
+    """Return this process's number, the number of processes, and its device: a GPU or the CPU."""
     on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU", default=not torch.cuda.is_available())
     return PartialState(cpu=on_cpu)
 
@@ -26,13 +26,13 @@ def add_up(
 ) -> torch.Tensor:
     """Replace every weight's gradient by its sum over all processes; return the sum of losses.
 
-    An adapter's gradients are few, so one exchange a step is enough, and there is no model wrapper
-    that would ask for equal work in each process.
+    An adapter has few gradients, so one exchange a step is enough, and the processes may have
+    unequal work.
     """
     if processes.num_processes == 1:
         return loss
     for weight in weights:
-        if weight.grad is None:  # of a process without a share
+        if weight.grad is None:  # in a process without a share of the step
             weight.grad = torch.zeros_like(weight)
     own = torch.cat([loss.reshape(1), *(weight.grad.flatten() for weight in weights)])
     total, *sums = reduce(own, "sum").split([1, *(weight.numel() for weight in weights)])

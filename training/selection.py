@@ -1,4 +1,4 @@
-"""Which epoch's adapter is kept: what the epochs are judged by, and how."""
+"""Which epoch's adapter is kept: the samples that judge each epoch, and the judge."""
 
 import copy
 import logging
@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import peft
 import torch
@@ -19,29 +19,32 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.prompts.styles import PromptStyle, prompted
+from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
 from training.config import DataConfig, SelectionConfig, TrainingConfig
 from training.data import check_sets, everything, find_arm, find_spec, sets_of
 
 NAMES: Mapping[str, str] = {"parent": "PARENT", "chrf": "chrF"}
-"""What the scores that may choose are called in print; the paper's is PARENT, as published."""
+"""The printed names of the scores that can choose an epoch; the paper's is PARENT."""
+
+Scores = Mapping[str, float]
+"""Means over the judged samples, under the names of the tasks' scores."""
 
 _SCORES = (
     *("parent", "parent_precision", "parent_recall", "parent_full_table"),
     *("chrf", "coverage", "empty"),
 )
-
-Scores = Mapping[str, float]
-"""Means over the judged samples, by the names that the tasks give them."""
-
-_HELD_OUT_AT_MOST = 5  # one in so many
+_HELD_OUT_AT_MOST = 5  # one sample in so many
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """An arm, what of it is trained on, what judges an epoch, and what the sets break."""
+    """Sets and one of their arms, as ``config`` asks.
+
+    ``trained`` is the part of the arm that is trained on, ``judged`` the samples that judge an
+    epoch, and ``violations`` the requirements that the sets break.
+    """
 
     pair: SplitPair
     arm: Split
@@ -51,12 +54,12 @@ class TrainingSet:
 
 
 def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> TrainingSet:
-    """Return what the settings name; ``pair`` takes the place of the sets that they name.
+    """Return what the settings name; ``pair`` replaces the sets that they name.
 
     Raises:
-        ConfigError: there is no such arm, or what the policy asks for.
-        CorpusError: the data is not at hand.
-        SplitError: there are no such sets, or strict ones break what they promise.
+        ConfigError: there is no such arm, or the policy cannot be used with these sets.
+        CorpusError: the corpus is missing.
+        SplitError: there are no such sets, or strict sets break a requirement.
     """
     pair = pair or sets_of(config.data)
     arm = find_arm(pair, config.data.arm)
@@ -68,13 +71,13 @@ def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> Train
 def judged_samples(
     settings: SelectionConfig, pair: SplitPair, data: DataConfig
 ) -> tuple[Sample, ...]:
-    """Return the samples that the epochs are judged by; none where the last epoch is kept.
+    """Return the samples that judge the epochs, none where the last epoch is kept.
 
-    ``data`` is what the sets were asked for by.
+    ``data`` are the settings that name the sets.
 
     Raises:
-        ConfigError: a development set is asked for, and the arms and tests leave nothing over.
-        CorpusError: the data is not at hand.
+        ConfigError: the policy cannot be used with these sets.
+        CorpusError: the corpus is missing.
     """
     match settings.policy:
         case "test-best":
@@ -87,25 +90,25 @@ def judged_samples(
 
 
 def trained_on(settings: SelectionConfig, arm: Split, judged: Sequence[Sample]) -> Split:
-    """Return what of an arm is trained on: all but what a policy holds out of it to judge by."""
+    """Return the part of an arm that is trained on: all but what the policy holds out."""
     if settings.policy != "dev-split":
         return arm
-    held_out = {_told(sample) for sample in judged}
+    held_out = set(map(_told, judged))
     kept = tuple(sample for sample in arm.samples if _told(sample) not in held_out)
     return replace(arm, samples=kept)
 
 
 def unseen(judged: Sequence[Sample], trained: Split) -> int:
-    """Return how many judged samples have a unit that no sample trained on has."""
+    """Return how many judged samples have a unit that no training sample has."""
     shown = {unit for sample in trained.samples for unit in sample.units}
     return sum(not shown.issuperset(sample.units) for sample in judged)
 
 
 def _reported_test(metric: str, pair: SplitPair, data: DataConfig) -> tuple[Sample, ...]:
-    """Return the test set that a score is reported on, of those for models trained on these arms.
+    """Return the test set for models trained on these arms on which the score is reported.
 
     Raises:
-        ConfigError: it is reported on none.
+        ConfigError: there is none.
     """
     spec = find_spec(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
     if metric in spec.scores:
@@ -115,7 +118,7 @@ def _reported_test(metric: str, pair: SplitPair, data: DataConfig) -> tuple[Samp
             aspect, part = other.name.aspect, other.name.part
             return sets_of(replace(data, aspect=aspect, part=part)).test.samples
     raise ConfigError(
-        f"no task reports {NAMES[metric]} of models that are trained for {pair.aspect}",
+        f"no task reports {NAMES[metric]} for models trained for {pair.aspect}",
         remedy="Set selection.policy=last.",
     )
 
@@ -123,50 +126,47 @@ def _reported_test(metric: str, pair: SplitPair, data: DataConfig) -> tuple[Samp
 def _development_set(
     settings: SelectionConfig, pair: SplitPair, data: DataConfig
 ) -> tuple[Sample, ...]:
-    """Return samples that no arm holds and that nothing tests, or all there are.
+    """Return samples that neither an arm nor a test set has, the same for both arms.
 
-    They are drawn from the whole corpus, but of the categories that are tested, and without those
-    that tell the same as a sample of an arm or a test. Both arms, having one answer, are judged by
-    one set.
+    They are drawn from the whole corpus, but only from categories that are tested, and not from
+    samples that tell the same as one of an arm or a test set.
 
     Raises:
         ConfigError: there are none.
-        CorpusError: the data is not at hand.
+        CorpusError: the corpus is missing.
     """
     pool = everything(data)
     reported = _reported_test(settings.metric, pair, data)
-    tested = {_told(sample) for sample in (*pair.test.samples, *reported)}
-    trained = set().union(*map(_all_told, pair.arms))
+    tested = set(map(_told, (*pair.test.samples, *reported)))
+    used = tested.union(_told(sample) for arm in pair.arms for sample in arm.samples)
     categories = {sample.about("category") for sample in pool if _told(sample) in tested}
     left = [
         sample
         for sample in pool
-        if _told(sample) not in tested | trained and sample.about("category") in categories
+        if _told(sample) not in used and sample.about("category") in categories
     ]
     if not left:
-        others = "test-best (the paper's) or last"
+        split = "dev-split, " if _tell_the_same(pair) else ""
         raise ConfigError(
             f"{pair.aspect} {pair.corpus} trains on or tests every sample, so none is left over "
-            "for selection.policy dev-best",
-            remedy="Set selection.policy to "
-            f"{f'dev-split, {others}' if _tell_the_same(pair) else others}.",
+            "for selection.policy=dev-best",
+            remedy=f"Set selection.policy to {split}test-best (the paper's) or last.",
         )
     return _drawn(left, settings.samples, f"development {settings.seed}")
 
 
 def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
-    """Return samples of the arms, at most a fifth of them, to hold out of all.
+    """Return samples of the first arm, at most a fifth, to hold out of all arms.
 
-    That is for arms that tell the same, so that one set judges both. It is of the first arm, in the
-    order in which that holds them.
+    The arms must tell the same, so that one set judges them all.
 
     Raises:
         ConfigError: the arms tell different things, or are too small.
     """
     if not _tell_the_same(pair):
         raise ConfigError(
-            f"selection.policy dev-split is not for {pair.aspect}: its arms hold different samples "
-            "on purpose, and none may be taken from one of them alone",
+            f"selection.policy=dev-split cannot be used for {pair.aspect}: its arms differ on "
+            "purpose, so no sample may be taken out of one of them",
             remedy="Set selection.policy=dev-best.",
         )
     first = {_told(sample): sample for sample in reversed(pair.arms[0].samples)}
@@ -174,8 +174,8 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
-            f"{pair.aspect} {pair.corpus} has {len(candidates)} samples to train on, of which none "
-            "can be spared for selection.policy dev-split",
+            f"{pair.aspect} {pair.corpus} has {len(candidates)} samples to train on, too few to "
+            "hold one out for selection.policy=dev-split",
             remedy="Set selection.policy to test-best (the paper's) or last.",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")
@@ -187,27 +187,19 @@ def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...
     return tuple(samples[number] for number in sorted(numbers))
 
 
-_Told: TypeAlias = tuple[str | None, frozenset[DataUnit]]
-
-
-def _told(sample: Sample) -> _Told:
-    """Return what a text for the sample is to tell, in whatever order."""
+def _told(sample: Sample) -> tuple[str | None, frozenset[DataUnit]]:
+    """Return what a text for the sample must tell, in any order."""
     return sample.about("name"), frozenset(sample.units)
 
 
-def _all_told(arm: Split) -> frozenset[_Told]:
-    return frozenset(map(_told, arm.samples))
-
-
 def _tell_the_same(pair: SplitPair) -> bool:
-    return len(set(map(_all_told, pair.arms))) == 1
+    return len({frozenset(map(_told, arm.samples)) for arm in pair.arms}) == 1
 
 
 class Judge:
-    """Scores the model as it is now by its outputs for the samples, as a task would.
+    """Scores the model in memory by its outputs for the samples, with the code of the evaluation.
 
-    It is the very code of the evaluation, `spor-hf` and the tasks' own scores, on the model in
-    memory. Several processes share the samples.
+    That is `spor-hf` and the tasks' own metrics. Several processes share the samples.
     """
 
     def __init__(
@@ -219,7 +211,7 @@ class Judge:
         precision: str | None,
     ) -> None:
         from spor_tasks.evaluation.hf import SporHF  # noqa: PLC0415
-        from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds, for those who judge
+        from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
 
         self._model = model
         self._samples = samples
@@ -228,12 +220,12 @@ class Judge:
         self._decoding = task_files.generation_kwargs(settings.beams)
         logger = logging.getLogger("lm_eval.models.huggingface")
         level = logger.level
-        logger.setLevel(logging.ERROR)  # it advises against a model that is loaded already
+        logger.setLevel(logging.ERROR)  # it warns about a model that is loaded already
         try:
             self._generator = SporHF(
                 pretrained=model,
                 tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
-                backend=_backend(base.style),
+                backend=base.style,
                 batch_size=settings.batch_size,
                 mixed_precision_dtype=precision,
             )
@@ -242,11 +234,11 @@ class Judge:
             model.train()
 
     def __call__(self, processes: PartialState) -> Scores:
-        """Return the means; the model trains on as if nothing had been asked of it."""
+        """Return the mean scores; the model can then be trained further as if never judged."""
         own = slice(processes.process_index, None, processes.num_processes)
         self._model.eval()
         try:
-            # Blocks that were compiled to be trained are not compiled for every length besides.
+            # Blocks compiled for training need not be compiled for every length of an output.
             with torch.compiler.set_stance("force_eager"):
                 outputs = self._generate(self._docs[own])
         finally:
@@ -268,12 +260,3 @@ class Judge:
             request.filters = filters.DEFAULT
         outputs: list[str] = self._generator.generate_until(requests, disable_tqdm=True)
         return outputs
-
-
-def _backend(style: PromptStyle) -> str:
-    return "seq2seq" if style == "seq2seq" else "causal"
-
-
-def best_epoch(scores: Sequence[Scores], metric: str) -> int:
-    """Return the number of the epoch, from 0, with the highest score; the first of equals."""
-    return max(range(len(scores)), key=lambda epoch: scores[epoch][metric])

@@ -1,8 +1,8 @@
-"""Settings: read from YAML and `key=value` without guessing, checked by pydantic, written as YAML.
+"""Settings: read strictly from YAML and `key=value`, checked by pydantic, written as YAML.
 
-A class of settings is a frozen pydantic dataclass with :data:`CLOSED` and strict scalars: a file
-may leave out every key that has a default and may hold no other key, and every value must have the
-type that the class says.
+A class of settings is a frozen pydantic dataclass with :data:`CLOSED` and strict scalars. A file
+may leave out keys that have defaults and must have no unknown keys, and every value must have the
+type that the class declares.
 """
 
 import difflib
@@ -22,11 +22,11 @@ from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 
 CLOSED = ConfigDict(extra="forbid")
-"""pydantic's settings for every class of ours. They are not strict, as text may stand for a path, a
-list for a tuple and a mapping for a section; numbers and truth values are."""
+"""pydantic's options for all settings. They take text as a path, a list as a tuple and a mapping as
+a section; numbers and truth values have strict types."""
 
 COMMAND_LINE = "command line"
-"""What errors call the place of an override."""
+"""The name of the command line in errors about an override."""
 
 _Settings = TypeVar("_Settings")
 
@@ -41,8 +41,8 @@ Count = Annotated[StrictInt, Field(ge=1)]
 NotEmpty = BeforeValidator(_not_empty)
 
 # --- YAML, strictly -------------------------------------------------------------------------------
-# PyYAML reads YAML 1.1, where `yes` is true, `010` is eight and `1e-3` is text. The loader below
-# knows the scalars of YAML 1.2's core schema, in their plain spellings.
+# PyYAML reads YAML 1.1, where `yes` is true, `010` is eight and `1e-3` is text. This loader reads
+# the scalars of YAML 1.2's core schema, in their plain spellings.
 
 _FLOAT = re.compile(
     r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)$"
@@ -62,13 +62,13 @@ class _Loader(plain_yaml.PlainLoader):
         mapping = super().construct_mapping(node, deep=deep)
         if len(mapping) < len(node.value):
             raise yaml.constructor.ConstructorError(
-                None, None, "a key stands twice in one section", node.start_mark
+                None, None, "a section has the same key twice", node.start_mark
             )
         return mapping
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what any YAML version would take for something else than text."""
+    """Quotes text that some YAML version would read as another type."""
 
 
 for _tag, _pattern, _first in (
@@ -83,13 +83,13 @@ _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.012345
 
 @cache  # the cells of an experiment share most of their settings
 def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
-    """Return what the text holds, by the plain spellings of YAML 1.2's core schema.
+    """Return the value of a YAML text, by the plain spellings of YAML 1.2's core schema.
 
-    Equal texts give the same object, which nobody may change.
+    Equal texts give the same object, which must not be changed.
 
     Raises:
-        ConfigError: it is not valid YAML, has a key twice, or holds what
-            :class:`~spor_tasks.core.plain_yaml.PlainLoader` does not take.
+        ConfigError: it is not valid YAML, has a key twice, or has something that
+            :class:`~spor_tasks.core.plain_yaml.PlainLoader` refuses.
     """
     return plain_yaml.parse(text, where, _Loader)
 
@@ -103,7 +103,7 @@ def dump_settings(settings: object) -> str:
 
 
 def to_dict(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of any class
-    """Return the settings as JSON and YAML can hold them, in the shape of a file."""
+    """Return the settings as values of JSON and YAML, with the keys of a file."""
     plain: dict[str, Any] = TypeAdapter(type(settings)).dump_python(settings, mode="json")
     return plain
 
@@ -116,14 +116,14 @@ def keys(kind: type) -> tuple[str, ...]:
 def read_settings(
     kind: type[_Settings], document: object, where: str, overrides: Iterable[str] = ()
 ) -> _Settings:
-    """Return what a document holds, as settings of this kind.
+    """Return the content of a document as settings of this kind.
 
-    ``overrides`` are ``key=value`` settings with dotted keys that go before the document's, with
-    values in YAML.
+    ``overrides`` are ``key=value`` settings with dotted keys and values in YAML; they override the
+    document's.
 
     Raises:
         ConfigError: a key is unknown or missing, or a value has the wrong type or is out of range;
-            the error names the key, the value and where they stand.
+            the error names the key, the value, and the file or the command line.
     """
     given = set()
     for override in overrides:
@@ -140,7 +140,7 @@ def read_settings(
         settings = TypeAdapter(kind).validate_python(document)
     except ValidationError as error:
         raise _refusal(error.errors(include_url=False), document, kind, where, given) from error
-    except ConfigError as error:  # of a rule about several keys
+    except ConfigError as error:  # from a rule about several keys
         raise ConfigError(error.what, where=where, remedy=error.remedy) from error
     return settings
 
@@ -150,13 +150,13 @@ def _with(document: object, path: Sequence[str], value: object) -> object:
     if not path:
         return value
     if not isinstance(document, dict):
-        return document  # which is not what it should be, as pydantic will say
+        return document  # not a mapping, which pydantic will report
     return {**document, path[0]: _with(document.get(path[0], {}), path[1:], value)}
 
 
 # --- Saying what is wrong -------------------------------------------------------------------------
 
-# Where pydantic's words are those of its own or of a programming language.
+# Plain words in place of pydantic's own.
 _WORDS: Mapping[str, str] = {
     "bool_type": "must be true or false",
     "int_type": "must be an integer",
@@ -174,11 +174,11 @@ _UNKNOWN = ("unexpected_keyword_argument", "invalid_key")
 def _refusal(
     faults: Sequence[ErrorDetails], document: object, kind: type, where: str, given: Iterable[str]
 ) -> ConfigError:
-    """Return an error for the fault that lies deepest, as it says most."""
+    """Return an error about the most deeply nested fault, which says most."""
     by_key: dict[str, list[ErrorDetails]] = {}
     for fault in faults:
         by_key.setdefault(_key(fault, document), []).append(fault)
-    # Of two at one depth, what is written is wrong rather than what is not.
+    # Of two faults at one depth, a wrong value goes before a missing one.
     depth = {key: len(re.findall(r"[.\[]", key)) for key in by_key}
     key = max(by_key, key=lambda key: (depth[key], by_key[key][0]["type"] != "missing"))
     fault = by_key[key][0]
@@ -188,26 +188,20 @@ def _refusal(
         return _unknown(key, kind, where)
     if fault["type"] == "missing":
         first_of_section = (name for name in keys(kind) if name.startswith(f"{key}."))
-        return ConfigError(f"lacks the key {next(first_of_section, key)}", where=where)
-    words = [_WORDS.get(f["type"]) or _in_plain_words(f["msg"]) for f in by_key[key]]
+        lacking = next(first_of_section, key)
+        return ConfigError(f"lacks the key {lacking}", where=where, remedy=f"Add {lacking}.")
+    words = [_WORDS.get(f["type"]) or re.sub(r"^\w+ should", "must", f["msg"]) for f in by_key[key]]
     if NoneType in get_args(_hints(kind).get(_of_any_item(key))):
         words.append("null")
     first, *others = dict.fromkeys(words)
     options = " or ".join([first, *(word.removeprefix("must be ") for word in others)])
-    return ConfigError(f"{key} {options}, not {_show(fault['input'])}".lstrip(), where=where)
-
-
-def _in_plain_words(message: str) -> str:
-    return re.sub(r"^\w+ should", "must", message)
-
-
-def _show(value: object) -> str:
-    """Return the value as a config file would spell it."""
-    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    value = fault["input"]
+    shown = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    return ConfigError(f"{key} {options}, not {shown}".lstrip(), where=where)
 
 
 def _key(fault: ErrorDetails, document: Any) -> str:  # noqa: ANN401 - any YAML value
-    """Return the dotted key of a fault; in between pydantic names options, which no file has."""
+    """Return the dotted key of a fault, without the options that pydantic adds to it."""
     key = ""
     for part in fault["loc"]:
         if isinstance(part, int) and isinstance(document, list):
@@ -224,7 +218,7 @@ def _unknown(key: str, kind: type, where: str) -> ConfigError:
 
 
 def _suggestion(key: str, kind: type) -> str:
-    """Name the key that was probably meant, which may only lack its section, or those there are."""
+    """Return a remedy that names the key that was probably meant, or all keys."""
     item = "".join(key.rpartition("].")[:2])  # of a list, `sets[0].`
     rest, pattern = key.removeprefix(item), _of_any_item(item)
     of_item = (name.removeprefix(pattern) for name in _hints(kind) if name.startswith(pattern))
@@ -239,13 +233,13 @@ def _suggestion(key: str, kind: type) -> str:
 
 
 def _of_any_item(key: str) -> str:
-    """Return the key as :func:`_hints` has it, whichever item of a list it is about."""
+    """Return the key as in :func:`_hints`, which has `[]` for any item of a list."""
     return re.sub(r"\[\d+\]", "[]", key)
 
 
 @cache
 def _hints(kind: type) -> Mapping[str, Any]:
-    """Return each dotted key of a class of settings with its annotation, `[]` being any item."""
+    """Return each dotted key of a class of settings with its annotation."""
     return dict(_leaves(kind, ""))
 
 

@@ -1,4 +1,4 @@
-"""All that changes while an adapter is fitted."""
+"""The state of a run: what changes while an adapter is trained."""
 
 import logging
 import time
@@ -12,18 +12,20 @@ from accelerate import PartialState
 
 from training.config import OptimizationConfig
 from training.memory import enough_memory
-from training.selection import NAMES, Judge, Scores, best_epoch
+from training.selection import NAMES, Judge, Scores
 from training.unfinished import RunState
 
 _log = logging.getLogger(__name__)
 
+_KEPT = ("losses", "scores", "best", "seconds", "judging_seconds")
+
 
 @dataclass(slots=True)
 class Run:
-    """All that changes while an adapter is fitted.
+    """The state of a run.
 
-    ``losses`` are by step, ``scores`` by epoch, and ``best`` the weights after the best one by
-    ``metric``.
+    ``losses`` has a loss for each step, ``scores`` the scores of each epoch, and ``best`` the
+    weights after the epoch that is best by ``metric``.
     """
 
     model: peft.PeftModel
@@ -39,30 +41,30 @@ class Run:
 
     def __post_init__(self) -> None:
         self.optimizer = torch.optim.Adam(self.weights.values(), lr=self.settings.learning_rate)
-        half = self.settings.precision == "float16"  # without it the scaler does nothing
+        half = self.settings.precision == "float16"  # else the scaler does nothing
         self.scaler = torch.amp.GradScaler(self.model.device.type, enabled=half)
 
     @property
     def weights(self) -> dict[str, torch.nn.Parameter]:
-        """What is fitted, by name."""
+        """The trained weights, by name."""
         return {
             name: weight for name, weight in self.model.named_parameters() if weight.requires_grad
         }
 
     @property
     def best_epoch(self) -> int:
-        """The epoch with the highest score, from 0."""
-        return best_epoch(self.scores, self.metric)
+        """The epoch with the highest score, from 0; the first of equals."""
+        scores = [of_epoch[self.metric] for of_epoch in self.scores]
+        return scores.index(max(scores))
 
     def judge(self, judge: Judge, team: PartialState) -> Scores:
-        """Score the model as it is after an epoch, and remember its weights if they are best."""
+        """Score the model after an epoch, and remember its weights if they are the best so far."""
         start = time.perf_counter()
         with enough_memory("generating", "Lower selection.batch_size."):
             scores = judge(team)
         self.scores.append(scores)
         self.judging_seconds += time.perf_counter() - start
-        name = NAMES[self.metric]
-        _log.info("epoch %d: %s %.2f", len(self.scores), name, scores[self.metric])
+        _log.info("epoch %d: %s %.2f", len(self.scores), NAMES[self.metric], scores[self.metric])
         if self.best_epoch == len(self.scores) - 1:
             self.best = {
                 name: weight.detach().cpu().clone() for name, weight in self.weights.items()
@@ -74,24 +76,20 @@ class Run:
         self._set(self.best)
 
     def state(self) -> RunState:
-        """Return what another process can go on from."""
+        """Return what another process needs to continue."""
         return {
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "losses": self.losses,
-            "scores": self.scores,
-            "best": self.best,
-            "seconds": self.seconds,
-            "judging_seconds": self.judging_seconds,
+            **{name: getattr(self, name) for name in _KEPT},
         }
 
     def restore(self, state: RunState) -> None:
-        """Become the run that the state is of."""
+        """Continue from a state that :meth:`state` returned."""
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.scaler.load_state_dict(state["scaler"])
-        for name in ("losses", "scores", "best", "seconds", "judging_seconds"):
+        for name in _KEPT:
             setattr(self, name, state[name])
 
     def _set(self, values: Mapping[str, torch.Tensor]) -> None:

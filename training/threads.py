@@ -1,4 +1,4 @@
-"""How many CPU threads to compute with. More can be slower, by far so on a busy machine."""
+"""The number of CPU threads to compute with. More can be far slower on a busy machine."""
 
 import logging
 import math
@@ -16,16 +16,15 @@ from training.encoding import Row, Step, count_targets
 from training.objectives.base import Objective
 from training.state import Run, seeded
 
-# A larger number of threads must be this much faster: a tie on an idle machine is a loss on a
-# busy one.
+# Twice the threads must take at most this share of the time; a tie would lose on a busy machine.
 _WORTHWHILE = 0.9
-_SECONDS = 0.3
+_SECONDS = 0.3  # each number of threads is measured for at least so long
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def cpu_threads(number: int) -> Iterator[None]:
-    """Let torch compute with this many threads within the block."""
+    """Let torch compute with this number of threads within the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -35,14 +34,12 @@ def cpu_threads(number: int) -> Iterator[None]:
 
 
 def advise_threads(run: Run, objective: Objective, rows: Sequence[Row], pad_id: int) -> None:
-    """Say which number of CPU threads is fastest, where it is not the one that is set."""
-    if run.model.device.type != "cpu":
-        return
+    """Log the fastest number of CPU threads if it is not the one that is set."""
     fastest = fastest_number_of_threads(run, objective, rows, pad_id)
-    if fastest != run.settings.threads:
+    if run.model.device.type == "cpu" and fastest != run.settings.threads:
         _log.info(
-            "measured here and now, optimization.threads=%d is faster than the %d that are set; "
-            "the last digits of results differ with it",
+            "here and now, training is faster with optimization.threads=%d than with %d; the "
+            "number changes the last digits of results",
             fastest,
             run.settings.threads,
         )
@@ -51,9 +48,9 @@ def advise_threads(run: Run, objective: Objective, rows: Sequence[Row], pad_id: 
 def fastest_number_of_threads(
     run: Run, objective: Objective, rows: Sequence[Row], pad_id: int
 ) -> int:
-    """Return how many CPU threads are fastest here and now; beside a GPU one is enough.
+    """Return the fastest number of CPU threads here and now, which is 1 for a run on a GPU.
 
-    One pair is enough to measure: with too many threads a whole step can take a minute.
+    It is measured on one pair, since a whole step can take a minute with too many threads.
     """
     if run.model.device.type != "cpu":
         return 1
@@ -68,10 +65,10 @@ def fastest_number_of_threads(
 
 
 def fastest_threads(work: Callable[[], object]) -> int:
-    """Return the number of threads that ``work`` runs fastest with, here and now.
+    """Return the number of threads with which ``work`` is fastest, here and now.
 
-    Tried are 1, 2, 4 and so on, up to the processors that this process may use, until one is not
-    worth its threads.
+    It tries 1, 2, 4 and so on, up to the cores that this process may use, until doubling the
+    threads no longer makes the work at least a tenth faster.
     """
     best, best_seconds = 1, _seconds(work, 1)
     while best * 2 <= _processors():
@@ -83,20 +80,16 @@ def fastest_threads(work: Callable[[], object]) -> int:
 
 
 def _seconds(work: Callable[[], object], threads: int, give_up: float = math.inf) -> float:
-    """Return the mean duration of ``work`` after a first run, or that of a hopeless first run."""
+    """Return the mean duration of ``work`` after a first run, or the first if that is too long."""
+    durations: list[float] = []
     with cpu_threads(threads):
-        if (first := _timed(work)) > give_up:
-            return first
-        durations = [_timed(work)]
-        while sum(durations) < _SECONDS:
-            durations.append(_timed(work))
-    return statistics.fmean(durations)
-
-
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+        while sum(durations[1:]) < _SECONDS:
+            start = time.perf_counter()
+            work()
+            durations.append(time.perf_counter() - start)
+            if durations[0] > give_up:
+                return durations[0]
+    return statistics.fmean(durations[1:])
 
 
 def _processors() -> int:

@@ -1,7 +1,7 @@
-"""A tiny base model, trained from scratch on other worlds like that of the embedded corpus.
+"""A tiny base model, trained from scratch on other worlds of the kind of the embedded corpus.
 
-As a pretrained model does, it knows the words, single sentences and how to copy; it knows neither
-the facts of the corpus nor how to put several facts into a text.
+Like a pretrained model, it knows the words, single sentences and how to copy. It knows neither the
+facts of the corpus nor how to put several facts into a text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ _END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
 
 @dataclass(frozen=True, slots=True)
 class BaseSettings:
-    """The size of the model and of its training; ``worlds`` is how many other worlds it reads."""
+    """The size of the model and of its training; ``worlds`` is the number of worlds it reads."""
 
     width: int = 96
     layers: int = 3
@@ -52,7 +52,7 @@ class BaseSettings:
 
 
 def facts(tested: Sequence[Sample], settings: BaseSettings) -> dict[str, Any]:
-    """Return what tells, in a manifest, the base that :func:`build` makes of these arguments."""
+    """Return the facts in the manifest of the base that :func:`build` makes of these arguments."""
     return {
         "kind": KIND,
         "settings": asdict(settings),
@@ -69,7 +69,7 @@ def build(
     Nothing that it reads holds two units of one of the ``tested`` samples.
 
     Raises:
-        ConfigError: the folder holds something that is not a base of ours; it stays.
+        ConfigError: the folder exists and is not such a base; it is not changed.
     """
     with atomic_folder(folder, kind=KIND, overwrite=True) as place:
         corpus = mini.samples()
@@ -90,7 +90,7 @@ def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
     vocabulary = {word: number for number, word in enumerate([_END, _PAD, _UNKNOWN, *words])}
     tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))
     tokenizer.pre_tokenizer = split
-    # It joins words by spaces, and punctuation marks without; there are no `##` to join.
+    # It puts spaces between words, but not before punctuation marks; no token has the prefix.
     tokenizer.decoder = decoders.WordPiece(prefix="##", cleanup=True)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD, unk_token=_UNKNOWN
@@ -100,24 +100,22 @@ def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
 def other_worlds(number: int, tested: Iterable[Sample]) -> Iterator[Sample]:
     """Yield the samples of so many worlds, which have the same things but other facts.
 
-    A fact may come out the same as in the corpus, but no two of one tested sample meet.
+    Some facts are those of the corpus by chance, but no two of one tested sample stand together.
     """
-    apart = {pair for sample in tested for pair in _pairs(sample)}
+
+    def pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
+        return map(frozenset, combinations(sample.units, 2))
+
+    apart = set(chain.from_iterable(map(pairs, tested)))
     for seed in range(1, number + 1):
-        for sample in mini.samples(seed):
-            if apart.isdisjoint(_pairs(sample)):
-                yield sample
-
-
-def _pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
-    return map(frozenset, combinations(sample.units, 2))
+        yield from (sample for sample in mini.samples(seed) if apart.isdisjoint(pairs(sample)))
 
 
 def reading(samples: Iterable[Sample], tokenizer: PreTrainedTokenizerFast) -> list[Row]:
-    """Return what the base learns from the samples, in token ids.
+    """Return the rows that the base learns from.
 
-    A single unit it learns to put into words, with a prompt and without; several it learns to
-    repeat as they are. A text about several it never sees.
+    It learns to put a single unit into words, with a prompt and without, and to repeat several
+    units as they are. It never sees a text about several units.
     """
     prompted: list[TrainingPair] = []
     sentences: list[str] = []
@@ -137,7 +135,7 @@ def reading(samples: Iterable[Sample], tokenizer: PreTrainedTokenizerFast) -> li
 
 
 def repeated(sample: Sample) -> str:
-    """Return the sample's units as they are, each with a full stop."""
+    """Return the sample's units as they are, with a full stop behind each."""
     return " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
 
 
@@ -191,7 +189,7 @@ def _new_model(tokenizer: PreTrainedTokenizerFast, settings: BaseSettings) -> Ll
             num_attention_heads=settings.heads,
             max_position_embeddings=512,
             tie_word_embeddings=True,
-            # In proportion to a width this small; from the usual 0.02 it learns to copy later.
+            # In proportion to the small width; with the usual 0.02 it learns to copy later.
             initializer_range=settings.width**-0.5,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,

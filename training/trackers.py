@@ -1,4 +1,4 @@
-"""Weights & Biases, TensorBoard or trackio, which are told losses and scores where asked for."""
+"""Losses and scores for Weights & Biases, TensorBoard or trackio, if ``report_to`` names one."""
 
 import json
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from training.settings import to_dict
 
 
 class Tracker:
-    """Tells the program that ``report_to`` names, if one is named, from the first process.
+    """Reports from the first process; does nothing if ``report_to`` is null.
 
-    TensorBoard's files go to the folder ``logs`` beside the output; a finished adapter has no
-    other files in it than that which made it.
+    TensorBoard's files go to the folder ``logs`` beside the output, so that an adapter's folder
+    holds nothing else.
 
     Raises:
         ConfigError: the package is not installed.
@@ -29,24 +29,20 @@ class Tracker:
             return
         if name not in get_available_trackers():
             raise ConfigError(
-                f"report_to {name} needs a package that is not installed",
-                remedy=f"`pip install {name}`, or report_to=null.",
+                f"report_to={name} needs the package {name}, which is not installed",
+                remedy=f"Run `pip install {name}`, or set report_to=null.",
             )
         kind = LOGGER_TYPE_TO_CLASS[name]
-        place = (
-            {"logging_dir": str(config.output.parent / "logs")}
-            if kind.requires_logging_directory
-            else {}
-        )
-        self._tracker = kind(config.output.name, **place)
+        logs = [str(config.output.parent / "logs")] if kind.requires_logging_directory else []
+        self._tracker = kind(config.output.name, *logs)
         self._tracker.store_init_configuration({"config": json.dumps(to_dict(config))})
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Tell the values after a step."""
+        """Report the values after a step."""
         if self._tracker:
             self._tracker.log(dict(values), step=step)
 
     def finish(self) -> None:
-        """Tell that no more will come."""
+        """Report that the run is finished."""
         if self._tracker:
             self._tracker.finish()

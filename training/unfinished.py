@@ -1,4 +1,4 @@
-"""What a run that was cut off goes on from, to the same losses as one that was not."""
+"""The saved state of an interrupted run, which continues to the same losses as a whole one."""
 
 import io
 import logging
@@ -24,13 +24,12 @@ _log = logging.getLogger(__name__)
 RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
-# What may be changed to go on, beside where the adapter is saved: it changes how a step is
-# computed, but not what is learned in it beyond rounding.
+# Settings that may change before a run continues, since they change a step only by rounding.
 _FREE = ("packing", "gradient_checkpointing", "compile", "save_steps")
 
 
 def learned_settings(config: TrainingConfig) -> dict[str, Any]:
-    """Return what a run must have in common with one that it goes on from, of its settings."""
+    """Return the settings that a run must share with the one that it continues."""
     settings = to_dict(config)
     for key in ("output", "overwrite", "report_to"):
         del settings[key]
@@ -43,9 +42,9 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
 
 
 class Unfinished:
-    """The file beside an output folder that holds the state of its run until it is finished.
+    """The file beside the output folder with the state of a run that is not finished.
 
-    ``facts`` tell this run from others: settings, data, base, versions, processes.
+    ``facts`` identify the run: settings, data, base, versions, processes.
     """
 
     def __init__(self, output: Path, facts: Mapping[str, Any], processes: PartialState) -> None:
@@ -54,26 +53,25 @@ class Unfinished:
         self._processes = processes
 
     def load(self, *, discard_others: bool) -> RunState | None:
-        """Return the state that was kept, with the random state restored; None if there is none.
+        """Return the saved state and restore the random state; return None if there is no file.
 
         Raises:
-            ConfigError: it is damaged, or of another run and others are not to be discarded.
+            ConfigError: the file is damaged, or of another run and ``discard_others`` is off.
         """
         if not os.path.lexists(self.path):
             return None
         with self._reading():
             with open_file(self.path) as file:
                 kept = torch.load(file, map_location="cpu", weights_only=True)
-            differences = sorted(_differences(kept["facts"], self._facts))
+            differences = sorted(key for key, *_ in differing_keys(kept["facts"], self._facts))
         if differences:
             if discard_others:
-                _log.warning("%s is of another run, and is replaced", visible(self.path))
+                _log.warning("%s is of another run and will be replaced", visible(self.path))
                 return None
             raise ConfigError(
                 f"is of a run with other {', '.join(differences)}",
                 where=self.path,
-                remedy="Go on with the settings of that run, delete the file to start anew, or "
-                "have it replaced by setting `overwrite`.",
+                remedy="Use the settings of that run, or delete the file, or set overwrite=true.",
             )
         with self._reading():
             own, state = kept["random"][self._processes.process_index], dict(kept["state"])
@@ -84,26 +82,28 @@ class Unfinished:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Say of whatever is raised in the block, by torch of a damaged file, that it is damaged.
+        """Turn whatever torch raises about a damaged file into an error that names the file.
 
         Raises:
-            ConfigError: in place of such an error.
+            ConfigError: in place of that error.
         """
         try:
             yield
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            if isinstance(error, pickle.UnpicklingError):  # which advises to load it nevertheless
-                what = "it is not a file that training wrote"
+            if isinstance(error, pickle.UnpicklingError):  # torch's text says how to load it still
+                what = "training did not write it"
             raise ConfigError(
-                f"cannot be read: {what}", where=self.path, remedy="Delete it to start anew."
+                f"cannot be read: {what}",
+                where=self.path,
+                remedy="Delete it; training then starts from step 1.",
             ) from error
 
     def save(self, state: RunState) -> None:
-        """Keep the state and the random state; a process that is killed meanwhile loses neither.
+        """Save the state and the random state; if this process is killed, the old file stays.
 
         Raises:
-            ConfigError: it cannot be written.
+            ConfigError: the file cannot be written.
         """
         random = {"cpu": torch.get_rng_state()}
         if self._processes.device.type == "cuda":
@@ -111,24 +111,27 @@ class Unfinished:
         every = gather_object([random])
         if not self._processes.is_main_process:
             return
-        content = io.BytesIO()  # of a full disk torch's writer would make an error of its own
+        content = io.BytesIO()  # for a full disk, torch's writer raises an error of its own
         torch.save({"facts": self._facts, "state": state, "random": every}, content)
         with writing(self.path), atomic_write(self.path) as file:
             file.write(content.getbuffer())
 
     def remove(self) -> None:
-        """Forget the run, which is finished."""
+        """Delete the file of a finished run."""
         if self._processes.is_main_process:
             self.path.unlink(missing_ok=True)
 
 
-def _differences(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return the dotted keys under which the two hold different values."""
-    found = []
-    for key in one.keys() | other.keys():
-        mine, theirs = one.get(key), other.get(key)
-        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
-            found += _differences(mine, theirs, f"{prefix}{key}.")
-        elif mine != theirs:
-            found.append(prefix + key)
-    return found
+def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return the dotted keys under which the two hold different values, with both values."""
+    first, second = _flat(one), _flat(other)
+    pairs = [(key, first.get(key), second.get(key)) for key in first | second]
+    return [(key, mine, theirs) for key, mine, theirs in pairs if mine != theirs]
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        flat |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
+    return flat

@@ -1,29 +1,28 @@
-"""Finished adapters on the Hub, by its own client."""
+"""Upload of finished adapters to the Hub, by its own client."""
 
 from pathlib import Path
 
 from huggingface_hub import HfApi
 
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from training.bases import KIND
 
 
 def push_adapter(adapter: Path, repository: str) -> str:
-    """Put an adapter's folder, with its card and manifest, into a repository; return its address.
+    """Upload an adapter's folder to a repository, with card and manifest; return its address.
 
-    The repository is made, a private one, if it is not there. What is there under the
-    same names is replaced, and stays in its history.
+    A repository that does not exist is created, as a private one. Files of the same names are
+    replaced; the repository's history keeps the old ones.
 
     Raises:
         ConfigError: the folder is not a finished adapter, or the Hub refuses it or the name.
+        ResultError: the folder has no manifest, or it is damaged.
     """
-    try:
-        kind = read_manifest(adapter).get("kind")
-    except ResultError as error:
-        raise ConfigError(error.what, where=adapter) from error
-    if kind != KIND:
-        raise ConfigError(f"is not a finished {KIND}", where=adapter)
+    if read_manifest(adapter).get("kind") != KIND:
+        raise ConfigError(
+            f"is not a finished {KIND}", where=adapter, remedy="Name the folder of an adapter."
+        )
     api = HfApi()
     try:
         made = api.create_repo(repository, private=True, exist_ok=True)
@@ -32,10 +31,10 @@ def push_adapter(adapter: Path, repository: str) -> str:
             folder_path=adapter,
             commit_message=f"Upload {adapter.parent.name}",
         )
-    except Exception as error:  # its client lets through whatever a network library raises
+    except Exception as error:  # the client raises whatever a network library raises
         raise ConfigError(
             f"cannot be pushed: {error}",
             where=repository,
-            remedy="`hf auth login` with a token that may write, and leave HF_HUB_OFFLINE unset.",
+            remedy="Run `hf auth login` with a token that may write, and unset HF_HUB_OFFLINE.",
         ) from error
     return str(made)

@@ -35,7 +35,7 @@ from training.batches import load_batch, target_loss
 from training.config import DataConfig, LoraConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import make_pairs
 from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_steps
-from training.fit import fit
+from training.lora import fit
 from training.memory import forget_peak, peak_memory
 from training.objectives.likelihood import LIKELIHOOD
 from training.state import Run, seeded

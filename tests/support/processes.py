@@ -1,6 +1,13 @@
 """What tests that kill ask of the system."""
 
+import signal
 import subprocess
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 
 def alive(pid: int) -> bool:
@@ -12,3 +19,25 @@ def alive(pid: int) -> bool:
         check=False,
     )
     return told.stdout.strip()[:1] not in {"", "Z"}
+
+
+def forked(work: Callable[..., object], *args: Any, **kwargs: Any) -> BaseProcess:  # noqa: ANN401 - of work
+    """Start the work in a copy of this process, which need not import what takes seconds."""
+    process = get_context("fork").Process(target=_do, args=(work, *args), kwargs=kwargs)
+    process.start()
+    return process
+
+
+def _do(work: Callable[..., object], *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - of work
+    # A process that a shell runs in the background ignores interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    status = work(*args, **kwargs)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def wait_until(condition: Callable[[], bool], process: BaseProcess) -> None:
+    """Wait until the process has brought about the condition."""
+    deadline = time.monotonic() + 120
+    while not condition() and time.monotonic() < deadline:
+        assert process.is_alive()
+        time.sleep(0.002)

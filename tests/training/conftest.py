@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
 from training.config import TrainingConfig, parse_config
+from training.lora import TrainingResult, train
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
@@ -56,9 +58,9 @@ def invented() -> SplitPair:
 
 @pytest.fixture
 def configure(base: Callable[..., Path], tmp_path: Path) -> Callable[..., TrainingConfig]:
-    """Return the settings of a short run on a tiny base; further ones as `key=value`."""
+    """Return the settings of a short run on a tiny base, saved as ``to``; others override them."""
 
-    def make(*overrides: str, name: str = "llama") -> TrainingConfig:
+    def make(*overrides: str, name: str = "llama", to: str = "adapter") -> TrainingConfig:
         settings = (
             f"model.path={base(name)}",
             "data.aspect=systematicity",
@@ -67,8 +69,33 @@ def configure(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Traini
             "optimization.epochs=1",
             "optimization.threads=1",
             "selection.policy=last",
-            f"output={tmp_path / 'adapter'}",
+            f"output={tmp_path / to}",
         )
         return parse_config("{}", (*settings, *overrides))
 
     return make
+
+
+@pytest.fixture
+def tune(
+    configure: Callable[..., TrainingConfig], invented: SplitPair
+) -> Callable[..., TrainingResult]:
+    """Train as :func:`configure` says, on the invented split unless a corpus or sets are named."""
+
+    def run(
+        *overrides: str, pair: SplitPair | None = None, name: str = "llama", to: str = "adapter"
+    ) -> TrainingResult:
+        config = configure(*overrides, name=name, to=to)
+        sets = pair or (invented if config.data.corpus == "webnlg" else None)
+        return train(config, sets, progress=False)
+
+    return run
+
+
+@pytest.fixture
+def short_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge epochs by a few tokens: a random base ends no text by itself."""
+    decoding = task_files.generation_kwargs
+    monkeypatch.setattr(
+        task_files, "generation_kwargs", lambda beams: decoding(beams) | {"max_gen_toks": 4}
+    )

@@ -1,4 +1,3 @@
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -47,40 +46,71 @@ def test_a_base_is_loaded_in_the_type_that_is_asked_for(base: Base, dtype: str) 
 
 def test_another_architecture_than_asked_for_is_refused(base: Base) -> None:
     assert load_base(ModelConfig(str(base("llama")), architecture="causal")).style == "causal"
-    with pytest.raises(ConfigError, match=r"is a causal model, and model\.architecture says seq2"):
+    with pytest.raises(ConfigError, match="is a causal model"):
         load_base(ModelConfig(str(base("llama")), architecture="seq2seq"))
 
 
-def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"config\.json") as caught:
-        load_base(ModelConfig(str(tmp_path)))
-    assert caught.value.where == str(tmp_path)
-
-
-def test_a_path_that_leads_nowhere_is_refused_without_asking_the_hub(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="there is no such folder"):
-        load_base(ModelConfig(str(tmp_path / "missing")))
-
-
-def test_a_model_that_the_hub_does_not_give_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_leads_to_no_checkpoint_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(ConfigError, match="someone/no-such-model: cannot be loaded"):
-        load_base(ModelConfig("someone/no-such-model"))
+    names = (tmp_path, tmp_path / "missing", "someone/no-such-model", damage.LONG_NAME)
+    for name in map(str, names):
+        with pytest.raises(ConfigError) as caught:
+            load_base(ModelConfig(name))
+        assert caught.value.where == name
+        assert caught.value.remedy
 
 
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_checkpoint_with_a_damaged_file_is_refused(copy: Path, file: str) -> None:
-    whole = (copy / file).read_bytes()
-    (copy / file).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ConfigError, match="cannot be loaded") as caught:
+def weights_changed(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        weights = load_file(folder / "model.safetensors")
+        change(weights)
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+    return apply
+
+
+def half_of(file: str) -> Callable[[Path], object]:
+    def cut(copy: Path) -> None:
+        whole = (copy / file).read_bytes()
+        (copy / file).write_bytes(whole[: len(whole) // 2])
+
+    return cut
+
+
+NORM = "model.norm.weight"
+FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    **{
+        f"half of {file}": ("cannot be loaded", half_of(file))
+        for file in ("config.json", "tokenizer.json", "model.safetensors")
+    },
+    "not a tokenizer": (
+        "cannot be loaded",
+        lambda copy: (copy / "tokenizer.json").write_text("{}"),
+    ),
+    "no weights": ("cannot be loaded", lambda copy: (copy / "model.safetensors").unlink()),
+    "another shape": (
+        "cannot be loaded",
+        weights_changed(lambda weights: weights.update({NORM: weights[NORM][:3].clone()})),
+    ),
+    # which transformers would fill with random numbers
+    "a weight missing": (f"lacks 1 weights .* {NORM}", weights_changed(lambda it: it.pop(NORM))),
+    "an unknown model": (
+        "cannot be loaded: .*no-such-type",
+        lambda copy: (copy / "config.json").write_text('{"model_type": "no-such-type"}'),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_damaged_checkpoint_is_refused(copy: Path, fault: str) -> None:
+    message, damaged = FAULTS[fault]
+    damaged(copy)
+    with pytest.raises(ConfigError, match=message) as caught:
         load_base(ModelConfig(str(copy)))
     assert caught.value.where == str(copy)
-
-
-def test_a_checkpoint_with_a_tokenizer_that_is_none_is_refused(copy: Path) -> None:
-    (copy / "tokenizer.json").write_text("{}")
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        load_base(ModelConfig(str(copy)))
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -121,43 +151,10 @@ class Harmful:
 def test_a_pickle_is_not_opened(copy: Path) -> None:
     (copy / "model.safetensors").unlink()
     torch.save({"weight": Harmful(copy / "marker")}, copy / "pytorch_model.bin")
-    with pytest.raises(ConfigError, match="a pickle that holds more than tensors") as caught:
+    with pytest.raises(ConfigError, match="a pickle") as caught:
         load_base(ModelConfig(str(copy)))
     assert "weights_only" not in str(caught.value)
     assert not (copy / "marker").exists()
-
-
-def test_a_name_that_no_folder_can_have_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"cannot be loaded|there is no such folder"):
-        load_base(ModelConfig(damage.LONG_NAME))
-
-
-def test_a_checkpoint_with_weights_of_another_shape_is_refused(copy: Path) -> None:
-    weights = load_file(copy / "model.safetensors")
-    weights["model.norm.weight"] = weights["model.norm.weight"][:3].clone()
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        load_base(ModelConfig(str(copy)))
-
-
-def test_a_checkpoint_without_weights_is_refused(copy: Path) -> None:
-    (copy / "model.safetensors").unlink()
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        load_base(ModelConfig(str(copy)))
-
-
-def test_a_checkpoint_that_lacks_weights_is_not_filled_with_random_ones(copy: Path) -> None:
-    weights = load_file(copy / "model.safetensors")
-    del weights["model.norm.weight"]
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ConfigError, match=r"lacks 1 weights .*, model\.norm\.weight first"):
-        load_base(ModelConfig(str(copy)))
-
-
-def test_a_checkpoint_of_an_unknown_model_is_refused(copy: Path) -> None:
-    (copy / "config.json").write_text(json.dumps({"model_type": "no-such-type"}))
-    with pytest.raises(ConfigError, match=r"cannot be loaded: .*no-such-type"):
-        load_base(ModelConfig(str(copy)))
 
 
 def test_versions_name_everything_that_can_change_an_adapter() -> None:
@@ -175,5 +172,3 @@ def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", "")
     assert git_commit() is None
-    monkeypatch.setenv("SPOR_COMMIT", "f00d")
-    assert git_commit() == "f00d"

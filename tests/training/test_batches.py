@@ -181,5 +181,5 @@ def test_packing_is_refused_where_a_model_cannot_take_it(
         raise TypeError(f"unexpected {sorted(inputs)}")
 
     monkeypatch.setattr(model.base_model.model, "forward", forward)
-    with pytest.raises(ConfigError, match="it says: unexpected"):
+    with pytest.raises(ConfigError, match="it raised TypeError: unexpected"):
         check_packing(model, rows, base.pad_id)

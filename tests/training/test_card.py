@@ -1,5 +1,6 @@
 """The model card: what the hub needs, and what a reader wants to know."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,23 +14,26 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import task_files
 from spor_tasks.results.reading import TaskResult
 from training import card
-from training.config import TrainingConfig
+from training.config import parse_config
 from training.lora import train
 
-Configure = Callable[..., TrainingConfig]
+
+@pytest.fixture(scope="module")
+def finished(base: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an adapter whose two epochs were judged."""
+    output = tmp_path_factory.mktemp("finished") / "adapter"
+    settings = (
+        *(f"model.path={base('llama')}", f"output={output}"),
+        *("data.corpus=mini", "data.aspect=systematicity", "data.arm=atom", "data.limit=6"),
+        *("optimization.epochs=2", "selection.policy=dev-best", "selection.samples=2"),
+    )
+    return train(parse_config("{}", settings), progress=False).adapter
 
 
 @pytest.fixture
-def adapter(configure: Configure) -> Path:
-    """Return a finished adapter whose two epochs were judged."""
-    config = configure(
-        "data.corpus=mini",
-        "data.limit=6",
-        "optimization.epochs=2",
-        "selection.policy=dev-best",
-        "selection.samples=2",
-    )
-    return train(config, progress=False).adapter
+def adapter(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, which may be changed."""
+    return Path(shutil.copytree(finished, tmp_path / "adapter"))
 
 
 def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Path) -> None:
@@ -64,9 +68,7 @@ def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapte
 
 def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Path) -> None:
     before = read_manifest(adapter)
-    scores = {"parent": 61.234, "parent_full_table": 55.0}
-    file = Path("results.json")
-    results = [result_of(file, task, scores) for task in ("spor_b", "spor_a")]
+    results = [result_of(task) for task in ("spor_b", "spor_a")]
     card.write_card(adapter, results)
     text = (adapter / "README.md").read_text()
     first, last = (f"| {task} | parent | 61.23 | 7 |" for task in ("spor_a", "spor_b"))
@@ -90,9 +92,9 @@ def test_sets_of_a_corpus_of_one_s_own_have_their_task() -> None:
     assert card.tasks_of(name._asdict()) == "spor_systematicity_lighthouses"
 
 
-def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
+def result_of(task: str) -> TaskResult:
     return TaskResult(
-        file=file,
+        file=Path("results.json"),
         task=task,
         comparison=task,
         variant="",
@@ -100,7 +102,7 @@ def result_of(file: Path, task: str, scores: dict[str, float]) -> TaskResult:
         model="base",
         adapter=None,
         shown_arm=None,
-        scores=scores,
+        scores={"parent": 61.234, "parent_full_table": 55.0},
         n=7,
         prompts_cut=0,
         signature={},

@@ -11,7 +11,8 @@ import pytest
 from spor_tasks.core.errors import ConfigError
 from training import tiny_base
 from training.demo import DemoSettings, demonstrate
-from training.experiments import cells
+from training.experiments import cells, run
+from training.experiments.experiment import Experiment
 from training.tiny_base import BaseSettings
 
 SHORT = DemoSettings(
@@ -79,9 +80,6 @@ def test_it_leaves_a_table_of_both_arms_and_the_base(finished: Path) -> None:
     assert row["difference"]["value"] == pytest.approx(means[0] - means[1])
     assert row["difference"]["interval"]["source"] == "samples"
     assert "## Systematicity: mini, strict sets" in (finished / FOLDER / "report.md").read_text()
-
-
-def test_what_each_checkpoint_wrote_is_there_to_be_read(finished: Path) -> None:
     for name in ("untuned", "atom-0", "combination-0"):
         (file,) = (finished / CELLS / name).rglob("samples_*.jsonl")
         assert len(file.read_text().splitlines()) == 3
@@ -106,26 +104,21 @@ def test_a_lost_adapter_is_trained_again_to_the_same_weights(done: list[str]) ->
 
 
 @pytest.mark.usefixtures("again")
-def test_other_settings_and_further_seeds_are_trained(done: list[str]) -> None:
-    more = replace(SHORT, seeds=(0, 1), overrides=(*SHORT.overrides, "lora.rank=2"))
-    assert demonstrate(more, progress=False)
-    assert done == ["train", "evaluate"] * 4
-    assert all(arm["seeds"] == [0, 1] for arm in first_row(FOLDER)["arms"].values())
-
-
-def test_two_processes_make_the_same_report(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_base_takes_everything_with_it(
+    done: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert demonstrate(replace(SHORT, workers=2), progress=False)
-    one, other = ((folder / FOLDER / "report.md").read_text() for folder in (finished, tmp_path))
-    assert one == other
+    asked: list[Experiment] = []
 
+    def remember(experiment: Experiment, *, overwrite: bool, **_: object) -> bool:
+        asked.append(experiment)
+        return overwrite
 
-@pytest.mark.usefixtures("again")
-def test_another_base_takes_everything_with_it(done: list[str]) -> None:
+    monkeypatch.setattr(run, "run", remember)
     assert demonstrate(replace(SHORT, base=replace(SHORT.base, seed=1)), progress=False)
-    assert done == ["build", *["train", "evaluate"] * 2, "evaluate"]
+    assert done == ["build"]
+    untuned, *adapters = run.plan(asked[0]).splitlines()[:3][::-1]
+    assert "missing" in untuned
+    assert all("conflict  the existing adapter was trained on other" in line for line in adapters)
 
 
 @pytest.mark.usefixtures("again")

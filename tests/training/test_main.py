@@ -1,7 +1,6 @@
+import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
-from tests.conftest import REPOSITORY
+from tests.support.processes import forked, wait_until
 from training import demo, lora
 from training.__main__ import main
 from training.config import TrainingConfig
@@ -98,37 +97,20 @@ def test_an_interrupt_saves_nothing_and_is_exit_code_130(
 
     monkeypatch.setattr(lora, "fit", interrupt)
     assert main(["train", str(file)]) == 130
-    assert "interrupted: the same command goes on from what was kept" in capsys.readouterr().err
+    assert "interrupted: the same command continues from what is saved" in capsys.readouterr().err
     assert list(file.parent.iterdir()) == [file]
 
 
 def test_a_signal_from_the_keyboard_leaves_nothing_behind(
     configure: Configure, tmp_path: Path
 ) -> None:
-    """The mini corpus is asked for by name: another process knows nothing of the invented split."""
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(configure("data.corpus=mini", "optimization.epochs=1000")))
-    # A process started in the background is born deaf to this signal, and so are its children.
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    start = f"{listening}; import runpy; runpy.run_module('training', run_name='__main__')"
-    with subprocess.Popen(
-        [sys.executable, "-c", start, "train", str(file)],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
-                assert process.poll() is None
-                time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130
-    assert err.endswith("interrupted: the same command goes on from what was kept\n")
+    process = forked(main, ["train", str(file)])
+    wait_until((tmp_path / ".adapter.partial").exists, process)
+    os.kill(process.pid or 0, signal.SIGINT)
+    process.join(60)
+    assert process.exitcode == 130
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -8,10 +8,8 @@ import pytest
 from huggingface_hub import RepoUrl
 from huggingface_hub.errors import OfflineModeIsEnabled
 
-from spor_tasks.aspects import named
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.core.sample import SplitPair
 from training import upload
 from training.__main__ import main
 from training.config import TrainingConfig
@@ -59,7 +57,7 @@ def test_a_finished_adapter_is_put_into_a_private_repository(stub: StubApi, adap
 
 
 def test_what_is_no_finished_adapter_is_not_pushed(stub: StubApi, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is not a finished folder"):
+    with pytest.raises(ResultError, match="is not a finished folder"):
         upload.push_adapter(tmp_path, "me/tiny")
     write_manifest(tmp_path, {"kind": "base"})
     with pytest.raises(ConfigError, match="is not a finished adapter"):
@@ -76,14 +74,9 @@ def test_a_refusal_is_an_error_with_a_remedy(stub: StubApi, adapter: Path) -> No
 
 
 def test_a_training_can_push_what_it_saved(
-    stub: StubApi,
-    configure: Callable[..., TrainingConfig],
-    invented: SplitPair,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    stub: StubApi, configure: Callable[..., TrainingConfig], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(named, "load", lambda *_: invented)
-    config = configure("optimization.max_steps=1", "selection.policy=last")
+    config = configure("optimization.max_steps=1", "data.corpus=mini")
     (tmp_path / "some.yaml").write_text(dump_settings(config))
     assert main(["train", str(tmp_path / "some.yaml"), "--push-to-hub", "me/mine"]) == 0
     assert [repository for repository, _ in stub.calls] == ["me/mine"] * 2

@@ -1,7 +1,7 @@
-"""Experiments: which models are tuned on which sets and evaluated how, and the cells that makes.
+"""Experiments: which models are tuned on which sets, how they are evaluated, and the cells of that.
 
-A file is read as strictly as that of a training. :func:`expand` is a pure function of it: no model,
-no corpus and no result is looked at.
+A file is read as strictly as a training config. :func:`expand` is a pure function of it: it reads
+no model, no corpus and no result.
 """
 
 import fnmatch
@@ -11,35 +11,55 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from pydantic import StrictBool, StrictInt
+from pydantic import AfterValidator, BeforeValidator, StrictBool, StrictInt
 from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticCustomError
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import TrainingConfig, parse_config
 from training.settings import CLOSED, COMMAND_LINE, Count, NotEmpty, read_settings, read_yaml
 
-_NAME = re.compile(r"\w[\w.-]*")
-
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
+
+
+def _folder_name(name: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        words = "Input should have only letters, digits, `.`, `_` and `-`"
+        raise PydanticCustomError("folder_name", words)
+    return name
+
+
+def _file_alone(value: object) -> object:
+    """Give a model file without a name the name of the file."""
+    return {"name": Path(value).stem, "config": value} if isinstance(value, str) else value
+
+
+def _path_alone(value: object) -> object:
+    """Give a checkpoint without a name the last part of its path."""
+    return {"name": Path(value).name, "path": value} if isinstance(value, str) else value
+
+
+_FolderName: TypeAlias = Annotated[str, AfterValidator(_folder_name)]
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class ModelEntry:
-    """A base model to tune: a file like those in configs/models, and what goes before it.
+    """A base model to tune: a file like those in configs/models, and settings that override it.
 
-    ``overrides`` are written as on the command line, ``key=value``. Without a file they say it all,
-    ``model.path`` first.
+    ``overrides`` are written as on the command line, ``key=value``. Without a file they must hold
+    at least ``model.path``.
     """
 
-    name: str
+    name: _FolderName
     config: Annotated[Path, NotEmpty] | None = None
     overrides: tuple[str, ...] = ()
 
@@ -48,8 +68,8 @@ class ModelEntry:
 class SetsEntry:
     """Sets of one aspect on some corpora.
 
-    What is left out is: of protocols the default one, of parts every one, where the sets have any,
-    of arms both. ``tasks`` may name others to evaluate than the sets' own, as ``--tasks`` does.
+    The defaults are the default protocol, every part and every arm. ``tasks`` names the tasks to
+    evaluate, as ``--tasks`` does; the default is the sets' own.
     """
 
     aspect: str
@@ -65,8 +85,8 @@ class EvaluationConfig:
     """How tasks are evaluated.
 
     ``model`` is lm-eval's kind of model; ``beam5``, the paper's decoding, needs spor-hf. ``dtype``
-    and ``threads`` (of the CPU) None are those of the training, ``device`` None is the choice of
-    lm-eval; ``limit`` takes that many samples of each task: what comes of it is not a result.
+    and ``threads`` (of the CPU) are by default those of the training, and ``device`` is lm-eval's
+    choice. ``limit`` evaluates only that many samples of each task: such scores are not results.
     """
 
     model: Literal["spor-hf", "hf"] = "spor-hf"
@@ -80,20 +100,16 @@ class EvaluationConfig:
     def __post_init__(self) -> None:
         if self.decoding == "beam5" and self.model != "spor-hf":
             raise ConfigError(
-                f"evaluation.decoding beam5 needs evaluation.model spor-hf, not {self.model}"
+                f"evaluation.decoding beam5 needs evaluation.model spor-hf, not {self.model}",
+                remedy="Set evaluation.model: spor-hf, or evaluation.decoding: greedy.",
             )
-
-    @property
-    def task_suffix(self) -> str | None:
-        """What the names of tasks that decode so end in."""
-        return None if self.decoding == "greedy" else self.decoding
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class ShownModel:
     """A checkpoint that is shown demonstrations: a folder or a hub id."""
 
-    name: str
+    name: _FolderName
     path: str
     revision: str | None = None
     dtype: Dtype = "auto"
@@ -103,12 +119,12 @@ class ShownModel:
 class InContextConfig:
     """Cells without training: checkpoints that are shown demonstrations of one arm or the other.
 
-    ``models`` may be bare hub ids or folders; without ``sets`` those of the experiment are taken
-    that have such tasks. ``shots`` is the most that a prompt shows, None the tasks' own number;
-    ``chat_template`` writes prompts as chats, for instruct models.
+    ``models`` may be bare hub ids or folders. Without ``sets``, those of the experiment that have
+    such tasks are taken. ``shots`` is the most demonstrations that a prompt shows, by default the
+    tasks' own number; ``chat_template`` writes prompts as chats, for instruct models.
     """
 
-    models: tuple[str | ShownModel, ...] = ()
+    models: tuple[Annotated[ShownModel, BeforeValidator(_path_alone)], ...] = ()
     sets: tuple[SetsEntry, ...] = ()
     shots: StrictInt | None = None
     prompt_style: PromptStyle | None = None
@@ -120,15 +136,15 @@ class Experiment:
     """What an experiment file holds.
 
     Every model is tuned on each arm of each of the ``sets`` with each seed, and evaluated on the
-    sets' tasks; with ``untuned`` the base as well. ``overrides`` go before the settings of all
-    model files, the paths of which start at the experiment's own. ``output`` is by default
-    ``runs/<name>``. ``processes`` is how many a cell is shared by, one for each GPU; ``slurm`` is
-    for submitit's executor: ``timeout_min``, ``gpus_per_node``, ``slurm_partition`` and so on.
+    sets' tasks; with ``untuned`` the base is evaluated too. ``models`` may be bare paths of model
+    files, relative to the experiment's own; ``overrides`` override their settings. ``output`` is by
+    default ``runs/<name>``. ``processes`` is how many processes share a cell, one for each GPU.
+    ``slurm`` is for submitit: ``timeout_min``, ``gpus_per_node``, ``slurm_partition`` and so on.
     """
 
     name: str
     sets: tuple[SetsEntry, ...] = ()
-    models: tuple[str | ModelEntry, ...] = ()
+    models: tuple[Annotated[ModelEntry, BeforeValidator(_file_alone)], ...] = ()
     seeds: tuple[StrictInt, ...] = (0,)
     overrides: tuple[str, ...] = ()
     untuned: StrictBool = True
@@ -140,35 +156,30 @@ class Experiment:
 
     def __post_init__(self) -> None:
         if not (self.models or self.in_context.models):
-            raise ConfigError("names neither models nor in_context.models: there is nothing to do")
+            raise ConfigError(
+                "names neither models nor in_context.models, so there is nothing to do",
+                remedy="Add models: [FILE] with a file like those in configs/models.",
+            )
+        names = [model.name for model in self.models]
+        names += [model.name for model in self.in_context.models]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ConfigError(
+                f"two models have the name {twice[0]}",
+                remedy="Give one of them another `name`.",
+            )
 
     @property
     def folder(self) -> Path:
         """Where everything is kept."""
         return self.output or Path("runs") / self.name
 
-    @property
-    def entries(self) -> tuple[ModelEntry, ...]:
-        """The models to tune; one that is given by its file alone has the file's name."""
-        return tuple(
-            ModelEntry(Path(model).stem, Path(model)) if isinstance(model, str) else model
-            for model in self.models
-        )
-
-    @property
-    def shown_models(self) -> tuple[ShownModel, ...]:
-        """The models that are shown demonstrations; a bare path's last part is its name."""
-        return tuple(
-            ShownModel(Path(model).name, model) if isinstance(model, str) else model
-            for model in self.in_context.models
-        )
-
 
 class Cell(NamedTuple):
     """One training with its evaluations, or evaluations alone.
 
     ``sets`` are those whose arms are trained on or shown; aspects that share an arm share the
-    cell. Without ``seed`` nothing is trained: the base is shown ``arm``, or without it nothing.
+    cell. If ``seed`` is None, nothing is trained: the base is shown demonstrations of ``arm``, or
+    none if that is None too.
     """
 
     model: str
@@ -180,48 +191,42 @@ class Cell(NamedTuple):
     @property
     def name(self) -> str:
         """The cell's path below the experiment's folder."""
-        last = (
-            f"{self.arm}-{self.seed}"
-            if self.seed is not None
-            else f"shown-{self.arm}"
-            if self.arm
-            else "untuned"
-        )
+        last = f"shown-{self.arm}" if self.arm else "untuned"
+        if self.seed is not None:
+            last = f"{self.arm}-{self.seed}"
         return f"{self.model}/{'-'.join(filter(None, self.sets))}/{last}"
 
 
 def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
-    """Read an experiment file, and check that all that it names exists except the weights.
+    """Read an experiment file, and check that everything it names exists, except the weights.
 
-    ``overrides`` go before the file: ``key=value`` with a key of the experiment, such as
+    ``overrides`` override the file: ``key=value`` with a key of the experiment, such as
     ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.rank=4``.
 
     Raises:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
             value, or names sets or arms that do not exist.
     """
-    document = read_yaml(read_text(path), str(path))
     own_keys = {entry.name for entry in fields(Experiment)}
-    own: list[str] = []
-    others: list[str] = []
+    by_kind: dict[bool, list[str]] = {True: [], False: []}
     for override in overrides:
-        section = override.partition("=")[0].partition(".")[0]
-        (own if section in own_keys else others).append(override)
-    found = read_settings(Experiment, document, str(path), own)
+        by_kind[re.split("[.=]", override)[0] in own_keys].append(override)
+    document = read_yaml(read_text(path), str(path))
+    found = read_settings(Experiment, document, str(path), by_kind[True])
     models = tuple(
         replace(
             entry,
             config=entry.config and path.parent / entry.config,
-            overrides=(*entry.overrides, *others),
+            overrides=(*entry.overrides, *by_kind[False]),
         )
-        for entry in found.entries
+        for entry in found.models
     )
     found = replace(found, models=models)
     try:
         for cell in expand(found):
             if cell.seed is not None:
                 training_config(found, cell)
-    except ConfigError as error:
+    except SporError as error:
         if error.where not in {None, COMMAND_LINE}:
             raise
         raise ConfigError(error.what, where=path, remedy=error.remedy) from error
@@ -232,16 +237,13 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
     """Return the cells in the order of work: model by model, all sets with one seed first.
 
     Raises:
-        ConfigError: there are no such sets or arms, or two models have one name.
+        ConfigError: there are no such arms or tasks.
+        SplitError: there are no such sets.
     """
-    _check_names(
-        [entry.name for entry in experiment.entries]
-        + [model.name for model in experiment.shown_models]
-    )
-    wanted = _tasks_by_arm(experiment.sets, experiment.evaluation.task_suffix)
+    wanted = _tasks_by_arm(experiment.sets, experiment.evaluation.decoding)
     cells = [
         Cell(entry.name, sets, arm, seed, tuple(names))
-        for entry in experiment.entries
+        for entry in experiment.models
         for seed in (*experiment.seeds, *((None,) if experiment.untuned else ()))
         for sets, arms in wanted.items()
         for arm, names in arms.items()
@@ -251,31 +253,33 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
 
 
 def choose(cells: Sequence[Cell], patterns: Iterable[str]) -> tuple[Cell, ...]:
-    """Return the cells whose name holds one of the patterns, in which `*` stands for anything.
+    """Return the cells whose names hold one of the patterns, where `*` stands for anything.
 
     Raises:
-        ConfigError: a pattern fits no cell.
+        ConfigError: no cell has a name with one of the patterns.
     """
-    patterns = tuple(patterns)
-    for pattern in patterns:
-        if not any(_fits(cell, pattern) for cell in cells):
+    found = {
+        pattern: [cell for cell in cells if fnmatch.fnmatchcase(cell.name, f"*{pattern}*")]
+        for pattern in patterns
+    }
+    for pattern, fitting in found.items():
+        if not fitting:
             raise ConfigError(
-                f"no cell is called {pattern!r}",
+                f"no cell has {pattern!r} in its name",
                 where="--only",
-                remedy=f"--dry-run lists them; the first is {cells[0].name}.",
+                remedy=f"--dry-run lists the cells; the first is {cells[0].name}.",
             )
-    return tuple(
-        cell for cell in cells if not patterns or any(_fits(cell, some) for some in patterns)
-    )
+    chosen = set(chain.from_iterable(found.values()))
+    return tuple(cell for cell in cells if cell in chosen or not found)
 
 
 def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
-    """Return the settings of the cell's training; a cell without one has those of an arm's.
+    """Return the settings of the cell's training, or of a cell without one those for its first arm.
 
     Raises:
         ConfigError: the model's file or an override is wrong.
     """
-    (entry,) = (entry for entry in experiment.entries if entry.name == cell.model)
+    (entry,) = (entry for entry in experiment.models if entry.name == cell.model)
     sets = cell.sets._asdict() | {"arm": cell.arm or named.find(*cell.sets).arms[0]}
     cells_own = [f"data.{name}={json.dumps(value)}" for name, value in sets.items()]
     output = experiment.folder / cell.name / "adapter"
@@ -292,34 +296,18 @@ def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
     )
 
 
-def _fits(cell: Cell, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(cell.name, f"*{pattern}*")
-
-
-def _check_names(names: Sequence[str]) -> None:
-    for number, name in enumerate(names):
-        if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"the model name {name!r} cannot be the name of a folder",
-                remedy="Use letters, digits, `.`, `_` and `-`.",
-            )
-        if name in names[:number]:
-            raise ConfigError(
-                f"two models are called {name}", remedy="Give one of them another `name`."
-            )
-
-
 _TasksByArm: TypeAlias = dict[SetName, dict[str | None, dict[str, None]]]
 
 
-def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str | None) -> _TasksByArm:
+def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str) -> _TasksByArm:
     """Return the tasks for each arm of the sets that are trained on, and for None, the base."""
+    suffix = None if decoding == "greedy" else decoding
     found: _TasksByArm = defaultdict(lambda: defaultdict(dict))
     for entry in entries:
         tasks = _named_tasks(entry)
         for spec in _specs(entry):
             for arm in (None, *_arms(entry, spec)):
-                own = tasks or (spec.task_name(decoding=decoding),)
+                own = tasks or (spec.task_name(decoding=suffix),)
                 found[spec.trained_on][arm] |= dict.fromkeys(own)
     return found
 
@@ -328,35 +316,24 @@ def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
     for name in entry.tasks:
         if not task_files.expand([name]):
             raise ConfigError(
-                f"there is no task {name!r}", remedy="`spor tasks list` names those there are."
+                f"there is no task {name!r}", remedy="`spor tasks list` lists all tasks."
             )
     return tuple(file.name for file in task_files.expand(entry.tasks)) if entry.tasks else ()
 
 
 def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
-    """Yield what is known of the sets of an entry.
+    """Yield the declarations of the sets of an entry.
 
     Raises:
-        ConfigError: there are none of some corpus, protocol or part.
+        SplitError: there are none of some corpus, protocol or part.
     """
     for corpus in entry.corpora:
-        of_corpus = [spec for spec in named.available() if spec.name[:2] == (entry.aspect, corpus)]
-        if not of_corpus:
-            raise _unknown(entry.aspect, corpus)
-        for protocol in entry.protocols or (of_corpus[0].name.protocol,):
-            parts = {spec.name.part: spec for spec in of_corpus if spec.name.protocol == protocol}
-            whole = (None,) if None in parts else tuple(parts)
-            for part in entry.parts or whole or (None,):
-                if part not in parts:
-                    raise _unknown(entry.aspect, corpus, protocol, part)
-                yield parts[part]
-
-
-def _unknown(*asked: str | None) -> ConfigError:
-    return ConfigError(
-        f"there are no sets {' '.join(filter(None, asked))!r}",
-        remedy=f"There are {', '.join(str(spec.name) for spec in named.available())}.",
-    )
+        for protocol in entry.protocols or (named.find(entry.aspect, corpus).name.protocol,):
+            kind = (entry.aspect, corpus, protocol)
+            parts = [spec.name.part for spec in named.available() if spec.name[:3] == kind]
+            whole = [None] if None in parts or not parts else parts
+            for part in entry.parts or whole:
+                yield named.find(*kind, part)
 
 
 def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
@@ -373,9 +350,9 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     """Yield the cells of checkpoints that are shown demonstrations.
 
     Raises:
-        ConfigError: sets that are asked for have no such tasks.
+        ConfigError: sets of `in_context.sets` have no such tasks.
     """
-    for model in experiment.shown_models:
+    for model in experiment.in_context.models:
         for entry in experiment.in_context.sets or experiment.sets:
             for spec in _specs(entry):
                 for arm in _arms(entry, spec):
@@ -383,7 +360,10 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
                     if task in _known_tasks():
                         yield Cell(model.name, spec.name, arm, None, (task,))
                     elif experiment.in_context.sets:
-                        raise ConfigError(f"in_context.sets: there is no task {task}")
+                        raise ConfigError(
+                            f"in_context.sets needs the task {task}, which does not exist",
+                            remedy="`spor tasks list` lists all tasks.",
+                        )
 
 
 @cache

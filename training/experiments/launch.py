@@ -1,4 +1,4 @@
-"""Steps of a cell that several processes share: programs that `accelerate launch` starts."""
+"""Programs that `accelerate launch` starts in several processes, which share a step of a cell."""
 
 import os
 import subprocess
@@ -9,8 +9,7 @@ from pathlib import Path
 from spor_tasks.core.errors import ResultError
 from training import lifeline
 
-# Time to keep what a run goes on from, after an interrupt.
-_GRACE = 30.0
+_GRACE = 30.0  # seconds for saving the state of a run after an interrupt
 _SETTINGS = (
     *("--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
     *("--mixed_precision", "no", "--dynamo_backend", "no"),
@@ -20,19 +19,19 @@ _SETTINGS = (
 def launch(
     module: str, arguments: Sequence[str | Path], *, processes: int, threads: int, log: Path
 ) -> None:
-    """Run a module in so many processes, one for each GPU, or else on processors.
+    """Run a module in so many processes, one for each GPU, or else on the CPU.
 
-    Each computes with so many CPU ``threads``, and ends with this process, however that ends.
+    Each computes with so many CPU ``threads``, and ends when this process ends, however that is.
 
     Raises:
-        ResultError: it failed; what it said is in the log.
+        ResultError: it failed; its output is in the log.
     """
     import torch  # noqa: PLC0415 - seconds
 
     command = [sys.executable, "-m", "accelerate.commands.launch", *_SETTINGS]
     command += ["--num_processes", str(processes), "-m", lifeline.__name__]
     command += [module, *map(str, arguments)]
-    # In spite of its name the launcher takes processors too, if it is told to.
+    # In spite of `--multi_gpu`, the launcher uses the CPU if it is told to.
     on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
     environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
     with (

@@ -1,7 +1,7 @@
-"""`python -m training run`: all cells of an experiment, by one process or many.
+"""`python -m training run`: all cells of an experiment, in one process or many.
 
 Workers know of each other only through the folder: each takes the next cell that is not done and
-that nobody has. So there may be any number, started in any way, on any machine that sees it.
+that no other worker has. So any number can be started, in any way, on any machine that sees it.
 """
 
 import logging
@@ -18,7 +18,7 @@ import submitit
 from tqdm import tqdm
 
 from spor_tasks import report
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.evaluator import Evaluator
@@ -30,7 +30,7 @@ from training.experiments.experiment import Cell, Experiment, choose, expand
 
 KIND = "experiment"
 _MANIFEST = "experiment.json"
-_SECONDS = 0.5  # between two looks at what the workers did
+_SECONDS = 0.5  # between two looks at the cells
 _GRACE = 15.0
 _YEAR = 365 * 24 * 60
 _log = logging.getLogger(__name__)
@@ -40,10 +40,11 @@ States: TypeAlias = Mapping[Cell, CellState]
 
 
 def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
-    """Return each cell with its state, and how many there are of each; nothing is changed.
+    """Return a line for each cell with its state, and the number of cells in each state.
 
     Raises:
-        ConfigError: a pattern fits no cell, or the folder is another experiment's.
+        ConfigError: no cell has a name with one of the patterns, or the folder is another
+            experiment's.
     """
     _check_folder(experiment)
     states = _look(experiment, choose(expand(experiment), only))
@@ -68,15 +69,15 @@ def run(
     push_to: str | None = None,
     progress: bool = True,
 ) -> bool:
-    """Do what is not done, report what is, and say whether nothing is left to do.
+    """Do what is not done, report all results, and say whether every cell is done.
 
     One local worker is this process. ``overwrite`` replaces adapters that have other settings. With
     ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
 
     Raises:
-        ConfigError: a pattern fits no cell, the folder is another experiment's, or submitit does
-            not know a setting.
-        ResultError: results do not stand together in a report.
+        ConfigError: no cell has a name with one of the patterns, the folder is another
+            experiment's, or submitit does not know a setting.
+        ResultError: the results cannot be compared in one report.
     """
     chosen = choose(expand(experiment), only)
     _check_folder(experiment)
@@ -100,21 +101,14 @@ def work(
     overwrite: bool = False,
     progress: bool = False,
 ) -> None:
-    """Do every cell that nobody else has, until there is none."""
-    evaluation = experiment.evaluation
-    evaluator = Evaluator(
-        evaluation.model, batch_size=evaluation.batch_size, device=evaluation.device
-    )
+    """Do every cell that no other worker has."""
+    own = experiment.evaluation
+    evaluator = Evaluator(own.model, batch_size=own.batch_size, device=own.device)
     with _quiet():
         for number, cell in enumerate(chosen, start=1):
             _log.info("%d of %d: %s", number, len(chosen), cell.name)
             cells.complete(
-                experiment,
-                cell,
-                evaluator,
-                since=since,
-                overwrite=overwrite,
-                progress=progress,
+                experiment, cell, evaluator, since=since, overwrite=overwrite, progress=progress
             )
 
 
@@ -132,34 +126,31 @@ def _send_out(
 ) -> None:
     """Start workers, and show what they do until the last has ended."""
     folder = experiment.folder / "workers"
-    # Jobs of Slurm go on when this process is killed; local workers end with it.
+    # Slurm jobs go on when this process is killed; local workers end with it.
     task = lifeline.following(work) if executor == "local" else work
     jobs: list[submitit.Job[None]] = []
     try:
         with lifeline.line() as line:
             with lifeline.standard_input(line):
                 for number in range(workers):
-                    submitting = _executor(experiment, executor, folder, number)
-                    jobs.append(
-                        submitting.submit(task, experiment, chosen, since, overwrite=overwrite)
-                    )
+                    submit = _executor(experiment, executor, folder, number).submit
+                    jobs.append(submit(task, experiment, chosen, since, overwrite=overwrite))
             _log.info("%d workers, whose logs are in %s", workers, visible(folder))
             _watch(experiment, chosen, jobs)
     except BaseException:
         if executor == "local":
-            _wait(jobs)  # with the line they end by themselves, and leave things in order
+            _wait(jobs)  # they end because the line does, and clean up
         for job in jobs:
             job.cancel()
         _wait(jobs)
         raise
     for job in jobs:
         if job.state not in {"FINISHED", "COMPLETED"} or job.exception():
-            log = visible(job.paths.stderr)
-            _log.error("worker %s: %s, see %s", job.job_id, job.state, log)
+            _log.error("worker %s: %s, see %s", job.job_id, job.state, visible(job.paths.stderr))
 
 
 def _wait(jobs: Sequence[submitit.Job[None]]) -> None:
-    """Give workers that were told to end the time to do so."""
+    """Give workers that were told to end time to do so."""
     deadline = time.monotonic() + _GRACE
     while time.monotonic() < deadline and not all(job.done() for job in jobs):
         time.sleep(0.1)
@@ -183,7 +174,7 @@ def _executor(
         slurm.update_parameters(name=experiment.name, **experiment.slurm)
     except (NameError, AssertionError, RuntimeError, ValueError) as error:
         raise ConfigError(
-            str(error), where="slurm", remedy="See submitit's AutoExecutor for its settings."
+            str(error), where="slurm", remedy="See the settings of submitit's AutoExecutor."
         ) from error
     return slurm
 
@@ -192,16 +183,16 @@ def _gpus(number: int, each: int) -> list[int]:
     """Return the GPUs of a local worker: its own while there are any, then shared ones.
 
     Raises:
-        ConfigError: the GPUs that may be seen go by other names than numbers.
+        ConfigError: CUDA_VISIBLE_DEVICES has names that are not numbers.
     """
     import torch  # noqa: PLC0415 - seconds
 
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named and not all(name.isdecimal() for name in named.split(",")):
         raise ConfigError(
-            f"{named!r} are not numbers",
+            f"{named!r} must be numbers",
             where="CUDA_VISIBLE_DEVICES",
-            remedy="Name the GPUs by number, or start workers one by one, each with its own.",
+            remedy="Name the GPUs by number, or start each worker with a command of its own.",
         )
     here = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
     return [here[(number * each + i) % len(here)] for i in range(min(each, len(here)))]
@@ -210,7 +201,7 @@ def _gpus(number: int, each: int) -> list[int]:
 def _watch(
     experiment: Experiment, chosen: Sequence[Cell], jobs: Sequence[submitit.Job[None]]
 ) -> None:
-    """Show one bar for all workers, and in a line what each of them is at."""
+    """Show one bar for all workers, and a line for each step that one of them starts."""
     told: dict[Cell, str] = {}
     states: dict[Cell, CellState] = {}
     with tqdm(total=len(chosen), unit=" cells") as bar:
@@ -230,7 +221,7 @@ def _watch(
             time.sleep(_SECONDS)
 
 
-# --- What there is, and what is told of it -------------------------------------------------------
+# --- States and report ---------------------------------------------------------------------------
 
 
 def _look(experiment: Experiment, chosen: Sequence[Cell]) -> States:
@@ -253,12 +244,12 @@ def _check_folder(experiment: Experiment) -> None:
         raise ConfigError(
             f"belongs to the experiment {manifest.get('name')!r}",
             where=experiment.folder,
-            remedy="Give this one another `output`.",
+            remedy="Set output=FOLDER to another folder.",
         )
 
 
 def _tell(experiment: Experiment, states: States) -> None:
-    """Print what failed and what was found, and write the report."""
+    """Print what is not done and the report, and write the report."""
     for cell, state in states.items():
         if state.status not in {"done", "running"}:
             _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
@@ -271,24 +262,24 @@ def _tell(experiment: Experiment, states: States) -> None:
 
 
 def _push(experiment: Experiment, states: States, namespace: str) -> bool:
-    """Push the finished adapters; say whether all went well."""
+    """Push the finished adapters; say whether all were pushed."""
     from training.upload import push_adapter  # noqa: PLC0415 - torch, which takes seconds
 
-    failed = False
+    faults = []
     for cell, state in states.items():
         if cell.seed is not None and state.status == "done":
             repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
             try:
                 print(push_adapter(experiment.folder / cell.name / "adapter", repository))
-            except ConfigError as error:
-                _log.error("%s", error)  # the others may fare better
-                failed = True
-    return not failed
+            except SporError as error:  # the others may still be pushed
+                _log.error("%s", error)
+                faults.append(error)
+    return not faults
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let nobody but us and the progress bars tell of what goes well."""
+    """Silence what libraries report when nothing is wrong, except progress bars of our own."""
     from transformers.utils import logging as transformers_logging  # noqa: PLC0415 - seconds
 
     logger = logging.getLogger("lm_eval")

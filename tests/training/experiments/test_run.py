@@ -5,9 +5,6 @@ import io
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,15 +28,13 @@ from spor_tasks.harness import stubs
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
-from tests.support.processes import alive
+from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
 from training import lora, upload
 from training.__main__ import main
-from training.config import TrainingConfig
 from training.experiments import cells
 from training.experiments.cells import look
 from training.experiments.experiment import (
-    Cell,
     Experiment,
     InContextConfig,
     ShownModel,
@@ -96,18 +91,18 @@ def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list in which every training and evaluation that is really done gets noted."""
     noted: list[str] = []
-    train, evaluate = cells._train, cells._evaluate
 
-    def training(experiment: Experiment, config: TrainingConfig, *args: Any, **more: Any) -> None:  # noqa: ANN401
-        noted.append(f"train {config.output.parent.name}")
-        train(experiment, config, *args, **more)
+    def note(step: str) -> None:
+        original = getattr(cells, f"_{step}")
 
-    def evaluating(experiment: Experiment, cell: Cell, evaluator: Evaluator, task: str) -> None:
-        noted.append(f"evaluate {cell.name.rpartition('/')[2]}")
-        evaluate(experiment, cell, evaluator, task)
+        def noting(job: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
+            noted.append(f"{step} {job.folder.name}")
+            original(job, *args, **more)
 
-    monkeypatch.setattr(cells, "_train", training)
-    monkeypatch.setattr(cells, "_evaluate", evaluating)
+        monkeypatch.setattr(cells, f"_{step}", noting)
+
+    note("train")
+    note("evaluate")
     return noted
 
 
@@ -127,21 +122,17 @@ def test_an_experiment_ends_with_its_report(finished: Path) -> None:
         assert not (experiment.folder / name / "working.json").exists()
 
 
-def test_the_card_of_an_adapter_has_its_results(finished: Path) -> None:
-    cards = list(load_experiment(finished / "tiny.yaml").folder.rglob("adapter/README.md"))
-    assert len(cards) == 2
-    assert all("| spor_systematicity_mini | parent |" in card.read_text() for card in cards)
-
-
-def test_a_result_says_how_the_epoch_of_its_adapter_was_chosen(finished: Path) -> None:
+def test_an_adapter_s_card_has_its_results_and_they_say_how_its_epoch_was_chosen(
+    finished: Path,
+) -> None:
     (adapter,) = (finished / "runs").glob(f"{NAMES[0]}/adapter")
+    assert "| spor_systematicity_mini | parent |" in (adapter / "README.md").read_text()
     manifest = read_manifest(adapter)
     (file,) = (finished / "runs" / NAMES[0]).rglob("results_*.json")
     (config,) = json.loads(file.read_bytes())["configs"].values()
     facts = config["metadata"]["spor"]["adapter"]
-    assert facts["selection"] == manifest["selection"]
-    assert facts["violations"] == manifest["violations"]
-    assert facts["pairs"] == manifest["pairs"]
+    for fact in ("selection", "violations", "pairs"):
+        assert facts[fact] == manifest[fact]
 
 
 def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> None:
@@ -190,7 +181,7 @@ def test_a_result_counts_by_what_stands_in_it(copy: Experiment, done: list[str])
     assert statuses(copy) == ["partly", "partly", "done"]
 
 
-def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]) -> None:
+def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     adapter = copy.folder / NAMES[0] / "adapter"
     shutil.rmtree(adapter)
     shutil.copytree(copy.folder / NAMES[1] / "adapter", adapter)
@@ -198,7 +189,6 @@ def test_results_of_other_weights_do_not_count(copy: Experiment, done: list[str]
     state = look(copy, cell)
     assert state.status == "conflict"
     assert "optimization.seed=1" in state.detail
-    assert done == []
 
 
 @settings(
@@ -230,9 +220,7 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert statuses(other) == ["conflict", "conflict", "done"]
     assert read_manifest(copy.folder / NAMES[0] / "adapter") == before
     assert "has lora.rank=8, this experiment asks for 4" in plan(other)
-    assert "1 done, 2 conflict" in capsys.readouterr().out.replace(
-        "2 conflict, 1 done", "1 done, 2 conflict"
-    )
+    assert "2 conflict, 1 done" in capsys.readouterr().out
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
     assert statuses(other) == ["done", "conflict", "done"]
@@ -247,7 +235,7 @@ def test_finished_adapters_are_pushed(
         pushed.append((adapter, repository))
         if len(pushed) == 1:
             raise ConfigError("cannot be pushed")
-        return f"https://hub/{repository}"
+        return repository
 
     monkeypatch.setattr(upload, "push_adapter", push)
     assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
@@ -290,22 +278,20 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
 def test_a_cell_that_fails_is_told_and_the_others_are_done(
     file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train = lora.train
 
-    def failing(config: TrainingConfig, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        if config.optimization.seed == 0:
-            raise RuntimeError("out of\nmemory")
-        return train(config, *args, **kwargs)
+    def failing(*_: object, **__: object) -> None:
+        raise RuntimeError("out of\nmemory")
 
+    asked = ["run", str(file), "seeds=[0]"]
     with monkeypatch.context() as patch:
         patch.setattr(lora, "train", failing)
-        assert main(["run", str(file), "--only", "atom"]) == 1
-    assert statuses(experiment) == ["failed", "done", "missing"]
+        assert main(asked) == 1
+    assert statuses(experiment) == ["failed", "missing", "done"]
     error = (experiment.folder / NAMES[0] / "error.txt").read_text()
     assert error.startswith("RuntimeError: out of memory\n\nTraceback")
     assert "RuntimeError: out of memory" in plan(experiment)
-    assert main(["run", str(file), "--only", "atom"]) == 0  # another run tries again
-    assert statuses(experiment) == ["done", "done", "missing"]
+    assert main(asked) == 0  # another run tries again
+    assert statuses(experiment) == ["done", "missing", "done"]
     assert not (experiment.folder / NAMES[0] / "error.txt").exists()
 
 
@@ -326,41 +312,34 @@ def test_workers_of_one_run_try_a_failing_cell_once(
     assert len(tried) == 1
 
 
-def test_an_interrupt_ends_the_run_and_the_next_goes_on(
-    file: Path, experiment: Experiment, done: list[str], monkeypatch: pytest.MonkeyPatch
+def test_an_interrupt_ends_the_run_and_leaves_no_cell_held(
+    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "train", interrupt)
-        assert main(["run", str(file)]) == 130
+    monkeypatch.setattr(lora, "train", interrupt)
+    assert main(["run", str(file)]) == 130
     assert statuses(experiment) == ["missing"] * 3
     assert not (experiment.folder / NAMES[0] / "working.json").exists()
-    done.clear()
-    assert main(["run", str(file), "--only", "atom-0"]) == 0
-    assert done == ["train atom-0", "evaluate atom-0"]
 
 
-def start(file: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "training", "run", str(file), *arguments],
-        cwd=REPOSITORY,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def test_two_workers_do_each_cell_once(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_two_workers_do_each_cell_once_and_make_the_report_of_one(
+    experiment: Experiment,
+    finished: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     with caplog.at_level("INFO"):
         assert run(experiment, workers=2)
     assert statuses(experiment) == ["done"] * 3
+    reports = (folder / "report.md" for folder in (finished / "runs", experiment.folder))
+    one, two = (report.read_text().partition("\n## Files")[0] for report in reports)
+    assert [line for line in one.splitlines() if line.startswith("| ")] == [
+        line for line in two.splitlines() if line.startswith("| ")
+    ]
     for name in NAMES:  # nothing was evaluated twice, nor trained: each has its weights' folder
         assert len(list((experiment.folder / name).rglob("results_*.json"))) == 1
     logs = list((experiment.folder / "workers").glob("*_0_log.err"))
@@ -381,54 +360,23 @@ def test_a_cell_that_another_has_is_left_to_it(
     assert run(experiment, ["untuned"], progress=False)
 
 
-def test_a_worker_that_is_killed_leaves_its_cell_to_others(
-    file: Path, experiment: Experiment
-) -> None:
-    endless = file.with_name("endless.yaml")
-    endless.write_text(file.read_text().replace("max_steps=1", "max_steps=1000000"))
+def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experiment) -> None:
+    endless = replace(experiment, overrides=(*experiment.overrides, "optimization.max_steps=9999"))
     (cell, *_) = expand(experiment)
-    process = start(endless, "--only", "atom-0")
     note = experiment.folder / cell.name / "working.json"
+    process = forked(run, endless, ["atom-0"], progress=False)
     try:
-        deadline = time.monotonic() + 120
-        while not note.exists() and time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_until(note.exists, process)
         state = look(experiment, cell)
         assert state.status == "running"
         assert state.detail.startswith("training for 0:")
         assert json.loads(note.read_text())["worker"].endswith(f":{process.pid}")
     finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.join()
     assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
     assert run(experiment, ["atom-0"], progress=False)
     assert look(experiment, cell).status == "done"
-
-
-def test_a_run_that_is_told_to_end_takes_its_workers_along(
-    file: Path, experiment: Experiment
-) -> None:
-    endless = file.with_name("endless.yaml")
-    endless.write_text(file.read_text().replace("max_steps=1", "epochs=1000000"))
-    notes = [experiment.folder / name / "working.json" for name in NAMES[:2]]
-    process = start(endless, "--only", "atom", "--workers", "2")
-    try:
-        deadline = time.monotonic() + 120
-        while not all(note.exists() for note in notes) and time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.05)
-        workers = [int(json.loads(note.read_text())["worker"].split(":")[1]) for note in notes]
-        assert all(map(alive, workers))
-        process.terminate()
-        said, _ = process.communicate(timeout=60)
-        assert process.returncode == 143
-        assert "interrupted: the same command goes on from what was kept" in said
-        assert not any(map(alive, workers))
-        assert statuses(experiment) == ["missing"] * 3  # all locks are free
-        assert not any(note.exists() for note in notes)
-    finally:
-        process.kill()
 
 
 def test_several_processes_share_a_cell(
@@ -504,7 +452,7 @@ def test_workers_get_gpus_of_their_own_while_there_are_any(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     assert [gpus_of(number, each) for number in range(4)] == expected
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1234")
-    with pytest.raises(ConfigError, match="'MIG-1234' are not numbers"):
+    with pytest.raises(ConfigError, match="'MIG-1234' must be numbers"):
         gpus_of(0, each)
 
 
