@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/python -m training demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m 'not benchmark' -n auto --dist loadfile
+	$(BIN)/python -m pytest -m 'not benchmark' -n auto --dist worksteal
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -32,8 +32,9 @@ check: $(STAMP)
 benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
 
+SOAKED := reliability aspects core metrics prompts text harness/test_upstream.py harness/test_task_files.py
 soak: $(STAMP)
-	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto tests/reliability tests/prompts
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal $(SOAKED:%=tests/%)
 
 clean:
 	rm -rf $(VENV) runs dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -7,8 +7,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Time limits say more about who else uses the machine than about the code.
-hypothesis.settings.register_profile("spor", deadline=None)
+# Time limits say more about who else uses the machine than about the code; `make soak` tries more.
+EXAMPLES = 1000 if os.environ.get("SPOR_SOAK") else 60
+hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLES)
 hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent

@@ -130,26 +130,24 @@ def test_only_models_import_torch() -> None:
     }
 
 
-def test_the_package_and_its_tasks_load_without_torch() -> None:
-    script = (
-        "import sys, spor_tasks, spor_tasks.harness.task, spor_tasks.evaluation.evaluate;"
-        "print(sorted({'torch', 'transformers', 'peft'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=REPOSITORY
-    )
-    assert done.stdout == "[]\n"
-
-
-def test_the_package_itself_loads_without_lm_eval() -> None:
-    script = (
-        "import sys, spor_tasks.cli, spor_tasks.harness.task_files as files; files.files();"
-        "print(sorted({'lm_eval', 'datasets', 'numpy'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=REPOSITORY
-    )
-    assert done.stdout == "[]\n"
+@pytest.mark.parametrize(
+    ("script", "absent"),
+    [
+        ("import spor_tasks.harness.task, spor_tasks.evaluation.evaluate", HEAVY),
+        (
+            "import spor_tasks.cli, spor_tasks.harness.task_files as files; files.files()",
+            {"lm_eval", "datasets", "numpy"},
+        ),
+        (
+            "from spor_tasks.metrics.base import score_info; score_info('parent')",
+            {*HEAVY, "lm_eval", "datasets", "scipy"},
+        ),
+    ],
+)
+def test_what_is_heavy_is_loaded_where_it_is_used(script: str, absent: set[str]) -> None:
+    command = [sys.executable, "-c", f"{script}; import sys; print({absent!r} & set(sys.modules))"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert done.stdout == "set()\n"
 
 
 def names_no_encoding(call: ast.Call) -> bool:

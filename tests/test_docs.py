@@ -55,6 +55,7 @@ def counts(split: Split) -> str:
 def figures(name: SetName) -> list[str]:
     """What the page says of a split beside its name."""
     pair = named.load(*name)
+    assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == name
     cells = list(map(counts, pair.splits))
     match name.aspect:
         case "systematicity":

@@ -37,95 +37,91 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(place: Path, *arguments: str) -> str:
-    """Run Python with the package installed; return what it prints."""
+# What the examples are for, one after another in one process with the package installed.
+SCRIPT = """
+import json, runpy, sys
+from pathlib import Path
+from lm_eval.tasks import TaskManager
+from spor_tasks.cli import main
+from spor_tasks.core.registry import registry
+from spor_tasks.corpora.mini import MINI
+from spor_tasks.prompts.styles import prompt
+from tests.support.scripted import ScriptedLM, evaluate
+from training.objectives.base import find_objective
+
+out, say = Path(sys.argv[1]), lambda *told: print(json.dumps(told))
+say("prompt", prompt(registry().get("corpus", "harbours").read().train[0], "causal"))
+
+rows = [
+    {"data": [["Gull", "crew", "4"]], "texts": ["The Gull has four hands."], "output": output}
+    for output in ("The Gull has a crew of four hands aboard.", "Four.")
+]
+(out / "rows").write_text("".join(json.dumps(row) + "\\n" for row in rows), "utf-8")
+main(["score", str(out / "rows"), *"--metric length_ratio --corpus webnlg --json".split()])
+
+manager = lambda: TaskManager(include_path="harbours/tasks", include_defaults=False)
+task = "spor_systematicity_mini_unquoted"
+quoted = ScriptedLM(lambda request: '"' + request.doc["target"] + '"')
+found = evaluate(quoted, task, manager=manager(), limit=3)
+say("filter", [row["filtered_resps"][0] == row["target"] for row in found["samples"][task]])
+
+runpy.run_module("harbours.write_tasks", run_name="__main__")
+found = evaluate(ScriptedLM(lambda _: "9 m deep."), "quay_harbours", manager=manager())
+(out / "results_1.json").write_text(json.dumps(found, default=str), "utf-8")
+main(["report", str(out)])
+
+objective = find_objective("first_reference")
+samples = [sample for sample in MINI.read().train if len(sample.references) > 1][:2]
+say("objective", [len(list(objective.rows(sample, "causal"))) for sample in samples])
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the script prints."""
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", SCRIPT, tmp_path_factory.mktemp("out")],
         capture_output=True,
         encoding="utf-8",
-        cwd=place,
-        env={**os.environ, "PYTHONPATH": f"{place}{os.pathsep}{REPOSITORY}"},
+        cwd=installed,
+        env={**os.environ, "PYTHONPATH": f"{installed}{os.pathsep}{REPOSITORY}"},
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def spor(place: Path, *arguments: str) -> str:
-    call = f"from spor_tasks.cli import main; raise SystemExit(main({list(arguments)!r}))"
-    return run(place, "-c", call)
+def told(printed: str, name: str) -> object:
+    (line,) = (line for line in printed.splitlines() if line.startswith(f'["{name}", '))
+    return json.loads(line)[1]
 
 
 def test_every_example_is_run() -> None:
     assert len(FILES) == 7
-    assert len(ENTRY_POINTS) == 3
+    assert len(ENTRY_POINTS) == 4
 
 
-def test_the_metric_scores_a_file(installed: Path, tmp_path: Path) -> None:
-    rows = [
-        {"data": [["Gull", "crew", "4"]], "texts": ["The Gull has four hands."], "output": output}
-        for output in ("The Gull has a crew of four hands aboard.", "Four.")
-    ]
-    file = tmp_path / "outputs.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    command = ["score", str(file), "--metric", "length_ratio", "--corpus", "webnlg", "--json"]
-    (score,) = json.loads(spor(installed, *command))["scores"]
+def test_the_metric_scores_a_file(printed: str) -> None:
+    start = printed.index("{\n")
+    (score,) = json.JSONDecoder().raw_decode(printed, start)[0]["scores"]
     assert score["value"] == pytest.approx(100 * (9 + 1) / (5 + 5))  # no mean of 180 and 20
 
 
-def test_the_filter_cuts_what_is_scored(installed: Path) -> None:
-    script = (
-        "import sys; sys.path.insert(0, '.')\n"
-        "from lm_eval.tasks import TaskManager\n"
-        "from tests.support.scripted import ScriptedLM, evaluate\n"
-        "manager = TaskManager(include_path='harbours/tasks', include_defaults=False)\n"
-        "task = 'spor_systematicity_mini_unquoted'\n"
-        "quoted = ScriptedLM(lambda request: '\"' + request.doc['target'] + '\"')\n"
-        "found = evaluate(quoted, task, manager=manager, limit=3)\n"
-        "print([row['filtered_resps'][0] == row['target'] for row in found['samples'][task]])\n"
-    )
-    assert run(installed, "-c", script).splitlines()[-1] == "[True, True, True]"
+def test_the_filter_cuts_what_is_scored(printed: str) -> None:
+    assert told(printed, "filter") == [True, True, True]
 
 
-def test_the_corpus_has_its_own_prompt(installed: Path) -> None:
-    script = (
-        "from spor_tasks.core.registry import registry\n"
-        "from spor_tasks.prompts.styles import prompt\n"
-        "sample = registry().get('corpus', 'harbours').read().train[0]\n"
-        "print(prompt(sample, 'causal'))\n"
-    )
-    assert run(installed, "-c", script) == "harbour Ebb: depth: 9 m; berths: 10 Output:\n"
+def test_the_corpus_has_its_own_prompt(printed: str) -> None:
+    assert told(printed, "prompt") == "harbour Ebb: depth: 9 m; berths: 10 Output:"
 
 
-def test_the_benchmark_is_evaluated_and_reported(installed: Path, tmp_path: Path) -> None:
-    run(installed, "-m", "harbours.write_tasks")
-    script = (
-        "import json, sys\n"
-        "from lm_eval.tasks import TaskManager\n"
-        "from tests.support.scripted import ScriptedLM, evaluate\n"
-        "manager = TaskManager(include_path='harbours/tasks', include_defaults=False)\n"
-        "found = evaluate(ScriptedLM(lambda _: '9 m deep.'), 'quay_harbours', manager=manager)\n"
-        "json.dump(found, open(sys.argv[1], 'w'), default=str)\n"
-    )
-    run(installed, "-c", script, str(tmp_path / "results_1.json"))
-    printed = spor(installed, "report", str(tmp_path))
+def test_the_benchmark_is_evaluated_and_reported(printed: str) -> None:
     assert "Quay: harbours (n = 2)" in printed
     assert "Length" in printed
 
 
-def test_the_objective_learns_from_first_references(
-    installed: Path,
-) -> None:
-    script = (
-        "from spor_tasks.core.registry import Registry\n"
-        "from spor_tasks.corpora.mini import MINI\n"
-        "from spor_tasks.core.registry import Entry\n"
-        f"entry = {re.search(r'^Entry.*$', PAGE, re.MULTILINE)[0]}\n"  # type: ignore[index]
-        "objective = Registry([entry]).get('objective', entry.name)\n"
-        "samples = [s for s in MINI.read().train if len(s.references) > 1][:2]\n"
-        "print([len(list(objective.rows(sample, 'causal'))) for sample in samples])\n"
-    )
-    assert run(installed, "-c", script) == "[1, 1]\n"
+def test_the_objective_learns_from_first_references(printed: str) -> None:
+    assert told(printed, "objective") == [1, 1]
 
 
 @pytest.mark.parametrize("module", ["harbours.benchmark", "harbours.nowhere"])

@@ -11,7 +11,7 @@ import pytest
 from spor_tasks import __version__
 from spor_tasks.aspects import folder
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporError
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.sample import Hidden, Orders, SampleMaker, Split, SplitPair
 from tests.support.strategies import pool, unit
 
@@ -71,13 +71,6 @@ def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: 
         **FACTS,
         "spor_tasks": __version__,
     }
-
-
-def test_equal_sets_are_equal_bytes(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        written(tmp_path / name)
-    for path in (tmp_path / "first").iterdir():
-        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
 
 
 def test_finished_sets_are_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
@@ -144,8 +137,3 @@ def test_another_manifest_is_refused(tmp_path: Path, change: dict[str, object]) 
     with pytest.raises(ResultError) as caught:
         folder.read_sets(tmp_path / "sets")
     assert caught.value.where == str(path)
-
-
-def test_a_place_where_nothing_is_has_no_sets(tmp_path: Path) -> None:
-    with pytest.raises(SporError, match="is not a finished folder"):
-        folder.read_sets(tmp_path / "none")

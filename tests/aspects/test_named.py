@@ -60,31 +60,3 @@ def test_files_are_sought_in_the_folder_of_the_moment(
         with pytest.raises(CorpusError, match="is missing") as caught:
             named.load("systematicity", "webnlg")
         assert str(caught.value.where).startswith(str(folder))
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("corpus", ["webnlg", "e2e"])
-def test_the_default_of_a_real_corpus_is_the_published_split(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    pair = named.load("systematicity", corpus)
-    assert (pair.corpus, pair.protocol) == (corpus, "published")
-    assert named.load("systematicity", corpus, "published") is pair
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(
-    "name",
-    [
-        ("productivity", "e2e", "strict", "n5"),
-        ("order_invariance", "e2e", "published", "cwio"),
-        ("rule_learnability", "webnlg", "strict", None),
-    ],
-)
-def test_a_real_split_is_what_its_name_says(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: tuple[str, str, str, str | None]
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    pair = named.load(*name)
-    assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == name

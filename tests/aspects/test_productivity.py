@@ -1,9 +1,6 @@
 """Invisible, Visible and their test set, on corpora of a word per sample and a unit per letter."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +9,9 @@ import pytest
 from spor_tasks.aspects import check
 from spor_tasks.aspects.productivity import Method, Settings, build
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, Split
 from spor_tasks.corpora.mini import worlds as mini
-from tests.support.strategies import pool
+from tests.support.strategies import pool, sets
 
 METHODS: tuple[Method, ...] = ("exchange", "scarcest", "longest")
 PUBLISHED = METHODS[1:]
@@ -51,18 +48,6 @@ def test_visible_keeps_the_order_of_the_pool() -> None:
     _, visible, _ = built(["a", "b", "abc", "c", "c", "b", "a"], ["ab"])
     assert visible.index("abc") < visible.index("c")
     assert built(["c", "a", "a", "ab", "b", "b"], ["ac"], limit=1)[1] == ["c", "a", "ab", "b"]
-
-
-@pytest.mark.parametrize("method", PUBLISHED)
-def test_the_published_ways_put_first_what_they_let_in(method: Method) -> None:
-    train = ["c", "a", "a", "ab", "b", "b"]
-    assert built(train, ["ac"], method=method, limit=1)[1] == ["ab", "c", "a", "a"]
-
-
-def test_the_longest_is_tried_first_or_else_the_last() -> None:
-    train = [*"aabbccdd", "abc", "ab"]
-    assert built(train, ["ad"], method="longest", limit=1)[1][:2] == ["abc", "ab"]
-    assert built(train, ["ad"], method="scarcest", limit=1)[1][:2] == ["ab", "abc"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -136,14 +121,6 @@ def test_visible_shows_the_sizes_that_are_tested(test: list[str], twos: int, thr
     assert shown == [twos, threes]
 
 
-def test_the_pair_says_what_it_is() -> None:
-    samples = pool(["a", "b", "c", "a", "b", "c", "abc"], corpus="mine")
-    pair = build(samples, pool(["ac"]), Settings(threshold=1))
-    assert (pair.aspect, pair.corpus, pair.protocol) == ("productivity", "mine", "strict")
-    assert pair.part == "n1"
-    assert [split.name for split in pair.splits] == ["invisible", "visible", "test"]
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("train", "test", "fault"),
@@ -200,39 +177,12 @@ def test_exchanges_show_more_than_the_published_ways(threshold: int) -> None:
     assert max(reports, key=lambda method: reports[method].units_in_long) == "exchange"
 
 
-def test_a_build_is_the_same_in_every_process() -> None:
-    script = (
-        "from tests.aspects.test_productivity import embedded, build, Settings, METHODS;"
-        "from spor_tasks.core.digests import digest;"
-        "pairs = [build(*embedded(), Settings(threshold=2, method=m)) for m in METHODS];"
-        "print([digest(split.samples) for pair in pairs for split in pair.splits])"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": hash_seed,
-                "PYTHONPATH": os.pathsep.join(sys.path),
-            },
-            check=True,
-            capture_output=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-
-
 def counted(
     invisible: Sequence[str], visible: Sequence[str], test: Sequence[str], limit: float = 0.02
 ) -> check.Productivity:
     """What is counted in sets of one word per sample at a threshold of 2."""
-    names = ("invisible", "visible", "test")
-    first, second, third = (
-        Split(name, pool(words))
-        for name, words in zip(names, (invisible, visible, test), strict=True)
-    )
-    pair = SplitPair("productivity", "letters", "strict", (first, second), third)
+    arms = {"invisible": pool(invisible), "visible": pool(visible)}
+    pair = sets("productivity", pool(test), **arms)
     return check.productivity(pair, 2, limit=limit)
 
 
@@ -256,7 +206,7 @@ def test_sets_that_are_what_they_should_be_have_no_violations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "fault"),
+    ("given", "fault"),
     [
         ((["ab", "c"], ["abc"], ["ab", "abcc"]), "1 test samples have at most 2 units"),
         ((["abc"], ["abc"], ["abcc"]), "1 samples of Invisible have more than 2 units"),
@@ -273,8 +223,8 @@ def test_sets_that_are_what_they_should_be_have_no_violations() -> None:
         ((["ab", "c"], ["ab", "c"], ["aab"]), "no sample of Visible has more than 2 units"),
     ],
 )
-def test_each_violation_is_said(sets: tuple[list[str], list[str], list[str]], fault: str) -> None:
-    assert fault in [violation.words for violation in counted(*sets).violations]
+def test_each_violation_is_said(given: tuple[list[str], list[str], list[str]], fault: str) -> None:
+    assert fault in [violation.words for violation in counted(*given).violations]
 
 
 def test_an_arm_that_holds_nothing_cannot_be_compared() -> None:

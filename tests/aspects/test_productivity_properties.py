@@ -68,11 +68,3 @@ def test_exchanges_keep_every_test_sample_and_the_order_of_the_pool(
     )
     places = [train.index(sample) for sample in visible]
     assert places == sorted(places)
-
-
-@given(trains, tests, thresholds, st.sampled_from(METHODS))
-def test_equal_arguments_give_equal_sets(
-    train: Pool, test: Pool, threshold: int, method: Method
-) -> None:
-    settings = Settings(threshold=threshold, method=method)
-    assert built(train, test, settings) == built(train, test, settings)

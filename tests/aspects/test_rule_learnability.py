@@ -43,74 +43,55 @@ def test_a_subject_gives_way_to_a_phrase_wherever_it_stands() -> None:
     assert (copy.references, copy.about("category")) == ((), "Ship")
 
 
+PORT = ("Gull", "port", "Port of anholt")
+SISTERS = [
+    ("Gull_2", "sister ship", "Auk"),
+    ("Gull_2", "sister ship", "Tern"),
+    ("Auk", "cargo", "rye"),
+    ("Skua", "cargo", "salt"),
+]
+IN_ONE_PORT = [("Auk", "port", "Anholt"), ("Gull_2", "port", "Anholt")]
+LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
+
+
 @pytest.mark.parametrize(
-    "subject", ["Gull_2", "Anholt", "Petrel"], ids=["digit", "inside another", "not mentioned"]
+    ("triples", "references", "expected"),
+    [
+        ([PORT], ["The GULL is there."], {"Gull": "Entity 1"}),
+        # A subject with a digit, one inside another entity, and one that is not mentioned.
+        ([("Gull_2", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
+        ([("Anholt", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
+        ([("Petrel", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
+        # It must be in every reference.
+        ([PORT], ["The Gull.", "A gull!"], {"Gull": "Entity 1"}),
+        ([PORT], ["The Gull.", "A ship."], {}),
+        # Display forms are compared, and entities that look alike hide neither.
+        ([('"Gull_Two"', "port", "Anholt")], ["The Gull_Two."], {"Gull Two": "Entity 1"}),
+        ([("Blue_Gull", "port", "x"), ("Blue Gull", "captain", "Ada")], ["The Blue Gull."], {}),
+        # Numbers go by the alphabet, capitals first.
+        (
+            [("oyster", "port", "x"), ("Zander", "port", "y"), ("Eel", "port", "z")],
+            ["Eel, Zander, oyster"],
+            {"Eel": "Entity 1", "Zander": "Entity 2", "oyster": "Entity 3"},
+        ),
+        # Gull 2 has a digit and stays; what is in the pattern of its triple is given back, as
+        # subject and as object, but not its number.
+        ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": "Entity 2"}),
+        (SISTERS, ["Auk and Skua"], {"Skua": "Entity 2"}),
+        # Once Auk is back, Auk and Skua would lie in one port; that was not to be seen before.
+        (
+            [*LED_BY_ONE, ("Auk", "port", "Anholt"), ("Skua", "port", "Anholt")],
+            ["Auk and Skua"],
+            {"Skua": "Entity 2"},
+        ),
+        # A sample that got everything back is left out.
+        (IN_ONE_PORT, ["Auk"], {}),
+    ],
 )
-def test_some_subjects_are_never_hidden(subject: str) -> None:
-    triples = [(subject, "port", "Port of anholt")]
-    assert hidden(triples, "The Gull 2 lies at Anholt.") == {}
-    assert hidden([("Gull", "port", "Port of anholt")], "The GULL is there.") == {
-        "Gull": "Entity 1"
-    }
-
-
-def test_an_entity_must_be_in_every_reference() -> None:
-    triples = [("Gull", "port", "Anholt")]
-    assert hidden(triples, "The Gull.", "A gull!") == {"Gull": "Entity 1"}
-    assert hidden(triples, "The Gull.", "A ship.") == {}
-
-
-def test_display_forms_are_compared_and_shown() -> None:
-    triples = [('"Gull_Two"', "port", "Anholt")]
-    assert hidden(triples, "The Gull_Two.") == {"Gull Two": "Entity 1"}
-
-
-def test_entities_that_look_alike_hide_neither() -> None:
-    triples = [("Blue_Gull", "port", "Anholt"), ("Blue Gull", "captain", "Ada")]
-    assert hidden(triples, "The Blue Gull.") == {}
-
-
-def test_phrases_are_numbered_in_alphabetical_order_capitals_first() -> None:
-    triples = [("oyster", "port", "x"), ("Zander", "port", "y"), ("Eel", "port", "z")]
-    assert list(hidden(triples, "Eel, Zander, oyster").items()) == [
-        ("Eel", "Entity 1"),
-        ("Zander", "Entity 2"),
-        ("oyster", "Entity 3"),
-    ]
-
-
-def test_an_entity_in_the_pattern_of_a_plain_triple_is_given_back_but_not_its_number() -> None:
-    # Gull 2 has a digit and stays, and its port is Anholt too: the first two are given back.
-    triples = [
-        ("Auk", "port", "Anholt"),
-        ("Gull_2", "port", "Anholt"),
-        ("Skua", "cargo", "rye"),
-    ]
-    assert hidden(triples, "Auk and Skua") == {"Skua": "Entity 2"}
-    # And as an object, beside another object of the same subject and predicate.
-    triples = [
-        ("Gull_2", "sister ship", "Auk"),
-        ("Gull_2", "sister ship", "Tern"),
-        ("Auk", "cargo", "rye"),
-        ("Skua", "cargo", "salt"),
-    ]
-    assert hidden(triples, "Auk and Skua") == {"Skua": "Entity 2"}
-
-
-def test_patterns_are_judged_before_anything_is_given_back() -> None:
-    # Once Auk is back, Auk and Skua would lie in one port; but that was not to be seen before.
-    triples = [
-        ("Auk", "captain", "Ada"),
-        ("Gull_2", "captain", "Ada"),
-        ("Auk", "port", "Anholt"),
-        ("Skua", "port", "Anholt"),
-    ]
-    assert hidden(triples, "Auk and Skua") == {"Skua": "Entity 2"}
-
-
-def test_a_sample_that_got_everything_back_is_left_out() -> None:
-    triples = [("Auk", "port", "Anholt"), ("Gull_2", "port", "Anholt")]
-    assert hidden(triples, "Auk") == {}
+def test_which_entities_are_hidden(
+    triples: list[Parts], references: list[str], expected: dict[str, str]
+) -> None:
+    assert list(hidden(triples, *references).items()) == list(expected.items())
 
 
 def place(name: str, **values: str) -> Sample:

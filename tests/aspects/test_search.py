@@ -1,7 +1,5 @@
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -60,40 +58,14 @@ def test_a_pool_that_offers_no_test_sample_is_an_error(given: list[str], method:
 
 
 def test_any_number_of_jobs_finds_the_same(samples: tuple[Sample, ...]) -> None:
-    found = [search(samples, QUICK, seed=4, jobs=jobs) for jobs in (1, 2, None)]
-    assert found[0] == found[1] == found[2]
-
-
-def test_a_search_is_the_same_in_every_process(samples: tuple[Sample, ...]) -> None:
-    script = (
-        "from spor_tasks.core.digests import digest;"
-        "from spor_tasks.corpora.mini import worlds as mini;"
-        "from spor_tasks.aspects import search;"
-        "s = search.Settings(chains=3, moves=3_000, combination_moves=2_000);"
-        "pair = search.systematicity(mini.samples(), s, seed=4, jobs=1);"
-        "print([digest(split.samples) for split in pair.splits])"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    }
-    assert outputs == {f"{digests_of(search(samples, QUICK, seed=4, jobs=1))}\n"}
+    found = [search(samples, QUICK, seed=4, jobs=jobs) for jobs in (1, 2)]
+    assert found[0] == found[1]
 
 
 def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
     # Other numbers on another machine or Python would mean that nobody could check shipped sets.
     pair = search(samples, QUICK, seed=4, jobs=1)
     assert [each[:8] for each in digests_of(pair)] == ["de73a126", "e3a546d0", "03d43385"]
-
-
-def test_another_seed_finds_other_sets(samples: tuple[Sample, ...]) -> None:
-    assert search(samples, QUICK, seed=1, jobs=1) != search(samples, QUICK, seed=2, jobs=1)
 
 
 def test_floors_are_reached_where_there_is_room(samples: tuple[Sample, ...]) -> None:
@@ -118,12 +90,6 @@ def test_floors_are_reached_where_there_is_room(samples: tuple[Sample, ...]) -> 
 
 def pairs(sample: Sample) -> set[frozenset[Any]]:
     return {frozenset((u, v)) for u in sample.units for v in sample.units if u != v}
-
-
-def test_no_sample_without_an_atom_is_in_an_arm(samples: tuple[Sample, ...]) -> None:
-    pair = search(samples, QUICK, seed=0)
-    atoms = {unit for sample in pair.test.samples for unit in sample.units}
-    assert all(atoms.intersection(s.units) for arm in pair.arms for s in arm.samples)
 
 
 def test_a_stricter_limit_is_kept(samples: tuple[Sample, ...]) -> None:

@@ -4,19 +4,12 @@ import pytest
 
 from spor_tasks.aspects.show import Arm, Holder, show
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Split, SplitPair
-from tests.support.strategies import pool
+from tests.support.strategies import pool, sets
 
 ATOM = pool(["ax", "b", "x", "a"])
 COMBINATION = pool(["b", "cab", "x", "ba"])
 TESTS = pool(["bc", "ab"])
-PAIR = SplitPair(
-    "systematicity",
-    "letters",
-    "strict",
-    (Split("atom", ATOM), Split("combination", COMBINATION)),
-    Split("test", TESTS),
-)
+PAIR = sets("systematicity", TESTS, atom=ATOM, combination=COMBINATION)
 
 
 def test_samples_that_hold_most_units_come_first() -> None:

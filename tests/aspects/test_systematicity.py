@@ -1,7 +1,4 @@
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -56,12 +53,6 @@ def test_samples_of_equal_units_enter_the_test_set_together() -> None:
     assert atom == combination == ["a", "b"]
 
 
-def test_the_pair_says_what_it_is() -> None:
-    pair = build(pool(["a", "b", "ab"], corpus="mine"), Settings(), random.Random(0))
-    assert (pair.aspect, pair.corpus, pair.protocol) == ("systematicity", "mine", "strict")
-    assert [split.name for split in pair.splits] == ["atom", "combination", "test"]
-
-
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
 def test_a_pool_that_offers_no_test_sample_is_an_error(words: list[str]) -> None:
     with pytest.raises(SplitError, match="no sample can be tested"):
@@ -87,26 +78,6 @@ def test_the_embedded_corpus_yields_sets_of_a_useful_size(seed: int) -> None:
     assert report.pairs_in_combination > 200
     assert len(pair.test.samples) > 120
     assert all(len(arm.samples) > 300 for arm in pair.arms)
-
-
-def test_a_build_is_the_same_in_every_process() -> None:
-    script = (
-        "import random; from spor_tasks.core.digests import digest;"
-        "from spor_tasks.corpora.mini import worlds as mini;"
-        "from spor_tasks.aspects import systematicity as s;"
-        "pair = s.build(mini.samples(), s.Settings(restarts=3), random.Random(7));"
-        "print([digest(split.samples) for split in pair.splits])"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            check=True,
-            capture_output=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    }
-    assert len(outputs) == 1
 
 
 def test_more_restarts_never_make_the_test_set_smaller() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check
 from spor_tasks.aspects.systematicity import Overlaps, _largest_first
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
-from tests.support.strategies import pools
+from spor_tasks.core.sample import DataUnit, Sample
+from tests.support.strategies import pools, sets
 
 
 def algorithm_1(x: list[frozenset[DataUnit]], order: list[int]) -> tuple[set[int], set[int]]:
@@ -41,13 +41,7 @@ def test_atom_and_test_set_are_those_of_the_pseudocode(pool: tuple[Sample, ...],
 def test_the_invariants_are_counted_as_by_comparing_all_with_all(
     atom: tuple[Sample, ...], combination: tuple[Sample, ...], test: tuple[Sample, ...]
 ) -> None:
-    pair = SplitPair(
-        "systematicity",
-        "letters",
-        "strict",
-        (Split("atom", atom), Split("combination", combination)),
-        Split("test", test),
-    )
+    pair = sets("systematicity", test, atom=atom, combination=combination)
     try:
         report = check.systematicity(pair)
     except SplitError:

@@ -62,13 +62,3 @@ def test_a_leaderboard_and_a_difference_at_once_are_too_much(
     with pytest.raises(SystemExit, match="2"):
         cli.main(["report", "--leaderboard", "--diff", str(runs), str(runs)])
     assert "not allowed with" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", [["report"], ["report", "--leaderboard"]])
-def test_a_folder_that_cannot_be_written_is_an_error(
-    runs: Path, tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    assert cli.main([*command, str(runs), "--out", str(file)]) == 2
-    assert "cannot be written" in capsys.readouterr().err

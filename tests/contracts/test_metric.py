@@ -3,8 +3,6 @@
 import json
 import math
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,10 +14,11 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, Triple
 from spor_tasks.metrics import base
-from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info, scores_of
+from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.prompts.styles import prompt
 from tests.support.classifiers import WordClassifier
+from tests.support.scores import scores_of
 
 
 def _told(name: str | None, units: tuple[DataUnit, ...], *references: str) -> Sample:
@@ -166,17 +165,6 @@ def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch: pytest.M
     with pytest.raises(ConfigError) as caught:
         base.score_infos.__wrapped__()
     assert caught.value.remedy
-
-
-def test_infos_are_there_without_anything_heavy() -> None:
-    script = (
-        "import sys; from spor_tasks.metrics.base import score_info; score_info('parent');"
-        "print({'torch', 'lm_eval', 'transformers', 'datasets', 'scipy'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
 
 
 # --- What is measured -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import SplitError
 from spor_tasks.report import browser, leaderboard_text, render
 from spor_tasks.report.model_card import model_index_yaml
-from tests.support.damage import LONG_NAME
+from tests.support.damage import LONG_NAME, SOAK
 from tests.support.result_files import SAMPLE, reported, result_content, sample_row, write_run
 from tests.support.strategies import VALUES, changed, places
 
@@ -41,14 +41,14 @@ def report_of(result: bytes, samples: bytes) -> report.Report:
     return found
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(st.sampled_from(list(places(RESULT))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_result(path: tuple[str, ...], value: object) -> None:
     bad = changed(RESULT, path, value)
     report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(
     st.sampled_from(list(ARMS)),
     st.sampled_from(["main", "cwio", "n3", "n9", "", None]),
@@ -70,7 +70,7 @@ def test_any_part_of_any_aspect(aspect: str, part: str | None, corpus: str, prot
     assert kinds <= {"scores-only", "samples"} if known else kinds == {"schema"}
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(
     st.text(st.characters(), max_size=9)
     | st.sampled_from(["/", "..", "../x", "", "a/../b", LONG_NAME])
@@ -81,14 +81,14 @@ def test_any_name_of_a_task(name: str) -> None:
     assert len(found.tables[0].rows) == 2
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(st.sampled_from(list(places(ROW))), VALUES | st.just(...))
 def test_any_value_anywhere_in_a_sample(path: tuple[str, ...], value: object) -> None:
     bad = changed(ROW, path, value)
     report_of(json.dumps(RESULT).encode(), json.dumps(bad).encode())
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(st.integers(0, len(json.dumps(RESULT))), st.binary(max_size=4))
 def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
     found = report_of(json.dumps(RESULT).encode()[:end] + rest, json.dumps(ROW).encode())
@@ -96,7 +96,7 @@ def test_a_result_that_ends_anywhere(end: int, rest: bytes) -> None:
         assert {problem.kind for problem in found.problems} >= {"unreadable"}
 
 
-@settings(max_examples=50)
+@settings(max_examples=25 * SOAK)
 @given(st.integers(0, len(json.dumps(ROW))), st.binary(max_size=4))
 def test_samples_that_end_anywhere(end: int, rest: bytes) -> None:
     report_of(json.dumps(RESULT).encode(), json.dumps(ROW).encode()[:end] + rest)

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import json
 import os
 import sys
 import tempfile
@@ -248,11 +247,6 @@ def test_a_manifest_comes_back_with_its_schema(tmp_path: Path) -> None:
     assert folders.read_manifest(tmp_path) == {"schema": 1, "seed": 3}
 
 
-def test_a_folder_without_a_manifest_is_not_finished(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="is not a finished folder"):
-        folders.read_manifest(tmp_path)
-
-
 @pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])
 def test_a_manifest_of_another_schema_or_a_damaged_one_is_refused(
     tmp_path: Path, content: str
@@ -261,8 +255,3 @@ def test_a_manifest_of_another_schema_or_a_damaged_one_is_refused(
     with pytest.raises(ResultError) as caught:
         folders.read_manifest(tmp_path)
     assert caught.value.where == str(tmp_path / folders.MANIFEST)
-
-
-def test_a_manifest_is_plain_json(tmp_path: Path) -> None:
-    folders.write_manifest(tmp_path, {"seed": 3})
-    assert json.loads((tmp_path / folders.MANIFEST).read_bytes())["seed"] == 3

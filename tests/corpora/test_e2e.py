@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core import codec, files
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
-from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.e2e import reader as e2e
 
 FISH = "name[Gull], food[Fish], customer rating[5 out of 5]"
@@ -153,29 +151,3 @@ def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Pat
     with pytest.raises(CorpusError, match="not the published file") as caught:
         e2e.read_train(tmp_path)
     assert caught.value.where == str(path)
-
-
-@pytest.mark.real_data
-def test_the_training_set_has_the_published_size(data_dir: Path) -> None:
-    train = e2e.read_train(data_dir)
-    assert (len(train), sum(len(sample.references) for sample in train)) == (6_735, 17_029)
-    rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in train)
-    assert sources.blob_id(rows) == sources.files()[e2e.TRAIN_FILTERED].blob
-
-
-@pytest.mark.real_data
-def test_the_test_set_is_the_published_one_sample_by_sample(data_dir: Path) -> None:
-    path = "dataset_e2e/test/test_e2e_order-invariance_performance/dataset.jsonl"
-    published = jsonl.parse_samples(sources.read_published(path, data_dir), "e2e", where=path)
-    assert len(published) == 1_635
-    assert e2e.read_test(data_dir) == published
-    assert len(e2e.read_parts("devel", folder=data_dir)) == 807
-
-
-@pytest.mark.real_data
-def test_there_are_45_pairs_7_attributes_and_34_names(data_dir: Path) -> None:
-    everything = e2e.read_train(data_dir) + e2e.read_test(data_dir)
-    pairs = {unit for sample in everything for unit in sample.units}
-    assert len(pairs) == 45
-    assert len({pair[0] for pair in pairs}) == 7
-    assert len({sample.about("name") for sample in everything}) == 34

@@ -9,6 +9,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Triple, hidden_of, orders_of
 from spor_tasks.corpora import jsonl
+from tests.support.samples import read_samples
 
 SHIP = {"data": [["Gull", "home port", "Ålborg"]], "texts": ["The Gull lies at Ålborg."]}
 CAFE = {"name": "Gull", "data": [["food", "fish"]], "texts": ["Fish at Gull.", "Gull: fish."]}
@@ -36,7 +37,7 @@ def write(path: Path, *rows: object) -> Path:
 
 
 def test_triples_are_read(tmp_path: Path) -> None:
-    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
+    (sample,) = read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
     assert sample.corpus == "ships"
     assert sample.units == (Triple("Gull", "home port", "Ålborg"),)
     assert sample.references == ("The Gull lies at Ålborg.",)
@@ -44,27 +45,27 @@ def test_triples_are_read(tmp_path: Path) -> None:
 
 
 def test_pairs_are_read_with_the_name_or_without_one(tmp_path: Path) -> None:
-    (nameless,) = jsonl.read_samples(write(tmp_path / "own.jsonl", NAMELESS), "cafes")
+    (nameless,) = read_samples(write(tmp_path / "own.jsonl", NAMELESS), "cafes")
     assert nameless.about("name") is None
     assert nameless.units == (AttributeValue("food", "fish"),)
-    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", CAFE), "cafes")
+    (sample,) = read_samples(write(tmp_path / "own.jsonl", CAFE), "cafes")
     assert sample.about("name") == "Gull"
     assert sample.units == (AttributeValue("food", "fish"),)
     assert sample.references == ("Fish at Gull.", "Gull: fish.")
 
 
 def test_orders_are_read(tmp_path: Path) -> None:
-    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", ORDERED), "cafes")
+    (sample,) = read_samples(write(tmp_path / "own.jsonl", ORDERED), "cafes")
     assert orders_of(sample).inputs == ((1, 0), (0, 1))
     assert orders_of(sample).references == ((0, 1), (1, 0))
     unordered = {field: ORDERED[field] for field in ("name", "data", "texts")}
-    (plain,) = jsonl.read_samples(write(tmp_path / "own.jsonl", unordered), "cafes")
+    (plain,) = read_samples(write(tmp_path / "own.jsonl", unordered), "cafes")
     assert plain.id == sample.id
 
 
 def test_what_is_hidden_is_read_and_no_texts_are_asked_for(tmp_path: Path) -> None:
-    (entity,) = jsonl.read_samples(write(tmp_path / "own.jsonl", ENTITY), "own")
-    (value,) = jsonl.read_samples(write(tmp_path / "own.jsonl", VALUE), "own")
+    (entity,) = read_samples(write(tmp_path / "own.jsonl", ENTITY), "own")
+    (value,) = read_samples(write(tmp_path / "own.jsonl", VALUE), "own")
     assert hidden_of(entity).phrases == (("Gull", "Entity 1"),)
     assert hidden_of(value).phrases == (("price range", "more than Value A"),)
     assert (value.about("name"), entity.references, value.references) == ("Gull", (), ())
@@ -72,22 +73,20 @@ def test_what_is_hidden_is_read_and_no_texts_are_asked_for(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("row", [SHIP, CAFE, NAMELESS, ORDERED, ENTITY, VALUE, HIDDEN_NAMELESS])
 def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: dict[str, object]) -> None:
-    (sample,) = jsonl.read_samples(write(tmp_path / "own.jsonl", row), "own")
+    (sample,) = read_samples(write(tmp_path / "own.jsonl", row), "own")
     assert list(to_row(sample).items()) == list(row.items())
 
 
 def test_a_category_is_read_and_changes_no_id(tmp_path: Path) -> None:
-    (plain,) = jsonl.read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
-    (sample,) = jsonl.read_samples(
-        write(tmp_path / "own.jsonl", {**SHIP, "category": "Ship"}), "ships"
-    )
+    (plain,) = read_samples(write(tmp_path / "own.jsonl", SHIP), "ships")
+    (sample,) = read_samples(write(tmp_path / "own.jsonl", {**SHIP, "category": "Ship"}), "ships")
     assert sample.about("category") == "Ship"
     assert sample.id == plain.id
 
 
 def test_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "own.jsonl", SHIP, {**SHIP, "input_order_1": [0], "note": None})
-    first, second = jsonl.read_samples(path, "ships")
+    first, second = read_samples(path, "ships")
     assert first.units == second.units
     assert first.id != second.id
 
@@ -157,19 +156,19 @@ def test_a_bad_row_is_named_with_line_and_field(
 ) -> None:
     path = write(tmp_path / "own.jsonl", before, row)
     with pytest.raises(CorpusError, match=fault) as caught:
-        jsonl.read_samples(path, "own")
+        read_samples(path, "own")
     assert caught.value.where == f"{path}:2"
 
 
 @pytest.mark.parametrize("unit", [["Gull"], ["Gull", "food", "fish", "today"]])
 def test_the_first_unit_decides_between_triples_and_pairs(tmp_path: Path, unit: list[str]) -> None:
     with pytest.raises(CorpusError, match=rf"must have 2 or 3 strings, not {len(unit)}"):
-        jsonl.read_samples(write(tmp_path / "own.jsonl", {"data": [unit], "texts": ["A"]}), "own")
+        read_samples(write(tmp_path / "own.jsonl", {"data": [unit], "texts": ["A"]}), "own")
 
 
 def test_a_file_without_samples_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="has no samples") as caught:
-        jsonl.read_samples(write(tmp_path / "own.jsonl"), "own")
+        read_samples(write(tmp_path / "own.jsonl"), "own")
     assert caught.value.where == str(tmp_path / "own.jsonl")
 
 

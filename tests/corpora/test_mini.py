@@ -1,4 +1,3 @@
-import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +6,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from spor_tasks.core import digests
-from spor_tasks.core.sample import Sample, SampleMaker, Triple
+from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.mini import worlds as mini
 from spor_tasks.corpora.webnlg import reader as webnlg
-from spor_tasks.text.normalize import display, words_of_identifier
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +57,7 @@ def test_what_is_written_reads_back_as_the_corpus(
 
 
 def test_training_and_test_samples_are_those_of_the_corpus(corpus: tuple[Sample, ...]) -> None:
-    train, test = mini.read_train(), mini.read_test()
-    assert train == corpus[: len(train)]
-    known = {unit for sample in train for unit in sample.units}
-    assert [s for s in corpus[len(train) :] if known.issuperset(s.units)] == list(test)
+    assert mini.corpus().samples == corpus
 
 
 def test_the_files_lie_as_in_a_webnlg_release(tmp_path: Path) -> None:
@@ -89,66 +84,3 @@ def test_entries_are_described_as_in_a_webnlg_release(tmp_path: Path) -> None:
     assert shapes["(X (X) (X))", "sibling"] > 50
     assert shapes["(X (X (X)))", "chain"] > 50
     assert shapes["(X (X) (X (X)))", "mixed"] > 20
-
-
-def test_every_fact_of_the_world_has_a_sample_of_its_own(corpus: tuple[Sample, ...]) -> None:
-    singles = [sample.units[0] for sample in corpus if len(sample.units) == 1]
-    assert Counter(singles) == Counter(
-        Triple(fact.subject, words_of_identifier(fact.predicate), fact.object)
-        for fact in mini.world()
-    )
-
-
-def test_samples_have_one_to_five_triples_and_no_two_the_same(corpus: tuple[Sample, ...]) -> None:
-    sizes = Counter(len(sample.units) for sample in corpus)
-    assert sizes == {1: 331, 2: 500, 3: 400, 4: 250, 5: 150}
-    assert len({frozenset(sample.units) for sample in corpus}) == len(corpus)
-
-
-def test_references_are_different_and_name_everything(corpus: tuple[Sample, ...]) -> None:
-    for sample in corpus:
-        assert len(set(sample.references)) == 3
-        for text in sample.references:
-            for unit in sample.units:
-                assert display(unit[0]) in text
-                assert display(unit[-1]).lower() in text.lower()
-
-
-def test_references_of_several_facts_are_more_than_sentences_in_a_row(
-    corpus: tuple[Sample, ...],
-) -> None:
-    texts = [text for sample in corpus if len(sample.units) > 1 for text in sample.references]
-    fewer = [text for text in texts if any(word in text for word in (" and ", " which ", " who "))]
-    assert len(fewer) > len(texts) / 2
-    assert sum(", who " in text or ", which " in text for text in texts) > len(texts) / 4
-
-
-def test_a_fact_has_three_wordings() -> None:
-    rng = random.Random(0)
-    facts = [mini.Fact("Grey_Whale", "captain", "Ada_Stone")]
-    assert {mini.verbalize(facts, rng) for _ in range(100)} == {
-        "Grey Whale is led by Ada Stone.",
-        "Grey Whale sails under Ada Stone.",
-        "Ada Stone commands Grey Whale.",
-    }
-
-
-def test_facts_of_one_subject_and_of_its_object_share_a_sentence() -> None:
-    rng = random.Random(0)
-    facts = [
-        mini.Fact("Grey_Whale", "cargo", "salt"),
-        mini.Fact("Grey_Whale", "captain", "Ada_Stone"),
-        mini.Fact("Ada_Stone", "instrument", "the_harp"),
-    ]
-    wordings = {mini.verbalize(facts, rng) for _ in range(10_000)}
-    assert {
-        "Grey Whale carries salt and is led by Ada Stone, who plays the harp.",
-        "Grey Whale, which is full of salt, sails under Ada Stone, who practises the harp.",
-        "Ada Stone plays the harp. Grey Whale carries salt. Ada Stone commands the ship.",
-    } <= wordings
-
-
-def test_the_world_says_one_thing_of_each_thing_per_predicate() -> None:
-    facts = mini.world()
-    assert len({(fact.subject, fact.predicate) for fact in facts}) == len(facts)
-    assert all(fact.subject != fact.object for fact in facts)

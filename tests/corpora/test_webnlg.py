@@ -1,15 +1,13 @@
 """The XML reader on XML of our own, and the real corpus against what was published."""
 
 import io
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from spor_tasks.core import codec, files
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import Sample, SampleMaker, Triple
-from spor_tasks.corpora import jsonl, sources
+from spor_tasks.corpora import sources
 from spor_tasks.corpora.webnlg import reader as webnlg
 
 ENTRY = """
@@ -143,53 +141,3 @@ def test_a_folder_without_the_corpus_names_the_first_missing_file(tmp_path: Path
     with pytest.raises(CorpusError, match="is missing") as caught:
         webnlg.read_train(tmp_path)
     assert caught.value.where == str(tmp_path / sources.under("webnlg3.0/train")[0])
-
-
-@pytest.fixture(scope="module")
-def train(data_dir: Path) -> tuple[Sample, ...]:
-    return webnlg.read_train(data_dir)
-
-
-@pytest.fixture(scope="module")
-def unfiltered(data_dir: Path) -> tuple[Sample, ...]:
-    return webnlg.read_parts("dev", "test", folder=data_dir)
-
-
-@pytest.mark.real_data
-def test_the_training_set_is_the_published_one_byte_for_byte(train: tuple[Sample, ...]) -> None:
-    assert len(train) == 13_211
-    assert sum(len(sample.references) for sample in train) == 35_426
-    assert len({sample.about("category") for sample in train}) == 16
-    rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in train)
-    published = sources.files()[
-        "dataset_webnlg/train/train_webnlg_order-invariance_original/dataset.jsonl"
-    ]
-    assert sources.blob_id(rows) == published.blob
-
-
-@pytest.mark.real_data
-def test_the_test_set_is_the_published_one_sample_by_sample(
-    data_dir: Path, train: tuple[Sample, ...]
-) -> None:
-    path = "dataset_webnlg/test/test_webnlg_order-invariance_performance/dataset.jsonl"
-    published = jsonl.parse_samples(sources.read_published(path, data_dir), "webnlg", where=path)
-    test = webnlg.read_test(data_dir)
-    assert len(published) == 2_179
-    assert [(s.id, s.units, s.references) for s in test] == [
-        (s.id, s.units, s.references) for s in published
-    ]
-    assert Counter(len(sample.units) for sample in test) == dict(
-        enumerate((423, 414, 453, 413, 322, 82, 72), start=1)
-    )
-    assert len({unit for sample in train + test for unit in sample.units}) == 3_873
-    assert len({sample.id for sample in train + test}) == 13_211 + 2_179
-
-
-@pytest.mark.real_data
-def test_the_filters_keep_1637_of_dev_and_542_of_test_and_strictly_2140(
-    train: tuple[Sample, ...], unfiltered: tuple[Sample, ...]
-) -> None:
-    dev, test = unfiltered[:1_667], unfiltered[1_667:]
-    assert len(webnlg.keep_known(dev, train)) == 1_637
-    assert len(webnlg.keep_known(test, train)) == 542
-    assert len(webnlg.keep_known(unfiltered, train, "strict")) == 2_140

@@ -1,7 +1,9 @@
-"""A process of several that evaluate together: `accelerate launch … one_of_several.py BASE OUT`."""
+"""Two processes that evaluate together, as `accelerate launch` starts them: BASE OUT PORT."""
 
 import json
+import os
 import sys
+import traceback
 from pathlib import Path
 
 import torch
@@ -39,5 +41,27 @@ def main(base: str, out: Path) -> None:
     (out / f"process_{model.rank}_of_{model.world_size}").write_text("")
 
 
+def start(rank: int, port: str) -> int:
+    """Start the process of a rank, which tells by its exit status that it came to its end."""
+    if child := os.fork():
+        return child
+    status = 1
+    try:
+        ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2}
+        os.environ |= {name: str(value) for name, value in ranks.items()}
+        os.environ |= {
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port,
+            "ACCELERATE_USE_CPU": "true",
+        }
+        main(sys.argv[1], Path(sys.argv[2]))
+        status = 0
+    except BaseException:  # noqa: BLE001 - a child must not go on as its parent
+        traceback.print_exc()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    children = [start(rank, sys.argv[3]) for rank in range(2)]
+    ends = [os.waitpid(child, 0)[1] for child in children]
+    sys.exit(any(ends))

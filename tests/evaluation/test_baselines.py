@@ -2,11 +2,9 @@
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import (
     AttributeValue,
     Orders,
@@ -15,7 +13,6 @@ from spor_tasks.core.sample import (
     orders_of,
     without_first_reference,
 )
-from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Training, copy_input, nearest
 
 ALONE = [
@@ -93,9 +90,3 @@ def test_a_held_out_reference_takes_its_order_along() -> None:
     rest = without_first_reference(sample)
     assert (rest.references, orders_of(rest).references) == (("b",), ((1, 0),))
     assert rest.id == sample.id
-
-
-def test_an_unknown_baseline_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ConfigError, match="there is no baseline 'copy'") as caught:
-        baselines.find("copy")
-    assert "copy-input, copy-demonstrations" in str(caught.value.remedy)

@@ -6,7 +6,7 @@ import shutil
 import string
 from collections import Counter
 from collections.abc import Callable
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,71 +98,34 @@ def model(checkpoint: Callable[..., Path], lora: Callable[[str], Path]) -> Calla
     return build
 
 
-each_setting = [
-    pytest.mark.parametrize("batch_size", [1, 8]),
-    pytest.mark.parametrize("decoding", DECODINGS),
-    pytest.mark.parametrize("kind", KINDS),
-]
-
-
-def in_each_setting(test: Callable[..., None]) -> Callable[..., None]:
-    return reduce(lambda marked, mark: mark(marked), each_setting, test)
-
-
-@in_each_setting
+@pytest.mark.parametrize("decoding", DECODINGS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_outputs_are_those_of_plain_generate(
-    kind: str,
-    decoding: str,
-    batch_size: int,
-    model: Callable[..., SporHF],
-    plain: Callable[..., Plain],
+    kind: str, decoding: str, model: Callable[..., SporHF], plain: Callable[..., Plain]
 ) -> None:
-    expected, lengths = plain(kind, decoding)
-    assert len(set(expected)) > len(PROMPTS) / 3, "outputs that hardly differ show nothing"
+    """Of one prompt and of eight at a time, with an adapter, and up to a string to stop at."""
+
+    def generate(model: SporHF, *until: str, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
+        settings = {**DECODINGS[decoding], "max_gen_toks": NEW_TOKENS, "until": list(until)}
+        found = model.generate_until(requests(prompts, **settings), disable_tqdm=True)
+        return list(found)
+
+    texts, lengths = plain(kind, decoding)
+    assert len(set(texts)) > len(PROMPTS) / 3, "outputs that hardly differ show nothing"
     assert min(lengths) < NEW_TOKENS / 2 < max(lengths), "some must end early, some must not"
-    actual = model(kind, batch_size).generate_until(
-        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[]),
-        disable_tqdm=True,
-    )
-    assert expected == actual
+    batched = model(kind, 8)
+    assert generate(batched) == texts
+    assert generate(model(kind, 1), prompts=PROMPTS[:8]) == texts[:8]
 
-
-@in_each_setting
-def test_outputs_with_an_adapter_are_those_of_plain_generate(
-    kind: str,
-    decoding: str,
-    batch_size: int,
-    model: Callable[..., SporHF],
-    plain: Callable[..., Plain],
-) -> None:
-    expected, lengths = plain(kind, decoding, adapted=True)
-    assert expected != plain(kind, decoding).texts, "an adapter that changes nothing shows nothing"
+    adapted, lengths = plain(kind, decoding, adapted=True)
+    assert adapted != texts, "an adapter that changes nothing shows nothing"
     assert min(lengths) < max(lengths)
-    actual = model(kind, batch_size, adapted=True).generate_until(
-        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[]),
-        disable_tqdm=True,
-    )
-    assert expected == actual
+    assert generate(model(kind, 8, adapted=True)) == adapted
 
-
-@in_each_setting
-def test_texts_end_before_a_stop_string(
-    kind: str,
-    decoding: str,
-    batch_size: int,
-    model: Callable[..., SporHF],
-    plain: Callable[..., Plain],
-) -> None:
-    unstopped = plain(kind, decoding).texts
-    stop = max(string.printable, key=lambda char: sum(char in text for text in unstopped))
+    stop = max(string.printable, key=lambda char: sum(char in text for text in texts))
     stopped = plain(kind, decoding, stop).texts
     assert 1 < sum(stop in text for text in stopped) < len(PROMPTS)
-    expected = [text.split(stop)[0] for text in stopped]
-    actual = model(kind, batch_size).generate_until(
-        requests(PROMPTS, **DECODINGS[decoding], max_gen_toks=NEW_TOKENS, until=[stop]),
-        disable_tqdm=True,
-    )
-    assert expected == actual
+    assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
 
 
 def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) -> None:

@@ -1,6 +1,5 @@
 """A file of outputs is scored: every field of the evidence, every fault with its line."""
 
-import gzip
 import json
 import math
 from collections.abc import Callable
@@ -13,12 +12,12 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
-from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric
 from spor_tasks.metrics.facts import Facts
 from tests.support import golden
 from tests.support.classifiers import WordClassifier
+from tests.support.samples import read_samples
 
 Row = dict[str, Any]
 
@@ -175,7 +174,7 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
     assert (result.samples, result.comparisons) == (2, {})
-    assert result.samples_sha256 == digest(jsonl.read_samples(file, "webnlg"))
+    assert result.samples_sha256 == digest(read_samples(file, "webnlg"))
     signed = {score.name: score.signature for score in result.scores}
     for name in ("parent", "parent_full_table"):
         assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
@@ -300,23 +299,9 @@ def test_a_file_that_ends_in_half_a_line_or_in_none_is_named(tmp_path: Path, end
     assert caught.value.where == f"{file}:2"
 
 
-def test_a_last_line_without_a_line_end_is_whole(tmp_path: Path) -> None:
-    file = tmp_path / "outputs.jsonl"
-    file.write_text(json.dumps(SHIP))
-    assert scoring.score(file, "parent", "webnlg").samples == 1
-
-
 def test_an_empty_file_is_an_error_and_no_score(write: Write) -> None:
     with pytest.raises(CorpusError, match="holds no row"):
         scoring.score(write(), "parent", "webnlg")
-
-
-def test_gzip_is_read_whatever_the_file_is_called(tmp_path: Path, write: Write) -> None:
-    file = tmp_path / "packed"
-    file.write_bytes(gzip.compress(write(SHIP).read_bytes()))
-    assert scoring.score(file, "parent", "webnlg") == scoring.score(
-        tmp_path / "outputs.jsonl", "parent", "webnlg"
-    )
 
 
 @pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "totto")])
@@ -337,12 +322,6 @@ def test_every_metric_is_measured_with_those_that_correct_it(write: Write) -> No
     assert found["parent"] == {f"parent{table}{side}" for table in TABLES for side in SIDES}
     assert found["parent_full_table"] == {f"parent_full_table{side}" for side in SIDES}
     assert found["empty"] == {"empty"}
-
-
-def test_evidence_that_cannot_be_written_is_an_error(write: Write) -> None:
-    file = write(SHIP)
-    with pytest.raises(ConfigError, match="cannot be written"):
-        scoring.score(file, "parent", "webnlg", per_sample=file / "below.jsonl")
 
 
 GOLDEN = {

@@ -37,15 +37,15 @@ def manager(folder: Path) -> TaskManager:
 
 def test_exported_tasks_give_the_numbers_of_our_own(mini: Path) -> None:
     ours, theirs = ScriptedLM(half_right), ScriptedLM(half_right)
-    expected = evaluate(ours, "spor_mini")
-    actual = evaluate(theirs, "spor_mini", manager=manager(mini))
+    expected = evaluate(ours, "spor_mini", limit=50)
+    actual = evaluate(theirs, "spor_mini", manager=manager(mini), limit=50)
     assert repr(expected["results"]) == repr(actual["results"]), "NaN is not equal to itself"
     assert expected["n-samples"] == actual["n-samples"]
     assert expected["versions"] == actual["versions"]
     assert [request.args for request in ours.requests] == [
         request.args for request in theirs.requests
     ]
-    assert len(ours.requests) > 1000
+    assert len(ours.requests) > 300
 
 
 def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_released_sets_and_their_groups_are_exported_and_no_more(released: P
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize("name", RELEASED)
+@pytest.mark.parametrize("name", ["spor_order_invariance_e2e_main", "spor_systematicity_webnlg"])
 def test_exported_prompts_of_the_real_tasks_are_ours(released: Path, name: str) -> None:
     lines = "".join(
         prompt + "\n" for prompt in prompts(manager(released).load(name)["tasks"][name])

@@ -1,5 +1,6 @@
 """Filters in tasks: what is cut before scoring, that results say so, and filters that are wrong."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,14 @@ def text_of(request: Instance) -> str:
     return str(request.doc["references"][0])
 
 
-def run(task: str, prefix: str = "", *, chat: bool = False, **metadata: object) -> dict[str, Any]:
-    """Evaluate a model that writes references after a prefix, and more after them."""
+def run(
+    task: str, prefixes: Sequence[str] = ("",), *, chat: bool = False, **metadata: object
+) -> dict[str, Any]:
+    """Evaluate a model that writes references after prefixes in turn, and more after them."""
     model = (ChatLM if chat else ScriptedLM)(
-        lambda request: f"{prefix}{text_of(request)}\nAnd on it goes."
+        lambda request: (
+            f"{prefixes[request.doc_id % len(prefixes)]}{text_of(request)}\nAnd on it goes."
+        )
     )
     manager = task_files.manager(None, **metadata)
     return evaluate(model, task, manager=manager, limit=5, apply_chat_template=chat)
@@ -73,7 +78,6 @@ def test_lm_eval_knows_every_filter(name: str) -> None:
     assert found == [[FILTERS[name]("a:\nb"), FILTERS[name]("</think>c")], [""]]
 
 
-@pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize(
     ("task", "settings"),
     [
@@ -85,21 +89,21 @@ def test_lm_eval_knows_every_filter(name: str) -> None:
     ],
 )
 def test_of_untuned_models_reasoning_and_preambles_are_not_scored(
-    task: str, settings: dict[str, Any], prefix: str
+    task: str, settings: dict[str, Any]
 ) -> None:
-    expected, found = run(task, **settings), run(task, prefix, **settings)
+    expected, found = run(task, **settings), run(task, PREFIXES, **settings)
     assert found["results"] == expected["results"]
     assert scored(found, task) == scored(expected, task)
     assert chain(found, task) == OF_UNTUNED
-    rows = found["samples"][task]
-    assert all(text.startswith(prefix) for row in rows for [text] in row["resps"])
+    for row, prefix in zip(found["samples"][task], PREFIXES, strict=True):
+        assert all(text.startswith(prefix) for [text] in row["resps"])
 
 
 def test_of_tuned_models_the_first_line_is_scored_whatever_it_is() -> None:
-    found = run(PLAIN, "<think>\n")
+    found = run(PLAIN, ["<think>\n"])
     assert chain(found, PLAIN) == OF_TUNED
     assert set(scored(found, PLAIN)) == {"<think>"}
-    assert run(PLAIN, "\n \n")["results"] == run(PLAIN)["results"]
+    assert run(PLAIN, ["\n \n"])["results"] == run(PLAIN)["results"]
 
 
 def test_what_was_scored_has_the_metric_keys_that_it_always_had() -> None:

@@ -21,6 +21,7 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import plan, task_files
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import reading
+from tests.support.result_files import adapter_manifest
 
 MINI = "spor_systematicity_mini"
 
@@ -51,25 +52,18 @@ def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> di
     )
 
 
-def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
+def manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
     pair = named.load("systematicity", "mini")
-    return {
-        "kind": "adapter",
-        "aspect": pair.aspect,
-        "corpus": pair.corpus,
+    facts = {
         "protocol": pair.protocol,
         "test_sha256": digest(pair.test.samples),
         "arm": "combination",
         "arm_sha256": digest(pair.arms[1].samples),
         "violations": ["2 atoms do not occur in Atom"],
         "pairs": 36,
-        "seed": 7,
         "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
-        "prompt_style": "causal",
-        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
-        "adapter_sha256": digest_weights(adapter),
-        **changes,
     }
+    return adapter_manifest(adapter, base, **facts | changes)
 
 
 # --- What a model is shown ------------------------------------------------------------------------
@@ -208,7 +202,7 @@ def adapter(tmp_path: Path, checkpoint: Callable[..., Path]) -> Path:
     model = transformers.AutoModelForCausalLM.from_pretrained(base)
     folder = tmp_path / "adapter"
     peft.get_peft_model(model, peft.LoraConfig(r=2, task_type="CAUSAL_LM")).save_pretrained(folder)
-    write_manifest(folder, adapter_manifest(folder, base))
+    write_manifest(folder, manifest(folder, base))
     return folder
 
 
@@ -218,7 +212,7 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
     (result,) = reading.read(file)
-    assert result.adapter == reading.Adapter("combination", 7, digest_weights(adapter))
+    assert result.adapter == reading.Adapter("combination", 3, digest_weights(adapter))
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
     assert facts["violations"] == ["2 atoms do not occur in Atom"]
     assert facts["pairs"] == 36
@@ -230,7 +224,7 @@ def test_an_adapter_that_was_trained_on_another_split_is_refused_unless_that_is_
 ) -> None:
     base = checkpoint()
     changed = {"corpus": "webnlg", "arm_sha256": "0" * 64}
-    write_manifest(adapter, adapter_manifest(adapter, base, **changed))
+    write_manifest(adapter, manifest(adapter, base, **changed))
     arguments = {"pretrained": str(base), "peft": str(adapter)}
     with pytest.raises(
         ConfigError, match="was trained on combination of systematicity webnlg, SHA-256 000"
@@ -246,7 +240,7 @@ def test_an_adapter_serves_every_task_whose_split_has_its_arm(
     base = checkpoint()
     original = named.load("order_invariance", "mini", part="main").arms[0]
     changed = {"arm": original.name, "arm_sha256": digest(original.samples)}
-    write_manifest(adapter, adapter_manifest(adapter, base, **changed))
+    write_manifest(adapter, manifest(adapter, base, **changed))
     arguments = {"pretrained": str(base), "peft": str(adapter)}
     for task in ("order_invariance_mini_cwio", "rule_learnability_mini"):
         assert load(f"spor_{task}", **arguments)

@@ -11,6 +11,7 @@ import lm_eval
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.support.damage import SOAK
 
 UPSTREAM = REPOSITORY / "docs" / "upstream"
 
@@ -29,6 +30,12 @@ def patched(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_patch_fits_the_installed_release(patched: Path) -> None:
+    mended, installed = patched / "lm_eval" / "models", Path(lm_eval.__file__).parent / "models"
+    assert (mended / "huggingface.py").read_bytes() != (installed / "huggingface.py").read_bytes()
+
+
+@pytest.mark.skipif(SOAK == 1, reason="it takes half a minute: SPOR_SOAK is not set")
 def test_the_patch_mends_what_the_reproduction_shows(patched: Path) -> None:
     paths = [str(patched), os.environ.get("PYTHONPATH", "")]
     environment = {

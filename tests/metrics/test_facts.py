@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
@@ -92,23 +90,6 @@ def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str)
     classifier = WordClassifier()
     assert Facts(classifier).judge(sample(PORT, PORT), output) == (0.0, 0.0)
     assert classifier.asked == [[]]
-
-
-UNITS = st.lists(st.sampled_from([PORT, FOOD, AttributeValue("area", "quayside")]), min_size=1)
-OUTPUTS = st.sampled_from(["", "Basque food.", "By the quayside.", "A C", "Basque A quayside"])
-
-
-@given(st.lists(st.tuples(UNITS, OUTPUTS)))
-def test_many_outputs_are_asked_about_at_once_and_judged_as_each_alone(
-    cases: list[tuple[list[DataUnit], str]],
-) -> None:
-    samples, outputs = [sample(*units) for units, _ in cases], [output for _, output in cases]
-    classifier = WordClassifier()
-    metric = Facts(classifier)
-    together = metric.measure(samples, [(output,) for output in outputs])
-    assert len(classifier.asked) == 1
-    assert together == [metric.judge(*pair) for pair in zip(samples, outputs, strict=True)]
-    assert [len(told) for told in together] == [len(units) for units, _ in cases]
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -14,10 +14,11 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import copy_rule
-from spor_tasks.metrics.base import Metric, Score, Texts, scores_of
+from spor_tasks.metrics.base import Metric, Score, Texts
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import Parent
+from tests.support.scores import scores_of
 
 # Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
 anything = st.text(st.characters(exclude_categories=()), max_size=40)

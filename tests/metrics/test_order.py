@@ -1,16 +1,11 @@
 """Order invariance and CWIO, on an invented sample and on what the published evaluation says."""
 
-import math
-from pathlib import Path
-from typing import Any
-
 import pytest
 from scipy import stats
 
-from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
-from spor_tasks.metrics.base import scores_of
+from spor_tasks.core.sample import AttributeValue, Orders, Sample, Triple
 from spor_tasks.metrics.order import Cwio, OrderInvariance, kendall
-from tests.support import golden
+from tests.support.scores import scores_of
 
 # Told as harbour, then leader, then sea by its only reference.
 SAMPLE = Sample(
@@ -122,50 +117,3 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
     assert scores["cwio_located"].value == pytest.approx((0 + 1 / 3) / 2)
     assert (scores["cwio_located"].n, scores["cwio_located"].unscored) == (3, 1)
     assert scores["cwio_located_share"].value == 75.0
-
-
-def test_nothing_located_is_nan_beside_a_share_of_zero() -> None:
-    scores = {s.name: s for s in scores_of(Cwio(), [Cwio().judge(SAMPLE, "")])}
-    assert math.isnan(scores["cwio_located"].value)
-    assert scores["cwio_located_share"].value == 0.0
-
-
-def _sample(row: dict[str, Any]) -> Sample:
-    unit: type[DataUnit] = AttributeValue if "name" in row else Triple
-    return Sample(
-        id="",
-        corpus="",
-        units=tuple(unit(*parts) for parts in row["data"]),
-        references=(),
-        context={"name": row["name"]} if "name" in row else {},
-        challenge=Orders(((), ()), tuple(map(tuple, row.get("output_order", ())))),
-    )
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(("corpus", "rows"), [("webnlg", 390), ("e2e", 203)])
-def test_every_published_verdict_on_order_is_reached(
-    golden_dir: Path, corpus: str, rows: int
-) -> None:
-    for row in golden.read(golden_dir, f"order_{corpus}", rows=rows):
-        evidence = OrderInvariance().judge(_sample(row), row["output_1"], row["output_2"])
-        for number, found in enumerate(evidence, start=1):
-            expected = [
-                row[f"{name}_{number}"] for name in ("fidelity", "proper", "em", "plan", "pos")
-            ]
-            assert [
-                found.faithful,
-                found.proper,
-                found.exact,
-                list(found.order),
-                list(found.positions),
-            ] == expected
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(("corpus", "rows"), [("webnlg", 439), ("e2e", 203)])
-def test_every_published_tau_is_reached(golden_dir: Path, corpus: str, rows: int) -> None:
-    for row in golden.read(golden_dir, f"cwio_{corpus}", rows=rows):
-        evidence = Cwio().judge(_sample(row), row["output"])
-        located = sum(position is not None for position in evidence.positions)
-        assert (evidence.tau, evidence.units, located) == (row["tau"], row["n"], row["occ"])

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
-from spor_tasks.metrics.base import scores_of
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from tests.oracles import order as slow_order
+from tests.support.scores import scores_of
 
 # Few words, near and far, so that outputs mention units in part, twice, or not at all.
 words = st.sampled_from(["gull", "gulls", "pier", "old pier", "a b", "7", "turkish", "yes", "no"])

@@ -12,6 +12,7 @@ from scipy import stats
 from spor_tasks.metrics import significance as sig
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Totals, Value
+from tests.support.damage import SOAK
 
 VALUES = np.random.default_rng(11).random(300)
 APART = np.arange(300)
@@ -79,13 +80,6 @@ def test_more_confidence_is_a_wider_interval() -> None:
     assert narrow
     assert wide
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
-
-
-def test_a_seed_fixes_every_digit() -> None:
-    def draw(seed: int) -> tuple[float, float] | None:
-        return sig.interval(column(VALUES), APART, seed=seed)
-
-    assert draw(1) == draw(1) != draw(2)
 
 
 def test_an_interval_is_of_what_has_a_verdict() -> None:
@@ -423,7 +417,7 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> N
     more often that equal systems differ.
     """
     rng = np.random.default_rng(seeds)
-    clusters, trials = np.arange(1000), 1000
+    clusters, trials = np.arange(1000), 1000 if SOAK > 1 else 300
     alarms = naive = 0
     for _ in range(trials):
         systems = [runs(rng, seeds, 1000, 1.0) for _ in range(2)]
@@ -433,8 +427,8 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> N
         means = [column(np.mean([run.each for run in each], axis=0)) for each in systems]
         (p,) = sig.randomization_p_values(means, [(0, 1)], clusters, seed=0, resamples=200)
         naive += p < 0.05
-    assert alarms <= 70  # 7 %, where 5 % are nominal
-    assert naive > 140
+    assert alarms <= 0.07 * trials  # where 5 % are nominal
+    assert naive > 0.14 * trials
 
 
 def test_a_large_difference_is_found_over_three_seeds() -> None:

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, Split, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, SplitPair
 from spor_tasks.prompts.demonstrations import Prompted, choose
-from tests.support.strategies import pool, unit
+from tests.support.strategies import pool, sets, unit
 
 
 def spelled(letters: Iterable[str]) -> str:
@@ -32,14 +32,8 @@ def arms(of: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
 
 
 def pair_of(aspect: str, tested: Sample, *arms: Iterable[str]) -> SplitPair:
-    names = ("one", "other")[: len(arms)]
-    return SplitPair(
-        aspect,
-        "letters",
-        "strict",
-        tuple(Split(name, pool(arm)) for name, arm in zip(names, arms, strict=True)),
-        Split("test", (tested,)),
-    )
+    pools = dict(zip(("one", "other"), map(pool, arms), strict=False))
+    return sets(aspect, (tested,), **pools)
 
 
 def chosen(pair: SplitPair, most: int) -> Prompted | None:

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 from spor_tasks.prompts.demonstrations import (
     WORD_TOLERANCE,
     Demonstrations,
     Prompted,
     choose,
-    digest,
 )
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import align
+from tests.support import strategies
 from tests.support.strategies import pool
 
 LETTERS = "abcdef"
@@ -31,13 +31,7 @@ mosts = st.integers(1, 5)
 
 
 def sets(aspect: str, test: Iterable[str], **arms: tuple[Sample, ...]) -> SplitPair:
-    return SplitPair(
-        aspect,
-        "letters",
-        "strict",
-        tuple(Split(name, samples) for name, samples in arms.items()),
-        Split("test", pool(test, corpus="tested")),
-    )
+    return strategies.sets(aspect, pool(test, corpus="tested"), **arms)
 
 
 def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
@@ -148,32 +142,3 @@ def test_the_order_of_the_training_samples_has_no_influence(
     other = {name: tuple(rng.sample(arm, len(arm))) for name, arm in arms.items()}
     prompted = chosen(sets("systematicity", test, **arms), most)
     assert chosen(sets("systematicity", test, **other), most) == prompted
-
-
-@given(tests, drawn, mosts)
-def test_demonstrations_stand_in_the_order_of_digests(
-    test: list[str], original: list[str], most: int
-) -> None:
-    pair = sets("rule_learnability", test, original=pool(original))
-    for shown in chosen(pair, most):
-        (demonstrations,) = shown.arms
-        assert list(demonstrations) == sorted(demonstrations, key=lambda sample: sample.id)
-
-
-@given(tests, drawn, mosts, st.data())
-def test_the_digest_tells_choices_apart(
-    test: list[str], original: list[str], most: int, data: st.DataObject
-) -> None:
-    samples = pool([LETTERS, *original])  # the first covers every test
-    prompted = chosen(sets("rule_learnability", test, original=samples), most)
-    changed = list(prompted)
-    place = data.draw(st.integers(0, len(changed) - 1))
-    match data.draw(st.sampled_from(["leave out", "other demonstration", "other sample"])):
-        case "leave out":
-            del changed[place]
-        case "other demonstration":
-            changed[place] = replace(changed[place], arms=((pool(["z"])[0],),))
-        case _:
-            changed[place] = replace(changed[place], sample=pool(["z"])[0])
-    assert digest(changed) != digest(prompted)
-    assert digest(prompted) == digest(list(prompted))

@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.prompts.styles import PROMPT_STYLES, prompt
 
@@ -72,15 +69,3 @@ def test_a_corpus_of_ones_own_is_worded_as_those_with_its_kind_of_units() -> Non
     for sample in (TRIPLES, PAIRS):
         for style in PROMPT_STYLES:
             assert prompt(replace(sample, corpus="own"), style) == prompt(sample, style)
-
-
-def test_an_unknown_style_is_an_error() -> None:
-    with pytest.raises(ConfigError) as error:
-        prompt(PAIRS, "chat")  # type: ignore[arg-type]
-    assert error.value.remedy
-
-
-def test_stored_units_stay_raw() -> None:
-    before = TRIPLES.units
-    prompt(TRIPLES, "seq2seq")
-    assert TRIPLES.units == before

@@ -169,6 +169,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(
         ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out"],
         ["data", "write", "mini"],
         ["report", "{results}", "--out"],
+        ["report", "{results}", "--leaderboard", "--out"],
         ["baseline", "units-joined", "spor_systematicity_mini", "--results"],
     ],
     ids=lambda arguments: " ".join(arguments[:2]),

@@ -18,10 +18,10 @@ import pytest
 from spor_tasks.core import files, folders
 from tests.conftest import REPOSITORY
 from tests.support import killed
+from tests.support.damage import SOAK
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
-SOAK = 10 if os.environ.get("SPOR_SOAK") else 1
 KILLED = -9
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 import time
@@ -20,8 +19,8 @@ from spor_tasks import cli
 from spor_tasks.core import files
 from spor_tasks.core.errors import CorpusError
 from tests.conftest import REPOSITORY
+from tests.support.damage import SOAK
 
-SOAK = 10 if os.environ.get("SPOR_SOAK") else 1
 MEGABYTE = 1_000_000
 ROW = {"data": [["Greyport", "harbour", "Old_Basin"]], "texts": ["Greyport has the Old Basin."]}
 BEFORE, AFTER = json.dumps(ROW | {"output": "*"}).encode().split(b"*")

@@ -145,7 +145,7 @@ def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="holds no results of SPOR tasks"):
+    with pytest.raises(ResultError, match="has no results of SPOR tasks"):
         reading.collect([tmp_path])
     with pytest.raises(ResultError, match="does not exist"):
         reading.collect([tmp_path / "missing"])

@@ -9,10 +9,10 @@ import pytest
 
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import jsonl
 from spor_tasks.corpora.webnlg import reader as webnlg
 from spor_tasks.text.align import Ends, locate, locate_ends, order
 from tests.oracles import align as slow_align
+from tests.support.samples import read_samples
 
 pytestmark = pytest.mark.benchmark
 
@@ -35,7 +35,7 @@ def align_all(samples: Iterable[Sample], *, strict: bool) -> int:
 
 @pytest.mark.real_data
 def test_match_of_both_corpora(data_dir: Path) -> None:
-    e2e = jsonl.read_samples(data_dir / released.path("train_e2e_order-invariance_original"), "e2e")
+    e2e = read_samples(data_dir / released.path("train_e2e_order-invariance_original"), "e2e")
     for name, samples, strict in (
         ("WebNLG", webnlg.read_train(data_dir), False),
         ("E2E", e2e, True),

@@ -12,7 +12,6 @@ from spor_tasks.benchmarks.spor import released
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import Metric, Texts
 from spor_tasks.metrics.copy_rule import COPY_RULE
@@ -20,6 +19,7 @@ from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT
 from tests.oracles import copy_rule as slow_copy_rule
 from tests.oracles import order as slow_order
+from tests.support.samples import read_samples
 from tests.support.timing import least
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.real_data]
@@ -31,7 +31,7 @@ FEW = 50  # samples for the slow versions
 
 
 def read(data_dir: Path, corpus: str, name: str) -> tuple[Any, ...]:
-    return jsonl.read_samples(data_dir / released.path(f"test_{corpus}_{name}"), corpus)
+    return read_samples(data_dir / released.path(f"test_{corpus}_{name}"), corpus)
 
 
 def measure_all(

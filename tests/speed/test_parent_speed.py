@@ -7,11 +7,11 @@ import pytest
 
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import jsonl
 from spor_tasks.metrics import parent
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.text.tokenize import tokens
 from tests.oracles import parent as slow_parent
+from tests.support.samples import read_samples
 from tests.support.timing import least, seconds
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.real_data]
@@ -35,7 +35,7 @@ def slow(samples: Sequence[Sample]) -> None:
 
 def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
     path = data_dir / released.path("test_webnlg_order-invariance_performance")
-    samples = jsonl.read_samples(path, "webnlg")
+    samples = read_samples(path, "webnlg")
     outputs = [sample.references[-1] for sample in samples]
     metric = Parent()
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "index of our tasks": [
         sys.executable,
         "-c",
-        "from spor_tasks import tasks; tasks.manager().all_tasks",
+        "from spor_tasks.harness import task_files; task_files.manager().all_tasks",
     ],
 }
 

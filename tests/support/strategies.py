@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import Sample, SampleMaker, Triple
+from spor_tasks.core.sample import Sample, SampleMaker, Split, SplitPair, Triple
 
 
 def nested(depth: int) -> object:
@@ -57,6 +57,12 @@ def pool(words: Iterable[str], corpus: str = "letters") -> tuple[Sample, ...]:
     """One sample per word, one data unit per letter."""
     make = SampleMaker(corpus)
     return tuple(make(map(unit, word), [f"The word {word}."]) for word in words)
+
+
+def sets(aspect: str, test: Iterable[Sample], **arms: Iterable[Sample]) -> SplitPair:
+    """Sets of letters, whose arms have these names."""
+    splits = (Split(name, tuple(samples)) for name, samples in arms.items())
+    return SplitPair(aspect, "letters", "strict", tuple(splits), Split("test", tuple(test)))
 
 
 def pools(always: Iterable[str] = ()) -> st.SearchStrategy[tuple[Sample, ...]]:

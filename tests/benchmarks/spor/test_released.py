@@ -149,27 +149,11 @@ def test_a_file_that_is_there_is_read_although_it_could_be_rebuilt(own_corpus: P
     assert caught.value.where == str(path)
 
 
-# The samples of the arms, then of the test set; those of WebNLG, then those of E2E.
-SIZES: dict[tuple[str, str | None], tuple[tuple[int, ...], tuple[int, ...]]] = {
-    ("systematicity", None): ((4_717, 3_256, 2_360), (3_351, 1_390, 156)),
-    ("productivity", "n3"): ((681, 274, 219), (2_158, 1_364, 1_314)),
-    ("productivity", "n4"): ((941, 441, 153), (4_309, 3_568, 1_002)),
-    ("productivity", "n5"): ((1_168, 703, 99), (5_921, 5_585, 477)),
-    ("order_invariance", "main"): ((13_211, 35_426, 1_559), (6_735, 17_029, 1_623)),
-    ("order_invariance", "cwio"): ((13_211, 35_426, 1_756), (6_735, 17_029, 1_623)),
-    ("order_invariance", "performance"): ((13_211, 35_426, 2_179), (6_735, 17_029, 1_635)),
-    ("rule_learnability", None): ((13_211, 1_614), (6_735, 1_440)),
-}
-
-
 @pytest.mark.real_data
 @pytest.mark.parametrize("corpus", published.CORPORA)
-def test_the_real_sets_have_their_sizes_and_their_own_digests(data_dir: Path, corpus: str) -> None:
-    assert tuple(SIZES) == published.SETS
-    for (aspect, part), sizes in SIZES.items():
+def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> None:
+    for aspect, part in published.SETS:
         pair = published.load(aspect, corpus, data_dir, part=part)
-        counts = sizes[published.CORPORA.index(corpus)]
-        assert tuple(len(split.samples) for split in pair.splits) == counts
         names = published._SETS[aspect][part].values()
         for split, name in zip(pair.splits, names, strict=True):
             rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)

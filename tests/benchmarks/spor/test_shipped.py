@@ -1,9 +1,11 @@
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from spor_tasks.aspects import check, search
+from spor_tasks.aspects import search
 from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.core import files
 from spor_tasks.core.errors import SplitError
@@ -25,31 +27,28 @@ def found(samples: tuple[Sample, ...]) -> SplitPair:
     return search.systematicity(samples, SETTINGS, seed=5)
 
 
-def put(folder: Path, monkeypatch: pytest.MonkeyPatch, content: object) -> None:
-    """Let this be the package's one list."""
-    monkeypatch.setattr(shipped, "FOLDER", folder)
+@pytest.fixture
+def content(samples: tuple[Sample, ...], found: SplitPair) -> dict[str, Any]:
+    return dict(shipped.pack(found, samples, shipped.Recipe(SETTINGS, 5)))
+
+
+@pytest.fixture
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Return what lets a content be the package's one list."""
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     monkeypatch.setattr(shipped, "SETS", (("mini", None),))
-    files.write_json(folder / "systematicity_mini.json", content)
+    return lambda content: files.write_json(tmp_path / "systematicity_mini.json", content)
 
 
-def test_what_was_packed_is_loaded(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_was_packed_is_loaded_from_the_same_samples_alone(
+    put: Callable[[object], None],
+    content: dict[str, Any],
     samples: tuple[Sample, ...],
     found: SplitPair,
 ) -> None:
-    put(tmp_path, monkeypatch, shipped.pack(found, samples, shipped.Recipe(SETTINGS, 5)))
+    put(content)
     assert shipped.load("mini", samples) == found
     assert shipped.recipe("mini") == shipped.Recipe(SETTINGS, 5)
-
-
-def test_other_samples_are_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    samples: tuple[Sample, ...],
-    found: SplitPair,
-) -> None:
-    put(tmp_path, monkeypatch, shipped.pack(found, samples, shipped.Recipe(SETTINGS, 5)))
     shuffled = random.Random(0).sample(samples, len(samples))
     for others in (samples[1:], shuffled, mini.samples(1)):
         with pytest.raises(SplitError, match="other samples than these"):
@@ -57,14 +56,10 @@ def test_other_samples_are_refused(
 
 
 def test_a_damaged_list_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    samples: tuple[Sample, ...],
-    found: SplitPair,
+    put: Callable[[object], None], content: dict[str, Any], samples: tuple[Sample, ...]
 ) -> None:
-    content = shipped.pack(found, samples, shipped.Recipe(SETTINGS, 5))
     content["splits"]["test"]["members"] = content["splits"]["atom"]["members"]
-    put(tmp_path, monkeypatch, content)
+    put(content)
     with pytest.raises(SplitError, match="damaged") as caught:
         shipped.load("mini", samples)
     assert caught.value.where == "systematicity_mini: test"
@@ -87,53 +82,6 @@ def test_every_list_has_its_name_and_all_are_small() -> None:
 @pytest.fixture(scope="module")
 def pools(data_dir: Path) -> dict[str, tuple[Sample, ...]]:
     return {corpus.name: corpus.read(data_dir).samples for corpus in (WEBNLG, E2E)}
-
-
-@pytest.mark.real_data
-def test_the_pools_are_those_of_the_paper(pools: dict[str, tuple[Sample, ...]]) -> None:
-    assert {corpus: len(pool) for corpus, pool in pools.items()} == {
-        "webnlg": 13_211 + 2_140,
-        "e2e": 6_735 + 1_635,
-    }
-    for pool in pools.values():
-        assert len({sample.id for sample in pool}) == len(pool)
-
-
-# Per set: samples, units, distinct unit sets and atoms of the test set; samples of Atom; test pairs
-# in Combination; share of test samples of which Combination shows a pair.
-FLOORS = {
-    ("webnlg", None): (6_000, 20_000, 6_000, 2_500, 6_000, 6_000, 0.9),
-    ("e2e", None): (900, 2_800, 600, 30, 3_300, 4_000, 0.9),
-    ("e2e", "algorithm_1"): (159, 489, 69, 11, 3_300, 3_500, 0.9),
-}
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(("corpus", "part"), shipped.SETS)
-def test_shipped_sets_are_sound_and_large(
-    pools: dict[str, tuple[Sample, ...]], corpus: str, part: str | None
-) -> None:
-    pair = shipped.load(corpus, pools[corpus], part)
-    report = check.systematicity(pair)
-    assert report.violations == ()
-    (atom, combination), test = (arm.samples for arm in pair.arms), pair.test.samples
-    shown = {two for sample in combination for two in pairs(sample)}
-    counts = (
-        len(test),
-        sum(len(sample.units) for sample in test),
-        len({frozenset(sample.units) for sample in test}),
-        len({unit for sample in test for unit in sample.units}),
-        len(atom),
-        report.pairs_in_combination,
-        sum(not shown.isdisjoint(pairs(sample)) for sample in test) / len(test),
-    )
-    assert all(count >= floor for count, floor in zip(counts, FLOORS[corpus, part], strict=True)), (
-        counts
-    )
-
-
-def pairs(sample: Sample) -> set[frozenset[object]]:
-    return {frozenset((u, v)) for u in sample.units for v in sample.units if u != v}
 
 
 @pytest.mark.real_data
