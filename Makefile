@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo test check benchmarks soak clean
+.PHONY: setup demo test next check benchmarks soak clean
 
 setup: $(STAMP)
 
@@ -23,6 +23,14 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -m 'not benchmark' -n auto --dist worksteal
+
+# The next lm-eval, in a folder that goes before the installed one.
+NEXT := $(abspath $(VENV))/next
+next: $(STAMP)
+	test -d $(NEXT)/lm_eval || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps \
+		--target $(NEXT) lm-eval==0.5.0.dev1
+	PYTHONPATH=$(NEXT) $(BIN)/spor tasks register
+	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist worksteal tests/harness tests/evaluation
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

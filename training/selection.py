@@ -250,10 +250,10 @@ class Judge:
         }
 
     def _generate(self, docs: Sequence[Mapping[str, Any]]) -> list[str]:
-        from lm_eval.api.instance import Instance  # noqa: PLC0415 - as above
+        from spor_tasks.harness import host  # noqa: PLC0415 - as above
 
         requests = [
-            Instance("generate_until", doc, (doc["prompt"], dict(self._decoding)), number)
+            host.request(doc, doc["prompt"], dict(self._decoding), number)
             for number, doc in enumerate(docs)
         ]
         for request in requests:

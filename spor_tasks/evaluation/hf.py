@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from accelerate.utils import gather_object
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import register_model
 from lm_eval.models.huggingface import HFLM
@@ -123,7 +124,7 @@ class SporHF(HFLM):  # type: ignore[misc]
             prompt, kwargs = request.args
             counts[request.task_name] += len(self.tok_encode(prompt)) > self._room(kwargs)
         total: Counter[str] = Counter()
-        for share in self.gather_object(counts) or ():  # only the first process writes
+        for share in gather_object([counts]):  # only the first process writes
             total.update(share)
         self._prompts_cut.update(total)
         if cut := counts.total():

@@ -5,6 +5,7 @@ from typing import Any
 
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
+from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric, Texts, metric, score_info
 from spor_tasks.metrics.totals import MEAN, Value
 
@@ -39,6 +40,7 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
                 "higher_is_better": False,
             },
         ]
+    host.declare(each["metric"] for each in listed)
     return listed
 
 

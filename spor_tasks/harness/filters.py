@@ -12,6 +12,7 @@ from lm_eval.api.registry import register_filter
 from lm_eval.filters import build_filter_ensemble
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.harness import host
 from spor_tasks.text import filters
 
 PREFIX = "spor_"
@@ -61,8 +62,10 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
     """
 
     def __init__(self, task: str, chain: Mapping[str, Any]) -> None:
-        functions = [dict(function) for function in chain["filter"]]
+        functions = [{**f.get("kwargs", {}), **f} for f in chain["filter"]]
         given = [function.pop("function") for function in functions]
+        for function in functions:
+            function.pop("kwargs", None)
         built = build_filter_ensemble(chain["name"], list(zip(given, functions, strict=True)))
         super().__init__(built.name, built.filters)
         self._task = task
@@ -86,10 +89,10 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
             for each in found:
                 if wrong := [text for text in _listed(each) if not isinstance(text, str)]:
                     raise self._fault(name, f"{type(wrong[0]).__name__} in place of a text")
-        for instance, text in zip(instances, found, strict=True):
-            if not isinstance(text, str):
+        for instance, each in zip(instances, found, strict=True):
+            if len(texts := _listed(each)) != 1:
                 raise self._fault(self.name, "several texts for a request, and none is chosen")
-            instance.filtered_resps[self.name] = text
+            host.keep(instance, self.name, texts[0])
 
     def _fault(self, name: str, what: str) -> ConfigError:
         return ConfigError(
@@ -100,5 +103,5 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
         )
 
 
-def _listed(found: object) -> Iterable[object]:
+def _listed(found: Any) -> Sequence[Any]:  # noqa: ANN401 - a text or several
     return found if isinstance(found, list | tuple) else [found]

@@ -12,7 +12,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.harness.pair import PairTask
 from spor_tasks.harness.task import SporTask, dataset
 from spor_tasks.prompts import demonstrations
-from spor_tasks.prompts.demonstrations import Matching
+from spor_tasks.prompts.demonstrations import Matching, Prompted
 from spor_tasks.prompts.styles import PromptStyle, prompt, prompted
 
 _log = logging.getLogger(__name__)
@@ -32,9 +32,7 @@ class InContextTask(SporTask):
 
     def download(self, *_: object, **__: object) -> None:
         """Build the documents for the allowed number of demonstrations."""
-        pair, arm = self._plan.pair, self._plan.fewshot_arm
-        self._prompted = _choose(pair, self.config.num_fewshot)
-        number = pair.arms.index(arm)
+        number = self._plan.pair.arms.index(self._plan.fewshot_arm)
         self.dataset = {
             "test": dataset(
                 [
@@ -44,6 +42,10 @@ class InContextTask(SporTask):
                 ]
             )
         }
+
+    @property
+    def _prompted(self) -> tuple[Prompted, ...]:
+        return _choose(self._plan.pair, self.config.num_fewshot)
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return nothing: each document has its own demonstrations."""

@@ -9,13 +9,12 @@ from typing import Any
 
 from datasets import Dataset
 from lm_eval.api.instance import Instance
-from lm_eval.api.task import ConfigurableTask
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Split, without_first_reference
-from spor_tasks.harness import adapt, backends, checkpoints, filters
+from spor_tasks.harness import adapt, backends, checkpoints, filters, host
 from spor_tasks.harness.plan import is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
@@ -42,7 +41,7 @@ _DEMONSTRATION_CUE: Mapping[PromptStyle, str] = {
 }
 
 
-class SporTask(ConfigurableTask):  # type: ignore[misc]
+class SporTask(host.HostTask):
     """A test set and its prompts, with arms to draw demonstrations from.
 
     The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
@@ -139,7 +138,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         """Return a request for each context; beam search has a request type of its own."""
         requests = []
         for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
-            request = super().construct_requests(doc, context, **kwargs)
+            (request,) = self.requests(doc, context, **kwargs)
             request.idx = number
             prompt_, decoding = request.arguments
             if decoding.get("num_beams", 1) > 1:
@@ -171,13 +170,15 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         with backends.without_thinking(kwargs.get("chat_template")) as self._thinking:
             super().build_all_requests(**kwargs)
 
-    def apply_filters(self) -> list[Instance] | None:
+    def apply_filters(self) -> list[Instance]:
         """Filter the outputs, and measure all of them together, which is faster."""
-        filtered: list[Instance] | None = super().apply_filters()
+        instances: list[Instance] = self._instances
+        for each in self._filters:
+            each.apply(instances)
         self._found = {}
         for each in () if self._is_unscored else self._filters:
             self._found |= self._judge(each.name)
-        return filtered
+        return instances
 
     @property
     def _is_unscored(self) -> bool:
@@ -189,7 +190,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
         for request in sorted(self.instances, key=lambda request: request.idx):
             requests[request.doc["id"]].append(request)
         samples = [sample_of(first.doc) for first, *_ in requests.values()]
-        texts = [tuple(each.filtered_resps[name] for each in of) for of in requests.values()]
+        texts = [tuple(host.kept(each, name) for each in of) for of in requests.values()]
         found: list[dict[str, Any]] = adapt.values(self._metrics, self._scores, samples, texts)
         if self._facts:
             told = self._facts.measure(samples, texts)
@@ -201,8 +202,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
     def process_results(self, doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
         """Return a document's scores; a classifier's verdicts are logged with the document."""
         if self._is_unscored:
-            found: dict[str, Any] = super().process_results(doc, results)
-            return found
+            return {"bypass": 999}  # as lm-eval's metric of this name
         scores = dict(self._found[doc["id"], *results])
         if "told" in scores:
             doc["told"] = scores.pop("told")
@@ -211,6 +211,7 @@ class SporTask(ConfigurableTask):  # type: ignore[misc]
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the result, with what is only known after the run."""
         config: dict[str, Any] = super().dump_config()
+        config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         facts = config["metadata"]["spor"]
         shown = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
         facts |= {

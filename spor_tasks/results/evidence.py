@@ -75,7 +75,7 @@ Run = tuple[Path, str]
 
 def run_of(result: TaskResult) -> Run:
     """Return what identifies a result."""
-    return result.file, result.task
+    return result.file, result.key
 
 
 def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:

@@ -109,7 +109,7 @@ def _parsed(line: bytes, most: int) -> Any:  # noqa: ANN401 - any JSON value
 
 def find(result: TaskResult) -> SampleFile | None:
     """Return the samples that lm-eval logged with a result; None if it logged none."""
-    name = f"samples_{result.task}_{_stamp(result.file)}.jsonl"
+    name = f"samples_{result.key}_{_stamp(result.file)}.jsonl"
     if Path(name).name != name:  # lm-eval cannot have written such a file
         return None
     path = result.file.with_name(name)

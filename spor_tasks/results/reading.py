@@ -40,6 +40,8 @@ class Adapter:
 class TaskResult:
     """One task's scores of one checkpoint.
 
+    ``key`` is the name of ``task`` in the file, where lm-eval 0.5 puts that of its group first.
+
     ``scores`` maps metrics to values on the paper's scale; ``n`` is the number of samples.
     ``signature`` holds whatever can change the scores, except for the checkpoint: results with
     different signatures must not be compared. ``training`` holds how the adapter was trained,
@@ -57,6 +59,7 @@ class TaskResult:
     """
 
     file: Path
+    key: str
     task: str
     comparison: str
     variant: str
@@ -231,8 +234,13 @@ def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
 def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:
     for task, config in content["configs"].items():
         metadata = config.get("metadata") if isinstance(config, dict) else None
-        if task.startswith("spor_") or (isinstance(metadata, dict) and "spor" in metadata):
+        if bare(task).startswith("spor_") or (isinstance(metadata, dict) and "spor" in metadata):
             yield task
+
+
+def bare(key: str) -> str:
+    """Return a task's name without that of its group."""
+    return key.rpartition("::")[2]
 
 
 def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -245,8 +253,9 @@ def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
             raise ResultError("does not exist", where=path)
 
 
-def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResult:
-    config, run = content["configs"][task], content["config"]
+def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult:
+    task = bare(key)
+    config, run = content["configs"][key], content["config"]
     metadata = config["metadata"]
     facts = metadata["spor"]
     arguments = _arguments(run)
@@ -256,9 +265,10 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
     spec = _spec(metadata)
     shots = config["num_fewshot"]
     comparison, variant = _asked(task, spec, metadata, shots)
-    n = int(content["n-samples"][task]["effective"])
+    n = int(content["n-samples"][key]["effective"])
     return TaskResult(
         file=file,
+        key=key,
         task=task,
         comparison=comparison,
         variant=variant,
@@ -266,7 +276,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
         model=_model_name(run, arguments, facts["adapter"]),
         adapter=adapter,
         shown_arm=shown_arm,
-        scores=_scores(content["results"][task]),
+        scores=_scores(content["results"][key]),
         n=n,
         prompts_cut=run.get("prompts_cut", {}).get(task),
         signature={
@@ -299,7 +309,7 @@ def _task_result(file: Path, task: str, content: Mapping[str, Any]) -> TaskResul
             for name, version in facts["packages"].items()
             if version is not None and name != "lm_eval"  # in the signature
         },
-        stderrs=_stderrs(content["results"][task]),
+        stderrs=_stderrs(content["results"][key]),
     )
 
 

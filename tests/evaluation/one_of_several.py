@@ -11,6 +11,7 @@ from lm_eval import simple_evaluate
 
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
+from tests.support.scripted import texts
 
 TASKS = ["spor_order_invariance_mini_main", "spor_order_invariance_mini_cwio_beam5"]
 
@@ -31,7 +32,7 @@ def main(base: str, out: Path) -> None:
         scores = {name: result["results"][name] for name in TASKS}
         outputs = {
             name: [
-                [row["arguments"], row["filtered_resps"]]
+                [row["arguments"], texts(row)]
                 for row in sorted(rows, key=lambda row: row["doc_id"])
             ]
             for name, rows in result["samples"].items()

@@ -17,10 +17,11 @@ import lm_eval
 import pytest
 import transformers
 
-from spor_tasks.harness import task_files
+from spor_tasks.harness import host, task_files
 from spor_tasks.harness.backends import BEAM_REQUESTS
 from tests.evaluation import one_of_several
 from tests.support.openai_server import Server, serve
+from tests.support.scripted import texts
 
 MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
@@ -43,7 +44,7 @@ def evaluate(
 
 
 def outputs(result: dict[str, Any], task: str) -> list[list[str]]:
-    return [row["filtered_resps"] for row in result["samples"][task]]
+    return [texts(row) for row in result["samples"][task]]
 
 
 # --- Beams ----------------------------------------------------------------------------------------
@@ -212,6 +213,7 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> VllmCalls:
     return calls
 
 
+@pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
 @pytest.mark.usefixtures("other_backend")
 def test_vllm_is_given_the_adapter_and_decodes_greedily(
     vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path]

@@ -14,7 +14,7 @@ import pytest
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import evaluate
-from spor_tasks.harness import stubs, task_files
+from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
 from tests.support.openai_server import serve
@@ -113,7 +113,7 @@ def test_what_a_file_says_is_known_too(
     config = tmp_path / "run.yaml"
     config.write_text(
         f"tasks: [{MINI}]\n"
-        f"model_args: pretrained={checkpoint()}\n"
+        f"model_args: {{pretrained: {checkpoint()}}}\n"
         "model: hf\n"
         "metadata: {prompt_style: seq2seq}\n"
     )
@@ -128,13 +128,17 @@ def test_what_a_file_says_is_known_too(
     ("arguments", "complaint"),
     [
         (["--tasks", "spor_systematicity_webnl"], "Did you mean spor_systematicity_webnlg"),
-        (["--tasks", "hellaswagg"], "Tasks not found: hellaswagg"),
+        pytest.param(
+            ["--tasks", "hellaswagg"],
+            "Tasks not found: hellaswagg",
+            marks=pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 passes over unknown tasks"),
+        ),
         (["--model", "hf"], "no tasks were given"),
         (["--config", "missing.yaml"], "Config file not found"),
-        (["--tasks", MINI, "--metadata", "fewshot_arm=molecule"], "fewshot_arm=molecule"),
+        (["--tasks", MINI, "--metadata", '{"fewshot_arm": "molecule"}'], "fewshot_arm=molecule"),
         (["--tasks", MINI, "--model_args", "pretrained=/no/such/folder"], "no such folder"),
         (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "has no config.json"),
-        (["--tasks", "spor_mini", "--metadata", "corpus=webnlg"], "error: "),
+        (["--tasks", "spor_mini", "--metadata", '{"corpus": "webnlg"}'], "error: "),
         (["--tasks", MINI, "--limit", "0"], "--limit: "),
         (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "--num_fewshot: "),
         (["--tasks", f"{MINI}_beam5"], "hf does not support the beam search"),

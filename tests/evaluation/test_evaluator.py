@@ -11,7 +11,7 @@ import transformers
 from lm_eval.api.registry import get_model
 
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.results import reading
+from spor_tasks.results import logged, reading
 
 TASK = "spor_systematicity_mini"
 SHORT: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
@@ -50,8 +50,10 @@ def checkpoints(
 
 
 def outputs(folder: Path) -> list[str]:
-    (file,) = folder.rglob("samples_*.jsonl")
-    return [json.loads(line)["filtered_resps"][0] for line in file.read_text().splitlines()]
+    (result,) = reading.collect([folder]).results
+    samples = logged.find(result)
+    assert samples
+    return [text for record in samples.records() for text in record.scored]
 
 
 def test_swapped_adapters_write_what_they_write_alone(

@@ -21,7 +21,7 @@ from lm_eval.api.registry import get_model
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
 from spor_tasks.evaluation.hf import SporHF, StopAtText
-from spor_tasks.harness import task_files
+from spor_tasks.harness import host, task_files
 from spor_tasks.harness.backends import BEAM_REQUESTS
 from spor_tasks.text import filters
 from tests.support import damage
@@ -38,7 +38,7 @@ PROMPTS = tuple("x" * (3 * number % 17) + f" item {number}" for number in range(
 
 
 def requests(prompts: tuple[str, ...], **kwargs: Any) -> list[Instance]:  # noqa: ANN401
-    return [Instance("generate_until", {}, (prompt, kwargs), 0) for prompt in prompts]
+    return [host.request({}, prompt, kwargs, number) for number, prompt in enumerate(prompts)]
 
 
 def load(folder: Path, **kwargs: Any) -> SporHF:  # noqa: ANN401
@@ -246,7 +246,7 @@ def test_prompts_longer_than_the_model_takes_are_counted(
     model = load(checkpoint("llama"), max_length=40, batch_size=2)
     long, fitting = (
         [
-            Instance("generate_until", {}, (prompt, {"max_gen_toks": 16}), 0, (task, number, 1))
+            host.request({}, prompt, {"max_gen_toks": 16}, number, task)
             for number, prompt in enumerate(prompts)
         ]
         for task, prompts in (("long", ("a" * 40, "b" * 25, "c")), ("fitting", ("d", "e" * 23)))

@@ -14,6 +14,7 @@ from spor_tasks.evaluation.many import Entry, read_models
 from spor_tasks.results import reading
 
 TASK = "spor_systematicity_mini"
+METADATA = '{"fewshot_arm": "combination"}'
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +75,7 @@ def test_each_model_gets_its_result(
     file = tmp_path / "models.txt"
     file.write_text(f"{base}\n{base},peft={lora('llama')}\n")
     out = tmp_path / "out"
-    assert run("--models", file, "--output_path", out, "--metadata", "fewshot_arm=combination") == 0
+    assert run("--models", file, "--output_path", out, "--metadata", METADATA) == 0
     found = reading.collect([out]).results
     assert {result.model for result in found} == {
         str(checkpoint()),

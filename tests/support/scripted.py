@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from lm_eval import simple_evaluate
@@ -10,6 +11,9 @@ from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 from spor_tasks.harness import task_files
+from spor_tasks.results.reading import bare
+
+NAMED = ("results", "configs", "samples", "versions", "n-samples", "n-shot", "higher_is_better")
 
 
 class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
@@ -31,7 +35,7 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
         raise NotImplementedError
 
 
-def evaluate(
+def simple(
     model: LM,
     *names: str,
     manager: TaskManager | None = None,
@@ -41,6 +45,27 @@ def evaluate(
     return simple_evaluate(  # type: ignore[no-any-return]
         model=model, tasks=list(names), task_manager=manager or task_files.manager(), **settings
     )
+
+
+def evaluate(
+    model: LM,
+    *names: str,
+    manager: TaskManager | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    """Return what lm-eval would write to a file, with the names and texts of version 0.4."""
+    found = simple(model, *names, manager=manager, **settings)
+    for row in chain.from_iterable(found.get("samples", {}).values()):
+        row["filtered_resps"] = texts(row)
+    return {
+        part: {bare(key): each for key, each in content.items()} if part in NAMED else content
+        for part, content in found.items()
+    }
+
+
+def texts(row: dict[str, Any]) -> list[str]:
+    """Return what was scored of the outputs of a logged sample; 0.5 has a list for each."""
+    return [each[0] if isinstance(each, list) else each for each in row["filtered_resps"]]
 
 
 def half_right(request: Instance) -> str:

@@ -95,6 +95,7 @@ def test_sets_of_a_corpus_of_one_s_own_have_their_task() -> None:
 def result_of(task: str) -> TaskResult:
     return TaskResult(
         file=Path("results.json"),
+        key=task,
         task=task,
         comparison=task,
         variant="",

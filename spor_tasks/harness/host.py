@@ -1,0 +1,79 @@
+"""The installed lm-eval, of version 0.4 or 0.5: everything in which these differ for our tasks."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lm_eval.api import task as tasks
+from lm_eval.api.instance import Instance
+
+IS_NEW = hasattr(tasks.Task, "process_instances")
+"""Whether lm-eval is 0.5, which scores a task's documents by itself."""
+
+if IS_NEW:
+    from lm_eval.api.metrics import Metric, mean, mean_stderr
+    from lm_eval.api.registry import metric_registry
+    from lm_eval.api.task._generation import GenerateTask as Base
+else:
+    Base = tasks.ConfigurableTask
+
+
+class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
+    """A generation task with the same hooks in both versions."""
+
+    def requests(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> list[Instance]:  # noqa: ANN401 - passed on
+        """Return lm-eval's own requests for a context."""
+        found = super().construct_requests(doc, context, **kwargs)
+        return found if isinstance(found, list) else [found]
+
+    def set_num_fewshot(self, number: int) -> None:
+        """Set the number of demonstrations as 0.4 does, by its key."""
+        if self.config.num_fewshot != 0:  # a task that has none keeps none
+            self.set_config("num_fewshot", int(number))
+
+    def aggregate(self, bootstrap_iters: int | None = None) -> tuple[dict[str, Any], int]:
+        """Return the scores with lm-eval's standard errors of means, and ours of all others.
+
+        0.5 would draw 100,000 resamples for any score that is not a mean.
+        """
+        found, count = super().aggregate(bootstrap_iters=0)
+        for scorer in self.scorers if bootstrap_iters else ():
+            for metric in scorer.metrics or ():
+                values = [
+                    each[metric.name]
+                    for each in scorer.reduced_docs.values()
+                    if metric.name in each
+                ]
+                if metric.aggregation is mean and len(values) > 1:
+                    found[f"{metric.name}_stderr,{scorer.name}"] = mean_stderr(values)
+        return found, count
+
+
+def request(
+    doc: Mapping[str, Any], prompt: str, settings: Mapping[str, Any], number: int, task: str = ""
+) -> Instance:
+    """Return a request to generate a text, the one of this number of a task."""
+    place = {"task_name": task, "doc_id": number} if IS_NEW else {"metadata": (task, number, 1)}
+    return Instance("generate_until", doc, (prompt, settings), idx=number, **place)
+
+
+def keep(instance: Instance, name: str, text: str) -> None:
+    """Store what a chain of filters left of an output."""
+    instance.filtered_resps[name] = [text] if IS_NEW else text
+
+
+def kept(instance: Instance, name: str) -> str:
+    """Return what a chain of filters left of an output."""
+    found = instance.filtered_resps[name]
+    return str(found[0] if IS_NEW else found)
+
+
+def declare(metrics: Iterable[str]) -> None:
+    """Tell lm-eval the names of metrics whose values come from tasks; 0.5 warns of others."""
+    for name in metrics if IS_NEW else ():
+        if name not in metric_registry:
+            metric = Metric(name, _unknown, output_type={"generate_until"})
+            metric_registry.register(name, target=metric)
+
+
+def _unknown(*_: object) -> float:
+    raise NotImplementedError("tasks give the values")

@@ -1,0 +1,88 @@
+"""lm-eval 0.4 and 0.5: the same model has the same scores, and their files report together.
+
+`tests/data/lm_eval_next.json` has what 0.5.0.dev1 wrote. To write it again, delete it and run
+`make next`.
+"""
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.harness import host
+from spor_tasks.results import logged, reading
+from spor_tasks.results.reading import TaskResult
+from tests.conftest import REPOSITORY
+from tests.support.scripted import ScriptedLM, half_right, simple
+
+NEXT = REPOSITORY / "tests" / "data" / "lm_eval_next.json"
+GROUP, LIMIT = "spor_mini", 4
+PARTS = ("results", "configs", "n-samples", "n-shot")
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the installed version."""
+    found = simple(ScriptedLM(half_right), GROUP, limit=LIMIT)
+    content = {part: found[part] for part in PARTS}
+    for config in content["configs"].values():
+        config["metadata"].pop("config_source")
+    content["config"] = {"model": "scripted", "model_args": {}}
+    for row in chain.from_iterable(found["samples"].values()):
+        row["arguments"] = {  # as lm-eval's tracker writes it
+            f"gen_args_{number}": {f"arg_{at}": each for at, each in enumerate(of)}
+            for number, of in enumerate(row["arguments"])
+        }
+    text = json.dumps({**content, "samples": found["samples"]}, indent=1, default=str) + "\n"
+    if host.IS_NEW and not NEXT.exists():
+        NEXT.write_text(text, "utf-8")
+        pytest.fail(f"wrote {NEXT}: read it")
+    return write(tmp_path_factory.mktemp("ours"), json.loads(text))
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of 0.5."""
+    return write(tmp_path_factory.mktemp("theirs"), json.loads(NEXT.read_text("utf-8")))
+
+
+def write(folder: Path, content: dict[str, Any]) -> Path:
+    for key, rows in content.pop("samples").items():
+        lines = (json.dumps(row) + "\n" for row in rows)
+        (folder / f"samples_{key}_1.jsonl").write_text("".join(lines), "utf-8")
+    (folder / "results_1.json").write_text(json.dumps(content), "utf-8")
+    return folder
+
+
+def results(folder: Path) -> list[TaskResult]:
+    return sorted(reading.collect([folder]).results, key=lambda result: result.task)
+
+
+def test_the_same_outputs_have_the_same_scores(ours: Path, theirs: Path) -> None:
+    pairs = list(zip(results(ours), results(theirs), strict=True))
+    assert len(pairs) == 7
+    for one, other in pairs:
+        assert one.task == other.task
+        assert one.scores == pytest.approx(other.scores)
+        assert one.stderrs == pytest.approx(other.stderrs)
+        assert one.n == other.n == LIMIT
+
+
+def test_samples_are_read_alike(ours: Path, theirs: Path) -> None:
+    for pair in zip(results(ours), results(theirs), strict=True):
+        one, other = (
+            [(each.sample, each.contexts, each.scored, each.scores) for each in file.records()]
+            for file in map(logged.find, pair)
+            if file
+        )
+        assert one == other
+
+
+def test_files_of_both_are_one_report(ours: Path, theirs: Path) -> None:
+    found = report.collect([ours, theirs])
+    rows = [row for table in found.tables for row in table.rows if row.as_is.values]
+    assert {row.task for row in rows} == {result.task for result in results(theirs)}
+    assert {problem.kind for problem in found.problems} <= {"incomparable", "duplicate"}
