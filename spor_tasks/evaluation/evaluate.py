@@ -11,15 +11,24 @@ import aiohttp
 import requests
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.utils import setup_logging, simple_parse_args_string
+from lm_eval.utils import make_table, setup_logging, simple_parse_args_string
 
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, read_text
 from spor_tasks.core.terminal import Parser
-from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.core.visible import visible
+from spor_tasks.evaluation.evaluator import Evaluator, register_models
 from spor_tasks.harness import checkpoints, plan, stubs, task_files
+
+OF_LM_EVAL = (
+    *("include_path", "use_cache", "cache_requests", "samples", "check_integrity"),
+    *("wandb_args", "wandb_config_args", "trackio_args", "trust_remote_code", "show_config"),
+)
+"""Options that only lm-eval's own command has, for one model."""
+
+_LOGGING = ("hf_hub_log_args", "verbosity")  # which it treats in its own way
 
 _LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 
@@ -38,13 +47,19 @@ def run(arguments: Sequence[str]) -> None:
     setup_logging()
     options = parse(arguments)
     settings = read_settings(options)
-    check(settings, task_names(settings), _mapping(settings, "model_args"))
-    if not stubs.registered(stubs.folder()):  # else lm-eval has them already
+    names = task_names(settings)
+    check(settings, names, _mapping(settings, "model_args"))
+    ours = all(task_files.expand([name]) for name in names)
+    plain = ours and not any(settings.get(option) for option in (*OF_LM_EVAL, *_LOGGING))
+    if not plain and not stubs.registered(stubs.folder()):  # else lm-eval has them already
         own = settings.get("include_path")
         options.include_path = [*([own] if own else []), str(task_files.FOLDER)]
     register_models()
     try:
-        options.func(options)
+        if plain:
+            _run(names, config_of(options))
+        else:
+            options.func(options)
     except ValueError as error:
         if checkpoints.is_about_code(error):
             raise ConfigError(
@@ -59,6 +74,73 @@ def run(arguments: Sequence[str]) -> None:
             where="--model_args base_url",
             remedy="No results were written. Check the server's log, and run the command again.",
         ) from error
+
+
+def _run(names: Sequence[str], config: EvaluatorConfig) -> None:
+    """Evaluate without lm-eval's index of all its tasks, which takes seconds to build."""
+    matched = task_files.manager().match_tasks(list(names))
+    found = evaluate(evaluator_of(config), config.model_args, matched, config)
+    if found is not None:
+        print(
+            f"{config.model} ({visible(config.model_args)}), "
+            f"gen_kwargs: ({visible(config.gen_kwargs)}), limit: {config.limit}, "
+            f"num_fewshot: {config.num_fewshot}, batch_size: {config.batch_size}"
+        )
+        print(make_table(found))
+        if found.get("groups"):
+            print(make_table(found, "groups"))
+
+
+def evaluator_of(config: EvaluatorConfig) -> Evaluator:
+    """Return an evaluator with the model type and the settings of a command."""
+    return Evaluator(
+        config.model,
+        batch_size=config.batch_size,
+        max_batch_size=config.max_batch_size,
+        device=config.device,
+    )
+
+
+def evaluate(
+    evaluator: Evaluator,
+    arguments: Mapping[str, Any],
+    names: Sequence[str],
+    config: EvaluatorConfig,
+) -> dict[str, Any] | None:
+    """Evaluate a checkpoint on our tasks with the settings of a command; return the results."""
+    random_seed, numpy_seed, torch_seed, fewshot_seed = config.seed or [None] * 4
+    return evaluator.evaluate(
+        arguments,
+        names,
+        Path(config.output_path) if config.output_path else None,
+        metadata=config.metadata,
+        hub=config.hf_hub_log_args,
+        log_samples=config.log_samples,
+        num_fewshot=config.num_fewshot,
+        limit=config.limit,
+        write_out=config.write_out,
+        system_instruction=config.system_instruction,
+        apply_chat_template=config.apply_chat_template,
+        fewshot_as_multiturn=config.fewshot_as_multiturn,
+        gen_kwargs=config.gen_kwargs,
+        predict_only=config.predict_only,
+        random_seed=random_seed,
+        numpy_random_seed=numpy_seed,
+        torch_random_seed=torch_seed,
+        fewshot_random_seed=fewshot_seed,
+    )
+
+
+def config_of(options: argparse.Namespace) -> EvaluatorConfig:
+    """Return the settings as lm-eval checks and completes them.
+
+    Raises:
+        ConfigError: a setting is wrong.
+    """
+    try:
+        return EvaluatorConfig.from_cli(options)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -1,6 +1,5 @@
 """`spor eval --models`: several checkpoints, one after another in one process."""
 
-import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,17 +14,12 @@ from spor_tasks.core.files import is_file, read_text
 from spor_tasks.core.terminal import Parser
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation import evaluate
-from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.harness import task_files
 
 _OPTION = "--models"
 _log = logging.getLogger(__name__)
 
-# Options that lm-eval supports for one model only, or that would mix models up.
-_REFUSED = (
-    *("model_args", "include_path", "use_cache", "cache_requests", "samples", "check_integrity"),
-    *("wandb_args", "wandb_config_args", "trackio_args", "trust_remote_code", "show_config"),
-)
+_REFUSED = ("model_args", *evaluate.OF_LM_EVAL)
 
 
 class Entry(NamedTuple):
@@ -69,7 +63,7 @@ def run(arguments: Sequence[str]) -> None:
             remedy="`spor tasks list` names these tasks.",
         )
     ours = tuple(task.name for task in task_files.expand(names))
-    _run(entries, ours, _config(options))
+    _run(entries, ours, evaluate.config_of(options))
 
 
 def read_models(given: Sequence[str]) -> Iterator[Entry]:
@@ -135,25 +129,13 @@ def _check(entries: Sequence[Entry], settings: dict[str, Any], names: Sequence[s
         raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
 
 
-def _config(options: argparse.Namespace) -> EvaluatorConfig:
-    try:
-        return EvaluatorConfig.from_cli(options)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-
-
 def _run(entries: Sequence[Entry], names: Sequence[str], config: EvaluatorConfig) -> None:
-    evaluator = Evaluator(
-        config.model,
-        batch_size=config.batch_size,
-        max_batch_size=config.max_batch_size,
-        device=config.device,
-    )
+    evaluator = evaluate.evaluator_of(config)
     failed = []
     for number, entry in enumerate(entries, start=1):
         _log.info("%d of %d: %s", number, len(entries), visible(entry.arguments))
         try:
-            found = _evaluate(evaluator, entry, names, config)
+            found = evaluate.evaluate(evaluator, entry.arguments, names, config)
         except Exception as error:  # noqa: BLE001 - the other models must still be evaluated
             _log.error("%s failed", visible(entry.where), exc_info=error)
             evaluator.release()
@@ -164,29 +146,3 @@ def _run(entries: Sequence[Entry], names: Sequence[str], config: EvaluatorConfig
     if failed:
         counts = f"{len(failed)} of {len(entries)} models failed"
         raise ResultError(failed[0], each=failed[1:], where=counts)
-
-
-def _evaluate(
-    evaluator: Evaluator, entry: Entry, names: Sequence[str], config: EvaluatorConfig
-) -> dict[str, Any] | None:
-    random_seed, numpy_seed, torch_seed, fewshot_seed = config.seed or [None] * 4
-    return evaluator.evaluate(
-        entry.arguments,
-        names,
-        Path(config.output_path) if config.output_path else None,
-        metadata=config.metadata,
-        hub=config.hf_hub_log_args,
-        log_samples=config.log_samples,
-        num_fewshot=config.num_fewshot,
-        limit=config.limit,
-        write_out=config.write_out,
-        system_instruction=config.system_instruction,
-        apply_chat_template=config.apply_chat_template,
-        fewshot_as_multiturn=config.fewshot_as_multiturn,
-        gen_kwargs=config.gen_kwargs,
-        predict_only=config.predict_only,
-        random_seed=random_seed,
-        numpy_random_seed=numpy_seed,
-        torch_random_seed=torch_seed,
-        fewshot_random_seed=fewshot_seed,
-    )

@@ -180,9 +180,27 @@ def test_a_server_that_fails_is_an_error_and_no_result(
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_lm_eval_complains_of_otherwise_is_not_hidden(settings: list[str]) -> None:
-    with pytest.raises(ValueError, match="output_path"):
-        run("--tasks", MINI, *settings, "--log_samples")
+def test_what_lm_eval_complains_of_is_told(
+    settings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--tasks", MINI, *settings, "--log_samples") == 2
+    assert "output_path" in capsys.readouterr().err
+
+
+def test_tasks_of_ours_need_no_index_of_lm_evals(
+    settings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, all_indexed = lm_eval.tasks.TaskManager, []
+
+    def indexing(*given: object, include_defaults: bool = True, **more: object) -> object:
+        all_indexed.append(include_defaults)
+        return manager(*given, include_defaults=include_defaults, **more)
+
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", indexing)
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    assert run("--tasks", f"{MINI},spor_productivity_mini", *settings) == 0
+    assert all_indexed
+    assert not any(all_indexed)
 
 
 @pytest.mark.usefixtures("quick")

@@ -8,7 +8,7 @@ import pytest
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation import many
+from spor_tasks.evaluation import evaluate, many
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.evaluation.many import Entry, read_models
 from spor_tasks.results import reading
@@ -91,7 +91,7 @@ def test_every_bad_entry_is_named_before_anything_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(many, "Evaluator", None)
+    monkeypatch.setattr(evaluate, "Evaluator", None)
     good = f"pretrained={checkpoint()}"
     file = tmp_path / "models.txt"
     file.write_text(f"{good}\npretrained={tmp_path}\n{good}\n{good},peft=/no/such/adapter\n")
