@@ -40,7 +40,7 @@ check: $(STAMP)
 benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
 
-SOAKED := reliability aspects benchmarks core metrics prompts text harness/test_upstream.py \
+SOAKED := reliability aspects core metrics prompts text harness/test_upstream.py \
 	harness/test_task_files.py report/test_leaderboard.py
 soak: $(STAMP)
 	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal $(SOAKED:%=tests/%)

@@ -13,7 +13,6 @@ from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora.e2e import E2E
 from spor_tasks.corpora.mini import worlds as mini
 from spor_tasks.corpora.webnlg import WEBNLG
-from tests.support.damage import SOAK
 
 SETTINGS = search.Settings(chains=1, moves=2_000, combination_moves=1_000)
 
@@ -85,7 +84,6 @@ def pools(data_dir: Path) -> dict[str, tuple[Sample, ...]]:
     return {corpus.name: corpus.read(data_dir).samples for corpus in (WEBNLG, E2E)}
 
 
-@pytest.mark.skipif(SOAK == 1, reason="it searches for a quarter minute: SPOR_SOAK is not set")
 @pytest.mark.real_data
 def test_the_quick_one_of_the_shipped_sets_is_found_again(
     pools: dict[str, tuple[Sample, ...]],
