@@ -5,7 +5,8 @@ of two (an attribute-value pair), and ``texts``, the references. Optional fields
 the units are pairs, ``category``, and an object ``context`` with all else that the source says.
 Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
 of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
-``possible_values`` if they hide attributes that E2E does not have. Other fields are ignored.
+``possible_values`` if they hide attributes that E2E does not have. Rows of adversarial pairs have
+``contrast``, an object with ``data``, ``text`` and ``template``. Other fields are ignored.
 
 A document is what lm-eval keeps and logs of a sample.
 """
@@ -19,6 +20,8 @@ from typing import Any
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import (
     AttributeValue,
+    Challenge,
+    Contrast,
     DataUnit,
     Hidden,
     Json,
@@ -45,7 +48,7 @@ def doc_of(sample: Sample) -> dict[str, Any]:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
     doc = {
         "id": sample.id,
-        "target": sample.references[0] if sample.references else "",
+        "target": sample.target,
         "references": list(sample.references),
         "units": _text(sample.units),
         "name": sample.about("name"),
@@ -58,6 +61,8 @@ def doc_of(sample: Sample) -> dict[str, Any]:
         case Hidden(phrases, values):
             doc["hidden"] = _text(phrases)
             doc |= {"possible_values": _text(values)} if values else {}
+        case Contrast():
+            doc["contrast"] = _text(_contrast_row(sample.challenge))
     return doc | ({"context": _text(other)} if (other := _other(sample)) else {})
 
 
@@ -83,7 +88,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
     )
 
 
-def _challenge_of(doc: Mapping[str, Any]) -> Orders | Hidden | None:
+def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:
     if doc.get("input_orders"):
         first, second = map(tuple, json.loads(doc["input_orders"]))
         return Orders((first, second), tuple(map(tuple, json.loads(doc["reference_orders"]))))
@@ -93,7 +98,31 @@ def _challenge_of(doc: Mapping[str, Any]) -> Orders | Hidden | None:
             tuple((what, phrase) for what, phrase in json.loads(doc["hidden"])),
             tuple((what, tuple(known)) for what, known in values),
         )
+    if doc.get("contrast"):
+        return _contrast(json.loads(doc["contrast"]), "document")
     return None
+
+
+def _contrast_row(contrast: Contrast) -> dict[str, Any]:
+    return {
+        "data": [list(unit) for unit in contrast.units],
+        "text": contrast.text,
+        "template": contrast.template,
+    }
+
+
+def _contrast(row: object, where: str) -> Contrast:
+    if not isinstance(row, dict):
+        raise CorpusError("`contrast` must be an object", where=where)
+    data = _list(row.get("data"), "contrast.data", where)
+    unit = _kind_of_unit(data[0], where)
+    units = tuple(
+        unit(*_texts(parts, f"contrast.data[{i}]", where, length=len(unit._fields)))
+        for i, parts in enumerate(data)
+    )
+    (text,) = _texts([row.get("text")], "contrast.text", where)
+    (template,) = _texts([row.get("template", "")], "contrast.template", where)
+    return Contrast(units, text, template)
 
 
 def _other(sample: Sample) -> dict[str, Json]:
@@ -124,6 +153,8 @@ def to_row(sample: Sample) -> dict[str, Any]:
                 "input_order_2": list(second),
                 "output_order": [list(order) for order in references],
             }
+        case Contrast():
+            row["contrast"] = _contrast_row(sample.challenge)
     return {**row, "texts": list(sample.references)}
 
 
@@ -160,6 +191,8 @@ def from_row(
     has_texts = needs_texts or "texts" in row
     texts = _texts(row.get("texts"), "texts", where) if has_texts else []
     sample = make(units, texts, **context)
+    if "contrast" in row:
+        return replace(sample, challenge=_contrast(row["contrast"], where))
     if "output_order" in row:
         return replace(sample, challenge=_orders(row, len(units), len(texts), where))
     return sample

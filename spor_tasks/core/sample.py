@@ -58,6 +58,21 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
+class Contrast:
+    """A text about the same data that says something false, with units and a template of its own.
+
+    Of a pair for which nobody says which text is false, it is the second one.
+    """
+
+    units: tuple[DataUnit, ...]
+    text: str
+    template: str = ""
+
+
+Challenge: TypeAlias = Orders | Hidden | Contrast
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Data units and the texts that people wrote for them.
 
@@ -71,12 +86,18 @@ class Sample:
     units: tuple[DataUnit, ...]
     references: tuple[str, ...]
     context: Mapping[str, Json] = field(default_factory=dict, hash=False)
-    challenge: Orders | Hidden | None = None
+    challenge: Challenge | None = None
 
     @property
     def cluster(self) -> Hashable:
         """What it shares with samples that are not independent of it: its units, or its table."""
         return self.about("name") if "table" in self.context else frozenset(self.units)
+
+    @property
+    def target(self) -> str:
+        """The text that a model should write: the context's ``target``, or the first reference."""
+        first = self.references[0] if self.references else ""
+        return self.about("target") or first
 
     def about(self, key: str) -> str | None:
         """Return a text of the context, or None if there is no such text."""
@@ -103,6 +124,17 @@ def hidden_of(sample: Sample) -> Hidden:
     """
     if not isinstance(sample.challenge, Hidden):
         raise CorpusError("hides nothing", where=f"sample {sample.id}")
+    return sample.challenge
+
+
+def contrast_of(sample: Sample) -> Contrast:
+    """Return the false text of a sample.
+
+    Raises:
+        CorpusError: the sample has none.
+    """
+    if not isinstance(sample.challenge, Contrast):
+        raise CorpusError("has no false text", where=f"sample {sample.id}")
     return sample.challenge
 
 

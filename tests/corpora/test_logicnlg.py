@@ -31,10 +31,10 @@ def test_a_published_prompt_has_the_linked_columns_in_their_order() -> None:
         'Given the table title of "norway" .In row 1 , the people is 7 , the city is Oslo Ås . '
         "In row 2 , the people is 3 , the city is Bergen .Start describing :"
     )
-    spaced = published(sample(0), spaced=True)
+    spaced = published(in_variant(sample(0), "spaced"))
     assert '" . In row 1 , ' in spaced
     assert spaced.endswith(" . Start describing : ")
-    full = published(sample(0), full=True)
+    full = published(in_variant(sample(0), "full_table"))
     assert "the city is Oslo Ås , the people is 7 , the area is 1.5 ." in full
 
 
@@ -113,7 +113,7 @@ def test_prompts_are_the_published_ones(logicnlg_dir: Path, golden_dir: Path) ->
         one = known[row["split"]][row["table_id"], row["sentence"]]
         assert list(linked_columns(one)) == row["linked"]
         parts = [row["prefix"], row["body"], row["suffix"]]
-        assert published(one, spaced=True) == "".join(parts)
+        assert published(in_variant(one, "spaced")) == "".join(parts)
         assert published(one) == "".join(part.rstrip() for part in parts)
     assert len(rows) == 150
 

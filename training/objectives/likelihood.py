@@ -16,8 +16,9 @@ class Likelihood(Objective):
     """Cross-entropy over the tokens of the text and its end."""
 
     def rows(self, sample: Sample, style: PromptStyle) -> Iterator[TrainingPair]:
-        """Yield one pair for each reference."""
-        for text in sample.references:
+        """Yield one pair for each reference, or one for the sample's own target."""
+        own = sample.about("target")
+        for text in sample.references if own is None else (own,):
             yield TrainingPair(prompt(sample, style), text, sample.id)
 
     def loss(self, model: peft.PeftModel, batch: Batch) -> torch.Tensor:

@@ -1,24 +1,39 @@
 """The text of a table in a prompt, as the published code writes it, and as Markdown.
 
 The published prompt has the linked columns row by row. Its tokenizer of 2020 dropped the blank at
-the end of a text, so the three parts of a prompt were joined without one; in the style ``spaced``
-they keep it, as a tokenizer of today would see them.
+the end of a text, so the three parts of a prompt were joined without one. A sample may ask for
+another prompt (:data:`Variant`) in its context, under ``prompt``.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast
 
 from spor_tasks.core.columns import Kind, TypedTable, typed
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.base import Style, check_style
 
+Variant: TypeAlias = Literal["published", "spaced", "full_table", "coarse_to_fine"]
+"""How a prompt differs from the published one.
+
+``spaced`` keeps the blank at the end of each part, as a tokenizer of today would see it;
+``full_table`` shows all columns, not the linked ones; ``coarse_to_fine`` asks for the template
+before the sentence, and has no suffix (section 5 of the paper).
+"""
+
 SUFFIX = "Start describing : "
+SEPARATOR = "[SEP]"
+"""Stands between the template and the sentence."""
 
 _REQUEST = (
     "Write one English sentence that follows from this table. It may compare, count or calculate. "
     "Use {columns}, and no facts from elsewhere."
+)
+_COARSE_REQUEST = (
+    " First write a template: the sentence with [ENT] in place of every name and number. Then write "
+    f"{SEPARATOR}, and then the sentence, all in one line."
 )
 
 
@@ -56,15 +71,27 @@ def _shown(table: TypedTable, column: int) -> list[str]:
     return [str(float(cell) if real and isinstance(cell, int) else cell) for cell in of.values]
 
 
-def published(sample: Sample, *, spaced: bool = False, full: bool = False) -> str:
-    """Return the published prompt, of the linked columns or of the full table.
+def variant_of(sample: Sample) -> Variant:
+    """Return the prompt that a sample asks for."""
+    return cast("Variant", sample.about("prompt") or "published")
 
-    A prompt that is ``spaced`` has a blank at the end of each of its three parts.
-    """
-    table = typed_table(sample)
+
+def in_variant(sample: Sample, variant: Variant) -> Sample:
+    """Return the sample with another prompt, and with what is to be written after that."""
+    changes: dict[str, str] = {"prompt": variant}
+    if variant == "coarse_to_fine":
+        changes["target"] = f"{sample.about('template')} {SEPARATOR} {sample.target}"
+    return replace(sample, context={**sample.context, **changes})
+
+
+def published(sample: Sample) -> str:
+    """Return the published prompt, in the variant that the sample asks for."""
+    variant, table = variant_of(sample), typed_table(sample)
+    full = variant == "full_table"
     columns = range(len(table.columns)) if full else linked_columns(sample)
-    parts = prefix(str(sample.about("title"))), body(table, columns), SUFFIX
-    return "".join(part if spaced else part.rstrip() for part in parts)
+    suffix = "" if variant == "coarse_to_fine" else SUFFIX
+    parts = prefix(str(sample.about("title"))), body(table, columns), suffix
+    return "".join(part if variant == "spaced" else part.rstrip() for part in parts)
 
 
 def linearize(sample: Sample, style: Style) -> str:
@@ -81,6 +108,8 @@ def instruction(sample: Sample) -> str:
     """Return the table as Markdown, its linked columns, and what to write about them."""
     table = table_of(sample)
     names = [table.header[column] for column in linked_columns(sample)]
+    is_coarse = variant_of(sample) == "coarse_to_fine"
+    request = (_REQUEST + _COARSE_REQUEST if is_coarse else _REQUEST).format(columns=_list(names))
     rows = [table.header, ["---"] * len(table.header), *table.rows]
     return "\n".join(
         [
@@ -88,8 +117,8 @@ def instruction(sample: Sample) -> str:
             "",
             *(f"| {' | '.join(map(_in_cell, row))} |" for row in rows),
             "",
-            _REQUEST.format(columns=_list(names)),
-            "Sentence:",
+            request,
+            "Template:" if is_coarse else "Sentence:",
         ]
     )
 
