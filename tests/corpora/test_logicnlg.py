@@ -11,7 +11,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import LOGICNLG, reader
-from spor_tasks.corpora.logicnlg.linearize import linearize, linked_columns, published
+from spor_tasks.corpora.logicnlg.linearize import in_variant, linearize, linked_columns, published
 
 HEADER = ["city", "people", "area"]
 TABLE = {

@@ -32,8 +32,8 @@ _REQUEST = (
     "Use {columns}, and no facts from elsewhere."
 )
 _COARSE_REQUEST = (
-    " First write a template: the sentence with [ENT] in place of every name and number. Then write "
-    f"{SEPARATOR}, and then the sentence, all in one line."
+    " First write a template: the sentence with [ENT] in place of every name and number. Then "
+    f"write {SEPARATOR}, and then the sentence, all in one line."
 )
 
 
