@@ -124,7 +124,7 @@ def read_part(part: Part, folder: Path | None = None) -> tuple[Sample, ...]:
 
     The units are the linked columns: their names, and their numbers from 0. The references are the
     statement itself, then all others about its table, which BLEU compares with too. The context has
-    ``name``, the id of the table, ``title``, ``template``, ``table``, and the statement, ``target``.
+    ``name``, the id of the table, ``title``, ``template``, ``table``, and as ``target`` the text.
 
     Raises:
         CorpusError: a file is missing or is not the published one, or a column is out of range.
