@@ -74,6 +74,10 @@ class Metric(Protocol[EvidenceT]):
         """The number of texts that it looks at for a sample; None is any number."""
 
     @property
+    def answers(self) -> str:
+        """What it looks at: ``texts``, or ``likelihoods`` of given texts."""
+
+    @property
     def needs_texts(self) -> bool:
         """Whether a sample must have references."""
 
@@ -100,6 +104,7 @@ class SimpleMetric(Generic[EvidenceT]):
     __slots__ = ()
 
     outputs: ClassVar[int | None] = 1
+    answers: ClassVar[str] = "texts"
     needs_texts: ClassVar[bool] = False
     challenge: ClassVar[type | None] = None
 

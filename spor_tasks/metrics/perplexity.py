@@ -1,0 +1,78 @@
+"""Perplexity of the true statements, as LogicNLG reports it, and bits per byte.
+
+The published number is the exponential of a mean over tables of the mean loss by token of their
+statements, with the end of each [code]. It depends on the tokenizer: models with other tokens do
+not compare. Bits per byte do.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spor_tasks import __version__
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.likelihood import (
+    GROUP_PERPLEXITY,
+    RATIO,
+    Likelihood,
+    LikelihoodMetric,
+)
+from spor_tasks.metrics.totals import Value
+
+_DIGITS = 12  # of a table's number, in hexadecimal: few enough for a float
+
+
+class _Perplexity(LikelihoodMetric):
+    scores = (
+        ScoreInfo(
+            "ppl",
+            "PPL",
+            low=1,
+            high=math.inf,
+            higher_is_better=False,
+            totals=GROUP_PERPLEXITY,
+            own_title="Perplexity",
+        ),
+        ScoreInfo(
+            "bits_per_byte",
+            "bits/byte",
+            high=math.inf,
+            higher_is_better=False,
+            corrects="ppl",
+            totals=RATIO,
+            own_title="Bits per byte",
+        ),
+    )
+
+    @property
+    def signature(self) -> str:
+        return f"perplexity|mean:tables|end:counted|v:{__version__}"
+
+    def measure(
+        self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
+    ) -> list[tuple[int, Likelihood]]:
+        """Return the number of each sample's table, and the likelihood of its own text."""
+        return [
+            (_number(sample), of_text) for sample, (of_text,) in zip(samples, outputs, strict=True)
+        ]
+
+    def values(self, evidence: tuple[int, Likelihood]) -> Mapping[str, Value]:
+        """Return what a text adds; without a known number of tokens it has no perplexity."""
+        table, found = evidence
+        by_token = None if found.tokens is None else (table, -found.log, found.tokens)
+        return {"ppl": by_token, "bits_per_byte": (-found.log / math.log(2), found.size)}
+
+    def describe(self, _: Sample, __: object, evidence: tuple[int, Likelihood]) -> dict[str, Any]:
+        """Return the likelihood."""
+        return evidence[1]._asdict()
+
+
+def _number(sample: Sample) -> int:
+    """Return a number that stands for a sample's table, or for itself if it has none."""
+    name = sample.about("name") or sample.id
+    return int(hashlib.sha256(name.encode()).hexdigest()[:_DIGITS], 16)
+
+
+PERPLEXITY = _Perplexity()
