@@ -13,8 +13,11 @@ ARMS: Mapping[str, tuple[str, ...]] = {
 }
 """The training arms, in the order in which the sets have them."""
 
-Rule: TypeAlias = Literal["units together", "length", "order", "none"]
-"""What the demonstrations of two arms differ in (:mod:`spor_tasks.prompts.demonstrations`)."""
+Rule: TypeAlias = Literal["units together", "length", "order", "none", "similar tables"]
+"""What the demonstrations of two arms differ in (:mod:`spor_tasks.prompts.demonstrations`).
+
+Those of a benchmark without aspects are about ``similar tables``.
+"""
 
 DEMONSTRATIONS: Mapping[str, Rule] = {
     "systematicity": "units together",

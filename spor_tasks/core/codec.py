@@ -13,7 +13,7 @@ A document is what lm-eval keeps and logs of a sample.
 
 import json
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -86,6 +86,18 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         context=named | json.loads(other) if other else named,
         challenge=_challenge_of(doc),
     )
+
+
+def cluster_of(doc: Mapping[str, Any]) -> Hashable:
+    """Return the cluster of a document's sample (:attr:`Sample.cluster`), in less time.
+
+    Raises:
+        LookupError, TypeError, ValueError: as :func:`sample_of`.
+    """
+    other = doc.get("context")
+    if other and "table" in json.loads(other):
+        return str(doc["name"])
+    return frozenset(map(tuple, json.loads(doc["units"])))
 
 
 def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:

@@ -51,7 +51,9 @@ class SetSpec:
     single sample. ``trained_on`` are the sets whose arms these are, under one name for all that
     share them. Each sample has ``outputs`` prompts, and so many outputs. ``is_default`` tells
     whether the name of a task leaves out the protocol, and ``is_fixed`` whether the sets are the
-    same for everyone, not built with a seed of one's own.
+    same for everyone, not built with a seed of one's own. ``template`` is the file that the task
+    includes, ``decodings`` are the other ways to decode that have tasks, and ``in_context`` tells
+    whether each arm has a task with demonstrations.
     """
 
     benchmark: str
@@ -67,6 +69,9 @@ class SetSpec:
     outputs: int = 1
     is_default: bool = True
     is_fixed: bool = True
+    template: str = "_base"
+    decodings: tuple[str, ...] = (BEAM5,)
+    in_context: bool = True
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""

@@ -47,9 +47,11 @@ class Entry:
 
 ENTRIES = (
     Entry("benchmark", "spor", "spor_tasks.benchmarks.spor.benchmark:SPOR"),
+    Entry("benchmark", "logicnlg", "spor_tasks.benchmarks.logicnlg.benchmark:LOGICNLG"),
     Entry("corpus", "webnlg", "spor_tasks.corpora.webnlg:WEBNLG"),
     Entry("corpus", "e2e", "spor_tasks.corpora.e2e:E2E"),
     Entry("corpus", "logicnlg", "spor_tasks.corpora.logicnlg:LOGICNLG"),
+    Entry("corpus", "logicnlg_mini", "spor_tasks.corpora.logicnlg_mini:LOGICNLG_MINI"),
     Entry("corpus", "mini", "spor_tasks.corpora.mini:MINI"),
     Entry("metric", "parent", "spor_tasks.metrics.parent:PARENT"),
     Entry("metric", "parent_full_table", "spor_tasks.metrics.parent:PARENT_FULL_TABLE"),
@@ -60,6 +62,11 @@ ENTRIES = (
     Entry("metric", "cwio", "spor_tasks.metrics.order:CWIO"),
     Entry("metric", "copy_rule", "spor_tasks.metrics.copy_rule:COPY_RULE"),
     Entry("metric", "logicnlg_bleu", "spor_tasks.metrics.sentence_bleu:LOGICNLG_BLEU"),
+    Entry("metric", "nli_acc", "spor_tasks.metrics.nli:NLI_ACC"),
+    Entry("metric", "sp_acc", "spor_tasks.metrics.sp_acc:SP_ACC"),
+    Entry("metric", "truth", "spor_tasks.metrics.truth:TRUTH"),
+    Entry("metric", "adversarial", "spor_tasks.metrics.adversarial:ADVERSARIAL"),
+    Entry("metric", "perplexity", "spor_tasks.metrics.perplexity:PERPLEXITY"),
     Entry("metric", "empty", "spor_tasks.metrics.empty:EMPTY"),
 )
 

@@ -99,6 +99,12 @@ class Sample:
         first = self.references[0] if self.references else ""
         return self.about("target") or first
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The texts whose likelihood is asked: its own, and of a pair also the false one."""
+        other = self.challenge
+        return (self.target, other.text) if isinstance(other, Contrast) else (self.target,)
+
     def about(self, key: str) -> str | None:
         """Return a text of the context, or None if there is no such text."""
         value = self.context.get(key)

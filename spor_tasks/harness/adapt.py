@@ -1,6 +1,6 @@
 """Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spor_tasks.core.registry import registry
@@ -55,10 +55,10 @@ def values(
     for each in metrics:
         for of_sample, evidence in zip(found, each.measure(samples, outputs), strict=True):
             of_sample.update(each.values(evidence))
-    return [_as_listed(of_sample, scores) for of_sample in found]
+    return [as_listed(of_sample, scores) for of_sample in found]
 
 
-def _as_listed(found: dict[str, Value], scores: Sequence[str]) -> dict[str, Value]:
+def as_listed(found: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Value]:
     """Return a value for every metric of :func:`metric_list`.
 
     Without a verdict a mean has no value, and any other score None: lm-eval reports only scores

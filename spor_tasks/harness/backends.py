@@ -36,6 +36,9 @@ _TRANSFORMERS_ONLY = (
     "min_length",
 )
 
+# Settings of `spor-hf` alone (:mod:`spor_tasks.evaluation.coarse_to_fine`).
+_SPOR_HF_ONLY = ("coarse_to_fine",)
+
 # Settings of a generation_config that do not matter for greedy decoding or beams.
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
 
@@ -72,6 +75,8 @@ def check_beams(task: str, decoding: Mapping[str, Any]) -> None:
 def known_to_backend(decoding: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a task that the backend understands."""
     unknown = () if _on_transformers() or decoding.get("num_beams", 1) > 1 else _TRANSFORMERS_ONLY
+    if BEAM_MODELS["spor-hf"] not in sys.modules:
+        unknown = (*unknown, *_SPOR_HF_ONLY)
     return {key: value for key, value in decoding.items() if key not in unknown}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from spor_tasks.core.contracts import BEAM5, Sets, SetSpec
+from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.registry import registry
@@ -23,13 +23,14 @@ _VERSION, _GROUP_VERSION = 2.0, 1.0
 def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files of tasks over these sets of a benchmark.
 
-    There are two for tuned models, and for each arm of default sets one for untuned ones.
+    They are one for tuned models and each way to decode, and one for untuned models and each arm.
 
     Raises:
         CorpusError: the data of a set is missing.
     """
     for spec in specs:
-        folder = f"{spec.benchmark}/{spec.name.corpus}/{spec.name.aspect}"
+        name_of_set = spec.name.protocol if _has_no_aspects(sets) else spec.name.aspect
+        folder = f"{spec.benchmark}/{spec.name.corpus}/{name_of_set}"
         for name, text in task_texts(spec, sets.load(spec.name)):
             yield f"{folder}/{name}", text
 
@@ -42,8 +43,8 @@ def task_texts(
     ``templates`` is the way from them to what they include, and ``more`` goes into their metadata.
     """
     sha256 = digest(pair.test.samples)
-    variants = [{}, {"decoding": BEAM5}]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.is_default]
+    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, "test_sha256": sha256})
         yield f"{task['task']}.yaml", dump(task)
@@ -60,13 +61,23 @@ def group_content(name: str, members: Sequence[str]) -> dict[str, Any]:
     return {"group": name, "task": list(members), "metadata": {"version": _GROUP_VERSION}}
 
 
+def _has_no_aspects(sets: Sets) -> bool:
+    return list(sets.groups) == [sets.name]
+
+
 def groups(sets: Sets) -> dict[str, list[str]]:
     """Return the members of each group: tasks over the default sets, decoded greedily.
 
-    Those that show demonstrations have groups of their own.
+    Those that show demonstrations have groups of their own. A benchmark without aspects has a group
+    for each corpus.
     """
     specs = sets.sets()
     members: dict[str, dict[str, None]] = defaultdict(dict)
+    if _has_no_aspects(sets):
+        for spec in specs:
+            if spec.is_default:
+                members[f"{spec.name.corpus}_all"][spec.task] = None
+        return {name: list(found) for name, found in members.items()}
     members[sets.name] = dict.fromkeys(
         f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.is_fixed
     )
@@ -89,8 +100,8 @@ def groups(sets: Sets) -> dict[str, list[str]]:
 def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
-    pair = "_pair" if spec.outputs > 1 else ""
-    templates = [f"_icl{pair}" if "icl_arm" in variant else pair or "_base"]
+    shown = f"_icl{spec.template.removeprefix('_base')}"
+    templates = [shown if "icl_arm" in variant else spec.template]
     if "decoding" in variant:
         templates.append(f"_{variant['decoding']}")
     included = [f"{folder}/{template}" for template in templates]

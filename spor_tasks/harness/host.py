@@ -56,9 +56,9 @@ def request(
     return Instance("generate_until", doc, (prompt, settings), idx=number, **place)
 
 
-def keep(instance: Instance, name: str, text: str) -> None:
+def keep(instance: Instance, name: str, answer: object) -> None:
     """Store what a chain of filters left of an output."""
-    instance.filtered_resps[name] = [text] if IS_NEW else text
+    instance.filtered_resps[name] = [answer] if IS_NEW else answer
 
 
 def kept(instance: Instance, name: str) -> str:

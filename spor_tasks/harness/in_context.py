@@ -9,6 +9,7 @@ from typing import Any
 from lm_eval.api.samplers import FirstNSampler
 
 from spor_tasks.core.sample import Sample
+from spor_tasks.harness.likelihood import AdversarialTask, LikelihoodTask
 from spor_tasks.harness.pair import PairTask
 from spor_tasks.harness.task import SporTask, dataset
 from spor_tasks.prompts import demonstrations
@@ -98,10 +99,18 @@ class InContextPairTask(InContextTask, PairTask):
     """A test set in two orders, with demonstrations chosen for each sample."""
 
 
+class InContextLikelihoodTask(InContextTask, LikelihoodTask):
+    """Given texts, after demonstrations chosen for each sample."""
+
+
+class InContextAdversarialTask(InContextTask, AdversarialTask):
+    """Pairs of a true and a false text, after the same demonstrations."""
+
+
 def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
     """Return the demonstrations of a document, in order."""
     return [
-        {"id": sample.id, "prompt": prompt(sample, style), "target": sample.references[0]}
+        {"id": sample.id, "prompt": prompt(sample, style), "target": sample.target}
         for sample in samples
     ]
 

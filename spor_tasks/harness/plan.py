@@ -1,4 +1,4 @@
-"""What a task's metadata asks for: sets, demonstrations, an adapter, a classifier of facts."""
+"""What a task's metadata asks for: sets, demonstrations, an adapter, metrics to switch on."""
 
 import logging
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import checkpoints, own
-from spor_tasks.metrics.facts import Facts
+from spor_tasks.harness import asked, checkpoints, own
+from spor_tasks.metrics.base import Metric
 from spor_tasks.results.reading import FIRST_BENCHMARK
 
 _log = logging.getLogger(__name__)
@@ -20,17 +20,15 @@ _log = logging.getLogger(__name__)
 Metadata = Mapping[str, Any]
 """A task's `metadata`: that of its file, then the model's arguments, then `--metadata`."""
 
-_FACTS_SETTINGS = ("model", "format", "label", "device", "batch_size")
-
 
 class Plan(NamedTuple):
-    """The sets, the arm of the demonstrations, the adapter and the classifier of a task."""
+    """The sets, the arm of the demonstrations, the adapter and the metrics asked for, by name."""
 
     spec: SetSpec
     pair: SplitPair
     fewshot_arm: Split | None
     adapter: Mapping[str, Any] | None
-    facts: Facts | None
+    asked: Mapping[str, Metric[Any]]
 
 
 def resolve(metadata: Metadata) -> Plan:
@@ -45,7 +43,8 @@ def resolve(metadata: Metadata) -> Plan:
     spec, pair = _sets(metadata)
     adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
     _check_adapter(adapter, pair, metadata)
-    return Plan(spec, pair, _fewshot_arm(metadata, pair), adapter, _facts(metadata))
+    shown = _fewshot_arm(metadata, pair)
+    return Plan(spec, pair, shown, adapter, asked.metrics_of(metadata, spec))
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
@@ -127,32 +126,6 @@ def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
             f"{setting}={name} is not an arm of the task", remedy=f"Use {' or '.join(arms)}."
         )
     return arms[str(name)]
-
-
-def _facts(metadata: Metadata) -> Facts | None:
-    given = {
-        key.removeprefix("facts_"): value
-        for key, value in metadata.items()
-        if key.startswith("facts_")
-    }
-    if not given:
-        return None
-    named = [f"facts_{name}" for name in _FACTS_SETTINGS]
-    for key in given.keys() - set(_FACTS_SETTINGS):
-        raise ConfigError(
-            f"there is no setting facts_{key}",
-            where="--metadata",
-            remedy=f"The settings are {', '.join(named)}.",
-        )
-    if not isinstance(model := given.get("model"), str):
-        raise ConfigError(
-            f"facts_model must be a path or a name on the hub, not {model!r}",
-            where="--metadata",
-            remedy="Name the classifier that says which facts are told.",
-        )
-    from spor_tasks.metrics import classifier  # noqa: PLC0415 - torch, which most tasks do without
-
-    return classifier.load(**given)
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:

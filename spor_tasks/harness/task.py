@@ -14,7 +14,7 @@ from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Split, without_first_reference
-from spor_tasks.harness import adapt, backends, checkpoints, filters, host
+from spor_tasks.harness import adapt, asked, backends, checkpoints, filters, host
 from spor_tasks.harness.plan import is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
@@ -31,6 +31,8 @@ _ADAPTER_FACTS = (
     "adapter_sha256",
     "base_model",
 )
+
+_EVIDENCE = "evidence"  # beside scores: what a document's log gets
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -54,9 +56,12 @@ class SporTask(host.HostTask):
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
-    - ``facts_model``: a classifier on the disk or the hub; tasks that score PARENT then also score
-      ``facts``. ``facts_format``, ``facts_label``, ``facts_device`` and ``facts_batch_size`` are as
-      in :func:`spor_tasks.metrics.classifier.load`.
+    - ``facts_model``, ``nli_model``: a classifier on the disk or the hub; tasks that report
+      ``facts`` or ``nli_acc`` then score it. ``_format``, ``_label``, ``_device`` and
+      ``_batch_size`` in place of ``_model`` are as in :func:`spor_tasks.metrics.classifier.load`
+      and :func:`spor_tasks.metrics.entailment.load`;
+    - ``sp_ranker``: what ranks programs, ``lexical`` or a classifier; tasks that report ``sp_acc``
+      then score it, with the settings of :func:`spor_tasks.metrics.sp_acc.load`.
 
     The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.
 
@@ -94,10 +99,9 @@ class SporTask(host.HostTask):
         self._scores = plan.spec.scores
         self._metrics = adapt.metrics_for(self._scores)
         metrics = adapt.metric_list(self._scores)
-        self._facts = plan.facts if "parent" in self._scores else None
-        if self._facts:
-            metrics += adapt.metric_list(["facts"])
-            facts["facts"] = self._facts.signature
+        for name, metric in plan.asked.items():
+            metrics += adapt.metric_list([info.name for info in metric.scores])
+            facts[name] = metric.signature
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -176,7 +180,7 @@ class SporTask(host.HostTask):
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
-        backends.check_beams(self.config.task, self.config.generation_kwargs)
+        backends.check_beams(self.config.task, self.config.generation_kwargs or {})
         if kwargs.get("apply_chat_template"):
             self._set_filters(self.config.filter_list, for_untuned=True)
         with backends.without_thinking(kwargs.get("chat_template")) as self._thinking:
@@ -196,28 +200,36 @@ class SporTask(host.HostTask):
     def _is_unscored(self) -> bool:
         return "bypass" in self.aggregation()  # with --predict_only
 
-    def _judge(self, name: str) -> dict[tuple[str, ...], dict[str, Any]]:
+    def _judge(self, chain: str) -> dict[tuple[str, ...], dict[str, Any]]:
         """Return the scores of each document, by its id and its texts."""
-        requests: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(self.instances, key=lambda request: request.idx):
-            requests[request.doc["id"]].append(request)
+        requests = self._asked()
         samples = [sample_of(first.doc) for first, *_ in requests.values()]
-        texts = [tuple(host.kept(each, name) for each in of) for of in requests.values()]
+        texts = [tuple(host.kept(each, chain) for each in of) for of in requests.values()]
         found: list[dict[str, Any]] = adapt.values(self._metrics, self._scores, samples, texts)
-        if self._facts:
-            told = self._facts.measure(samples, texts)
-            for scores, of_units in zip(found, told, strict=True):
-                scores.update(self._facts.values(of_units), told=of_units)
+        for name, metric in self._plan.asked.items():
+            names = [info.name for info in metric.scores]
+            evidence = metric.measure(samples, texts)
+            for scores, sample, text, each in zip(found, samples, texts, evidence, strict=True):
+                scores.update(adapt.as_listed(metric.values(each), names))
+                shown = metric.describe(sample, text, each)
+                kept = {key: shown[key] for key in asked.LOGGED[name] if key in shown}
+                scores[_EVIDENCE] = scores.get(_EVIDENCE, {}) | kept
         keys = [(doc_id, *of) for doc_id, of in zip(requests, texts, strict=True)]
         return dict(zip(keys, found, strict=True))
 
+    def _asked(self) -> dict[str, list[Instance]]:
+        """Return the requests of each document, by its id."""
+        requests: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(self.instances, key=lambda request: request.idx):
+            requests[request.doc["id"]].append(request)
+        return requests
+
     def process_results(self, doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
-        """Return a document's scores; a classifier's verdicts are logged with the document."""
+        """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name
         scores = dict(self._found[doc["id"], *results])
-        if "told" in scores:
-            doc["told"] = scores.pop("told")
+        doc |= scores.pop(_EVIDENCE, {})
         return scores
 
     def dump_config(self) -> dict[str, Any]:
@@ -229,7 +241,7 @@ class SporTask(host.HostTask):
         facts |= {
             "demonstrations_sha256": shown,
             "generation": backends.resolved_generation(
-                config["generation_kwargs"], config["metadata"]
+                config.get("generation_kwargs") or {}, config["metadata"]
             ),
             "thinking": self._thinking,
         }

@@ -21,6 +21,7 @@ from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Key, Pool, draw_bit
+from spor_tasks.prompts.similar import similar_tables
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 
@@ -89,6 +90,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
       that show units of the test sample have more.
     - Order invariance. *original* and *match* show the same samples of two units or more, in the
       corpus's order and in the order of the text.
+    - Benchmarks of tables. See :func:`spor_tasks.prompts.similar.similar_tables`.
     - Rule learnability. There is one arm, whose demonstrations hide nothing: they have the entity
       that the test sample hides, and any value of an attribute whose value it hides.
 
@@ -112,7 +114,8 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             where="--num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
-    demonstrate = _RULES[DEMONSTRATIONS[pair.aspect]](pair, most)
+    rule = DEMONSTRATIONS.get(pair.aspect, "similar tables")
+    demonstrate = _RULES[rule](pair, most)
     found = ((sample, demonstrate(sample)) for sample in pair.test.samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in found if arms)
     if not prompted:
@@ -381,6 +384,7 @@ _RULES: Mapping[Rule, Callable[[SplitPair, int], _Demonstrate]] = {
     "length": _productivity,
     "order": _order_invariance,
     "none": _rule_learnability,
+    "similar tables": similar_tables,
 }
 
 

@@ -3,14 +3,14 @@
 What a prompt shows of a sample, its corpus says (:mod:`spor_tasks.corpora`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Orders, Sample
+from spor_tasks.core.sample import Contrast, DataUnit, Orders, Sample
 from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Style
 
@@ -42,13 +42,22 @@ def prompted(sample: Sample, style: PromptStyle) -> dict[str, Any]:
     """Return the sample as lm-eval's document, with what a model reads.
 
     ``prompt`` shows the units in the sample's order. Of a sample with two input orders it shows
-    the first, and ``prompt_2`` the second.
+    the first, and ``prompt_2`` the second; of a pair it shows the units of the true text, and
+    ``prompt_2`` those of the false one.
     """
     doc = doc_of(sample)
-    if not isinstance(sample.challenge, Orders):
-        return {"id": doc["id"], "prompt": prompt(sample, style), **doc}
-    first, second = (
-        prompt(replace(sample, units=tuple(sample.units[i] for i in order)), style)
-        for order in sample.challenge.inputs
-    )
-    return {"id": doc["id"], "prompt": first, **doc, "prompt_2": second}
+    first, *others = (prompt(replace(sample, units=units), style) for units in _shown(sample))
+    return {"id": doc["id"], "prompt": first, **doc, **{"prompt_2": other for other in others}}
+
+
+def _shown(sample: Sample) -> Iterator[tuple[DataUnit, ...]]:
+    """Yield the units of each prompt of a sample."""
+    match sample.challenge:
+        case Orders(inputs, _):
+            for order in inputs:
+                yield tuple(sample.units[i] for i in order)
+        case Contrast(units=others):
+            yield sample.units
+            yield others
+        case _:
+            yield sample.units

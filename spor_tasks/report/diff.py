@@ -146,7 +146,7 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
     metrics = [metric for metric in first.spec.reported if metric in known]
     changes = [_change(before[key], after[key], metrics) for key in common]
     both = [before[key] for key in common], [after[key] for key in common]
-    clusters = significance.clusters_of(frozenset(record.sample.units) for record in both[0])
+    clusters = significance.clusters_of(record.sample.cluster for record in both[0])
     return TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),

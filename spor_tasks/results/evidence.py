@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -61,7 +61,7 @@ class Interval:
 class Logged:
     """The values of one run's samples by metric, sorted by the samples' ids.
 
-    Samples with the same units form a cluster.
+    Samples with the same units, or of the same table, form a cluster.
     """
 
     ids: tuple[str, ...]
@@ -86,11 +86,11 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
             result.
     """
     ids: list[str] = []
-    units: list[frozenset[tuple[str, ...]]] = []
+    clusters: list[Hashable] = []
     tally = Tally(map(score_info, metrics))
     for logged in file.scores():
         ids.append(logged.id)
-        units.append(logged.units)
+        clusters.append(logged.cluster)
         tally.add({metric: logged.scores.get(metric) for metric in metrics})
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(
@@ -112,7 +112,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
                 f"its samples have {metric} {logged_score:.4f}, but the result says {reported:.4f}",
                 where=file.path,
             )
-    return Logged(tuple(sorted(ids)), clusters_of(units[i] for i in order), columns)
+    return Logged(tuple(sorted(ids)), clusters_of(clusters[i] for i in order), columns)
 
 
 @dataclass(frozen=True, slots=True)

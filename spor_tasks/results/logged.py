@@ -2,22 +2,24 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from spor_tasks.core.codec import sample_of
+from spor_tasks.core.codec import cluster_of, sample_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_file, open_file, row_limit
-from spor_tasks.core.sample import Hidden, Orders, Sample
-from spor_tasks.metrics.totals import Value
+from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample
+from spor_tasks.metrics.base import score_infos
+from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+_MOST_NUMBERS = 16  # that an output adds to a score
 _MOST_UNITS = 1_000  # of a sample: far more than any has, and few enough to group by
 
 
@@ -45,10 +47,10 @@ class Record:
 
 
 class Scored(NamedTuple):
-    """A run's scores on a sample; samples with the same ``units`` are not independent."""
+    """A run's scores on a sample; samples of the same ``cluster`` are not independent."""
 
     id: str
-    units: frozenset[tuple[str, ...]]
+    cluster: Hashable
     scores: Mapping[str, Value]
 
 
@@ -80,8 +82,8 @@ class SampleFile:
         """
         for place, row in self._rows():
             try:
-                units = frozenset(map(tuple, json.loads(row["doc"]["units"])))
-                found = Scored(str(row["doc"]["id"]), units, _scores(row))
+                doc = row["doc"]
+                found = Scored(str(doc["id"]), cluster_of(doc), _scores(row))
             except _FAULTS as error:
                 raise _damaged(place, error) from error
             yield found
@@ -133,14 +135,24 @@ def _stamp(file: Path) -> str:
 
 def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     doc = row["doc"]
-    outputs = _texts(first for first, *_ in row["resps"])
+    sample = _sound(sample_of(doc))
+    answers = [first for first, *_ in row["resps"]]
+    texts: tuple[str, ...] = ()
+    if isinstance(answers[0], list):  # log likelihoods of given texts
+        texts = sample.given
+        outputs = tuple(
+            f"{text}   [log likelihood {float(log):.3f}]"
+            for text, (log, *_) in zip(texts, answers, strict=True)
+        )
+    else:
+        outputs = _texts(answers)
     return Record(
         run=run,
-        sample=_sound(sample_of(doc)),
+        sample=sample,
         inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
         contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
         outputs=outputs,
-        scored=_scored(row.get("filtered_resps"), outputs),
+        scored=texts or _scored(row.get("filtered_resps"), outputs),
         scores=_scores(row),
         prompt_sha256=_texts([row["prompt_hash"]])[0],
         number=number if type(number := row.get("doc_id")) is int else None,
@@ -175,6 +187,8 @@ def _sound(sample: Sample) -> Sample:
         case Hidden(phrases=hidden, values=values):
             _texts(text for pair in hidden for text in pair)
             _texts(text for what, known in values for text in (what, *known))
+        case Contrast(units=others, text=text):
+            _texts([text, *(part for unit in others for part in unit)])
     return sample
 
 
@@ -188,21 +202,32 @@ def _texts(values: Iterable[object]) -> tuple[str, ...]:
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
     return {
-        name: _value(row[name])
+        name: _value(row[name], name)
         for name in row["metrics"]
         if not name.endswith("_stderr") and name in row
     }
 
 
-def _value(logged: object) -> Value:
+def _value(logged: object, name: str) -> Value:
     match logged:
         case None:
             return None
-        case [int(group), int() | float() as number] if 0 <= group <= _MOST_UNITS:
-            return group, _finite(number)
+        case [int(group), int() | float()] if _is_grouped(name) and not 0 <= group <= _MOST_UNITS:
+            raise ValueError(f"{group} is not a group")
+        case [_, _, *_] if len(logged) <= _MOST_NUMBERS and all(map(_is_number, logged)):
+            return tuple(map(_finite, logged))
         case int() | float():
             return _finite(logged)
     raise TypeError(f"{logged!r} is not a score")
+
+
+def _is_grouped(name: str) -> bool:
+    info = score_infos().get(name)
+    return info is None or info.totals is GROUP_MEANS
+
+
+def _is_number(logged: object) -> bool:
+    return isinstance(logged, int | float)
 
 
 def _finite(number: float) -> float:

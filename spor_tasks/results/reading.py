@@ -298,6 +298,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
             "num_fewshot": str(shots),
             "held_out_reference": str(facts.get("held_out_reference", False)),
             "facts": str(facts.get("facts")).removeprefix("facts|"),
+            **{key: str(facts[key]) for key in ("nli", "sp") if key in facts},
             "shown_arm": str(shown_arm if adapter else None),
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
@@ -426,8 +427,11 @@ def _model_name(
     run: Mapping[str, Any], arguments: Mapping[str, Any], adapter: Mapping[str, Any] | None
 ) -> str:
     name = str(arguments.get("pretrained") or arguments.get("model") or run["model"])
+    tuned = arguments.get("peft") or arguments.get("lora_local_path")
     if adapter is not None and adapter["arm"] is None:
-        return f"{name} + {arguments.get('peft') or arguments.get('lora_local_path')}"
+        return f"{name} + {tuned}"
+    if adapter is not None and adapter["base_model"] and not tuned:  # the base was trained whole
+        return str(adapter["base_model"]["path"])
     return name
 
 

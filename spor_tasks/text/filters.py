@@ -10,6 +10,9 @@ from spor_tasks.core.errors import ConfigError
 # How models mark that they reason before they answer.
 _REASONING_BEGINS, _REASONING_ENDS = "<think>", "</think>"
 
+SEPARATOR = "[SEP]"
+"""Stands between the template of a sentence and the sentence."""
+
 
 def first_line(text: str) -> str:
     """Return the first line that is not blank; empty where there is none."""
@@ -40,10 +43,19 @@ def strip_preamble(text: str) -> str:
     return text[start:]
 
 
+def after_separator(text: str) -> str:
+    """Return what follows the first ``[SEP]``; nothing where there is none.
+
+    Before it a model writes the template of its sentence (LogicNLG, section 5).
+    """
+    return text.partition(SEPARATOR)[2].strip()
+
+
 FILTERS: Mapping[str, Callable[[str], str]] = {
     "first_line": first_line,
     "strip_reasoning": strip_reasoning,
     "strip_preamble": strip_preamble,
+    "after_separator": after_separator,
 }
 """All filters by name."""
 

@@ -14,10 +14,10 @@ from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 
-IN_NO_FILE = {"mini"}
+IN_NO_FILE = {"mini", "logicnlg_mini"}
 FOLDERS = {"logicnlg": "logicnlg_dir"}
-# Units are columns, by name and number, and the training file may be missing.
-OF_TABLES = {"logicnlg"}
+# Units are columns, by name and number; of LogicNLG the training file may be missing.
+OF_TABLES = {"logicnlg", "logicnlg_mini"}
 NAMES = registry().names("corpus")
 EVERY = [
     pytest.param(name, marks=() if name in IN_NO_FILE else pytest.mark.real_data) for name in NAMES

@@ -13,11 +13,13 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, Triple
+from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
 from spor_tasks.metrics.facts import Facts
+from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.prompts.styles import prompt
-from tests.support.classifiers import WordClassifier
+from tests.support.classifiers import TargetJudge, WordClassifier
 from tests.support.scores import scores_of
 
 
@@ -90,6 +92,8 @@ COPIES = (
     "The Mole serves Thai food for more than Value A.",
     "Entity 2 is the twin of Entity 1.",
 )
+# One of each kind of logic, all of tables with different people.
+STATED = tuple({s.about("logic"): s for s in worlds.samples("train", tables=60)[::11]}.values())
 
 
 class Case(NamedTuple):
@@ -124,12 +128,17 @@ class Case(NamedTuple):
 
 
 def _case(name: str) -> Case:
-    found = Facts(WordClassifier()) if name == "facts" else metric(name)
+    judged = {"facts": Facts(WordClassifier()), "nli_acc": NliAcc(TargetJudge())}
+    found = judged.get(name) or metric(name)
+    if name in ("truth", "nli_acc"):
+        return Case(found, STATED, tuple(sample.target for sample in STATED))
     hides = found.challenge is Hidden
     return Case(found, HIDING if hides else TOLD, COPIES if hides else REFERENCES)
 
 
-NAMES = registry().names("metric")
+NAMES = tuple(
+    name for name in registry().names("metric") if metric(name).answers == "texts"
+)  # of likelihoods: tests/metrics/test_likelihood.py
 
 
 @pytest.fixture(params=NAMES)
@@ -290,7 +299,8 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -
     if not sample.references:
         pytest.skip("its samples have no references")
     many = tuple(f"{text} {number}" for number in range(250) for text in sample.references)
-    more = _told(None, sample.units, *many, *sample.references)
+    told = _told(None, sample.units, *many, *sample.references)
+    more = replace(told, corpus=sample.corpus, context=sample.context)
     outputs = case.outputs(case.texts[:1])
     (alone,), (among,) = (case.metric.measure([each], outputs) for each in (sample, more))
     assert case.metric.values(among) == case.metric.values(alone)
@@ -302,6 +312,8 @@ def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
     if case.metric.challenge is Hidden:
         attribute = "price range" if isinstance(unit, AttributeValue) else ""
         empty = replace(empty, challenge=Hidden(((attribute, ""),)))
+    first = case.samples[0]
+    empty = replace(empty, corpus=first.corpus, context={**first.context, **empty.context})
     texts = ("", "a text", "no yes")
     found = case.metric.measure([empty] * len(texts), case.outputs(texts))
     scores = {score.name: score for score in scores_of(case.metric, found)}

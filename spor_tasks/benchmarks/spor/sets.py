@@ -148,6 +148,7 @@ def find(name: SetName) -> SetSpec:
 
 def _spec(name: SetName, default: str) -> SetSpec:
     other = None if name.protocol == default else name.protocol
+    judging = _JUDGING.get((name.aspect, name.part), TEXTS)
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -156,10 +157,12 @@ def _spec(name: SetName, default: str) -> SetSpec:
         f"{name.protocol} sets",
         part_title=_part_title(name),
         arms=ARMS[name.aspect],
-        **_JUDGING.get((name.aspect, name.part), TEXTS)._asdict(),
+        **judging._asdict(),
         trained_on=_trained_on(name, default),
         is_default=name.protocol == default,
         is_fixed=name.corpus in released.CORPORA,
+        template="_base" if judging.outputs == 1 else "_pair",
+        in_context=name.protocol == default,
     )
 
 

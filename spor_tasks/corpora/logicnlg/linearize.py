@@ -5,15 +5,19 @@ the end of a text, so the three parts of a prompt were joined without one. A sam
 another prompt (:data:`Variant`) in its context, under ``prompt``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 from spor_tasks.core.columns import Kind, TypedTable, typed
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Contrast, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.base import Style, check_style
+from spor_tasks.text.filters import SEPARATOR
+from spor_tasks.text.gpt2 import first_tokens
 
 Variant: TypeAlias = Literal["published", "spaced", "full_table", "coarse_to_fine"]
 """How a prompt differs from the published one.
@@ -24,8 +28,8 @@ before the sentence, and has no suffix (section 5 of the paper).
 """
 
 SUFFIX = "Start describing : "
-SEPARATOR = "[SEP]"
-"""Stands between the template and the sentence."""
+MOST_TOKENS = 800
+"""Of GPT-2, in what is shown of a table."""
 
 _REQUEST = (
     "Write one English sentence that follows from this table. It may compare, count or calculate. "
@@ -45,7 +49,7 @@ def prefix(title: str) -> str:
 def body(table: TypedTable, columns: Sequence[int]) -> str:
     """Return the cells of some columns, row by row, with their names."""
     names = [table.columns[column].name for column in columns]
-    shown = [_shown(table, column) for column in columns]
+    shown = [cells_of(table, column, _capitalized) for column in columns]
     return "".join(
         f"In row {number} , "
         + " , ".join(f"the {name} is {cell}" for name, cell in zip(names, cells, strict=True))
@@ -54,21 +58,22 @@ def body(table: TypedTable, columns: Sequence[int]) -> str:
     )
 
 
-def _shown(table: TypedTable, column: int) -> list[str]:
-    """Return the cells of a column as the published code prints them.
+def cells_of(table: TypedTable, column: int, write: Callable[[str], str] = str) -> list[str]:
+    """Return the cells of a column as the published code prints them, their texts by ``write``.
 
     It reads a table row by row, and a row of numbers is of one type: a whole number becomes a real
-    one if another column has real ones. Each word of a text begins with its only capital letter.
+    one if another column has real ones.
     """
     of = table.columns[column]
     if of.kind is not Kind.NUMBER:
-        return [
-            "nan" if cell is None else " ".join(map(str.capitalize, str(cell).split(" ")))
-            for cell in of.values
-        ]
+        return ["nan" if cell is None else write(str(cell)) for cell in of.values]
     numbers = all(other.kind is Kind.NUMBER for other in table.columns)
     real = numbers and any(isinstance(c, float) for other in table.columns for c in other.values)
     return [str(float(cell) if real and isinstance(cell, int) else cell) for cell in of.values]
+
+
+def _capitalized(text: str) -> str:
+    return " ".join(map(str.capitalize, text.split(" ")))
 
 
 def variant_of(sample: Sample) -> Variant:
@@ -85,13 +90,26 @@ def in_variant(sample: Sample, variant: Variant) -> Sample:
 
 
 def published(sample: Sample) -> str:
-    """Return the published prompt, in the variant that the sample asks for."""
+    """Return the published prompt, in the variant that the sample asks for.
+
+    What is shown of the table ends after 800 tokens of GPT-2, whatever model reads it. The two
+    prompts of a pair that asks for templates are cut as a whole, with the blank before the table.
+
+    Raises:
+        CorpusError: the sample has no table.
+        ConfigError: the table may be too long, and a package that counts is not installed.
+    """
     variant, table = variant_of(sample), typed_table(sample)
     full = variant == "full_table"
     columns = range(len(table.columns)) if full else linked_columns(sample)
-    suffix = "" if variant == "coarse_to_fine" else SUFFIX
-    parts = prefix(str(sample.about("title"))), body(table, columns), suffix
-    return "".join(part if variant == "spaced" else part.rstrip() for part in parts)
+    before, shown = prefix(str(sample.about("title"))), body(table, columns)
+    if variant == "spaced":
+        return before + first_tokens(shown, MOST_TOKENS) + SUFFIX
+    if variant != "coarse_to_fine":
+        return before.rstrip() + first_tokens(shown.rstrip(), MOST_TOKENS) + SUFFIX.rstrip()
+    if isinstance(sample.challenge, Contrast):
+        return first_tokens(f"{before}{shown}".rstrip(), MOST_TOKENS)
+    return before.rstrip() + first_tokens(shown.rstrip(), MOST_TOKENS)
 
 
 def linearize(sample: Sample, style: Style) -> str:
@@ -134,14 +152,38 @@ def _list(names: Sequence[str]) -> str:
 
 
 def linked_columns(sample: Sample) -> tuple[int, ...]:
-    """Return the numbers of the columns that a sample is linked to, in its order."""
-    return tuple(int(unit[-1]) for unit in sample.units)
+    """Return the numbers of the columns that a sample is linked to, in its order.
+
+    Raises:
+        CorpusError: a unit does not end with the number of a column, counted from 0.
+    """
+    numbers = [unit[-1] for unit in sample.units]
+    if not all(number.isdecimal() for number in numbers):
+        raise CorpusError("its units do not name columns by number", where=f"sample {sample.id}")
+    return tuple(map(int, numbers))
 
 
 def table_of(sample: Sample) -> Table:
-    """Return the table of a sample."""
-    shown: Any = sample.context["table"]
-    return Table(tuple(shown["header"]), tuple(map(tuple, shown["rows"])))
+    """Return the table of a sample.
+
+    Raises:
+        CorpusError: it has none.
+    """
+    shown: Any = sample.context.get("table")
+    table: Table | None = None
+    with suppress(TypeError, KeyError):
+        table = Table(tuple(shown["header"]), tuple(map(tuple, shown["rows"])))
+    if table is None or not _is_of_texts(table):
+        raise CorpusError(
+            "has no table",
+            where=f"sample {sample.id}",
+            remedy='Its context needs `"table": {"header": [text, …], "rows": [[text, …], …]}`.',
+        )
+    return table
+
+
+def _is_of_texts(table: Table) -> bool:
+    return all(isinstance(cell, str) for row in (table.header, *table.rows) for cell in row)
 
 
 @lru_cache(maxsize=64)  # a table has several samples, one after another

@@ -6,28 +6,25 @@ TabFact (Chen et al., ICLR 2020), from which they were taken.
 
 import io
 import json
-import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_text
-from spor_tasks.core.sample import AttributeValue, Json, Sample, SampleMaker
+from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
-from spor_tasks.corpora.sources import LOGICNLG
-
-TABFACT_VARIABLE = "TABFACT_DATA_DIR"
-"""Names the folder of a copy of TabFact, for its tables."""
+from spor_tasks.corpora.sources import LOGICNLG, TABFACT
 
 Part: TypeAlias = Literal["train", "val", "test"]
 
 _ARCHIVE = "all_csv.zip"
 _PAIRS = "data/{part}_lm_pos_neg.json"
 _CHALLENGE = "challenge/blind_test_lm_pos_neg.json"
+_CHALLENGE_INPUTS = "challenge/blind_test_lm_inputs.json"
 
 
 class Statement(NamedTuple):
@@ -76,15 +73,14 @@ def tables(folder: Path | None = None) -> Tables:
     folder = folder or LOGICNLG.data_dir()
     if (folder / _ARCHIVE).is_file():
         return Tables(partial(_unpacked, folder))
-    tabfact = os.environ.get(TABFACT_VARIABLE)
-    copies = [folder, *([Path(tabfact).expanduser()] if tabfact else [])]
+    copies = (folder, TABFACT.data_dir())
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
         if place.is_dir():
             return Tables(partial(_loose, place))
     raise CorpusError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
-        remedy=f"Run `{LOGICNLG.fetch}`, or set {TABFACT_VARIABLE} to a copy of TabFact.",
+        remedy=f"Run `{LOGICNLG.fetch}`, or set {TABFACT.variable} to a copy of TabFact.",
     )
 
 
@@ -135,11 +131,11 @@ def read_part(part: Part, folder: Path | None = None) -> tuple[Sample, ...]:
     return tuple(
         sample
         for table, rows in content.items()
-        for sample in _of_table(table, known.get(table), rows, make, where=f"{path}: {table}")
+        for sample in of_table(table, known.get(table), rows, make, where=f"{path}: {table}")
     )
 
 
-def _of_table(
+def of_table(
     name: str,
     table: Table,
     rows: Any,  # noqa: ANN401 - JSON
@@ -147,18 +143,18 @@ def _of_table(
     *,
     where: str,
 ) -> Iterator[Sample]:
+    """Yield the samples of a table, of rows as they are in the published files.
+
+    Raises:
+        CorpusError: a row is of another form, or a column is out of range.
+    """
     statements = [_statement(row, f"{where}, {i}") for i, row in enumerate(rows)]
     texts = [statement.text for statement in statements]
-    shown: dict[str, Json] = {"header": list(table.header), "rows": list(map(list, table.rows))}
     for i, statement in enumerate(statements):
         yield make(
             linked(statement, table, f"{where}, {i}"),
             (texts[i], *texts[:i], *texts[i + 1 :]),
-            name=name,
-            title=statement.title,
-            template=statement.template,
-            target=texts[i],
-            table=shown,
+            **_context(name, statement, table),
         )
 
 
@@ -192,6 +188,54 @@ def read_challenge(folder: Path | None = None) -> tuple[Pair, ...]:
         CorpusError: the file is missing or is not the published one.
     """
     return _pairs(_CHALLENGE, ("unknown1", "unknown2"), folder)
+
+
+def adversarial(pairs: Iterable[Pair], folder: Path | None = None) -> tuple[Sample, ...]:
+    """Return pairs as samples: of the first statement, with the second one as its contrast.
+
+    Raises:
+        CorpusError: there are no tables, or a column is out of range.
+    """
+    known, make = tables(folder), SampleMaker("logicnlg")
+    return tuple(_paired(pair, known.get(pair.table), make) for pair in pairs)
+
+
+def _paired(pair: Pair, table: Table, make: SampleMaker) -> Sample:
+    first, second = pair.statements
+    own, other = (linked(each, table, pair.table) for each in pair.statements)
+    sample = make(own, (first.text,), **_context(pair.table, first, table))
+    return replace(sample, challenge=Contrast(other, second.text, second.template))
+
+
+def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
+    """Return the samples of the blind challenge, which have no references.
+
+    Raises:
+        CorpusError: the file is missing or is not the published one, or a column is out of range.
+    """
+    path = _CHALLENGE_INPUTS
+    content = parse_json(LOGICNLG.read_published(path, folder), path)
+    known, make = tables(folder), SampleMaker("logicnlg")
+    found = []
+    for name, rows in content.items():
+        table = known.get(name)
+        for i, row in enumerate(rows):
+            where = f"{path}: {name}, {i}"
+            _, columns, title, _ = _statement(row, where)
+            asked = Statement("", columns, title, "")
+            units = linked(asked, table, where)
+            found.append(make(units, (), **_context(name, asked, table)))
+    return tuple(found)
+
+
+def _context(name: str, statement: Statement, table: Table) -> dict[str, Json]:
+    return {
+        "name": name,
+        "title": statement.title,
+        "template": statement.template,
+        "target": statement.text,
+        "table": {"header": list(table.header), "rows": list(map(list, table.rows))},
+    }
 
 
 def _pairs(path: str, sides: tuple[str, str], folder: Path | None) -> tuple[Pair, ...]:

@@ -1,0 +1,227 @@
+"""What LogicNLG asks, and how it judges answers: every set, declared once.
+
+There is one training set, and there are several questions about the test tables. The sets of one
+training set have its arm in common, so that one checkpoint answers all of them.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import (
+    Contrast,
+    Deferred,
+    Sample,
+    Split,
+    SplitPair,
+    contrast_of,
+)
+from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
+from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.corpora.sources import LOGICNLG
+from spor_tasks.metrics.logic import LOGIC
+from spor_tasks.text.filters import SEPARATOR
+
+BENCHMARK = "logicnlg"
+TITLE = "LogicNLG"
+MINI = "logicnlg_mini"
+
+_WRITTEN: dict[str, Any] = {
+    "scores": (
+        *(f"bleu_{n}" for n in (1, 2, 3)),
+        *(f"corpus_bleu_{n}" for n in (1, 2, 3, 4)),
+        *("chrf", "empty"),
+    ),
+    "reported": ("bleu_1", "bleu_2", "bleu_3", "chrf", "sp_acc", "nli_acc"),
+    "headline": "bleu_3",
+}
+_PAIRS: dict[str, Any] = {
+    "scores": (
+        *("adv_acc", "adv_acc_distinct", "adv_acc_sum", "adv_acc_byte"),
+        *("adv_ties", "adv_identical"),
+        *(f"adv_acc_{kind}" for kind in LOGIC),
+    ),  # those of kinds of logic are of what the test set has
+    "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_sum", "adv_acc_byte"),
+    "headline": "adv_acc",
+    "outputs": 2,
+    "template": "_adversarial",
+}
+_PPL: dict[str, Any] = {
+    "scores": ("ppl", "bits_per_byte"),
+    "reported": ("ppl", "bits_per_byte"),
+    "headline": "bits_per_byte",
+    "template": "_likelihood",
+}
+_TEMPLATE_FIRST = _WRITTEN | {"template": "_c2f"}
+_BLIND = {"scores": ("empty",), "reported": ("empty",), "headline": "empty"}
+_BLIND_PAIRS = _PAIRS | {"scores": ("adv_identical",), "reported": ("adv_identical",)}
+_BLIND_PAIRS |= {"headline": "adv_identical"}
+
+_TRUTH = ("truth", "truth_readable")
+"""Scores of the embedded corpus alone, whose sentences can be checked."""
+
+_PARTS: dict[str | None, tuple[dict[str, Any], str | None]] = {
+    None: (_WRITTEN, None),
+    "adversarial": (_PAIRS, "adversarial pairs"),
+    "ppl": (_PPL, "perplexity"),
+    "c2f": (_TEMPLATE_FIRST, "template first"),
+    "c2f_adversarial": (_PAIRS, "template first, adversarial pairs"),
+}
+
+_OTHERS: dict[SetName, dict[str, Any]] = {
+    SetName(BENCHMARK, BENCHMARK, "strict", "adversarial"): _PAIRS,
+    SetName(BENCHMARK, BENCHMARK, "spaced"): _WRITTEN,
+    SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): _PAIRS,
+    SetName(BENCHMARK, BENCHMARK, "full_table"): _WRITTEN,
+    SetName(BENCHMARK, BENCHMARK, "full_table", "adversarial"): _PAIRS,
+    # SetName(BENCHMARK, BENCHMARK, "tabfact"): _WRITTEN,
+    SetName(BENCHMARK, BENCHMARK, "challenge"): _BLIND,
+    SetName(BENCHMARK, BENCHMARK, "challenge", "adversarial"): _BLIND_PAIRS,
+}
+"""Sets that are not published, or not scored here.
+
+``strict`` shows both sides of a pair the same columns, ``spaced`` and ``full_table`` are other
+prompts, ``tabfact`` is trained on TabFact's statements, and ``challenge`` has no references.
+"""
+
+
+@cache
+def specs() -> tuple[SetSpec, ...]:
+    """Return the shipped sets, those that the paper has first."""
+    published = [
+        _spec(SetName(BENCHMARK, corpus, "published", part), judging)
+        for corpus in (BENCHMARK, MINI)
+        for part, (judging, _) in _PARTS.items()
+    ]
+    return (*published, *(_spec(name, judging) for name, judging in _OTHERS.items()))
+
+
+def find(name: SetName) -> SetSpec:
+    """Return what is said of these sets.
+
+    Raises:
+        SplitError: there are no such sets.
+    """
+    for spec in specs():
+        if spec.name == name:
+            return spec
+    raise SplitError(
+        f"there is no split {str(name)!r}",
+        remedy=f"There are {', '.join(str(spec.name) for spec in specs())}.",
+    )
+
+
+def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
+    other = None if name.protocol == "published" else name.protocol
+    corpus = TITLE if name.corpus == BENCHMARK else name.corpus
+    more = _TRUTH if name.corpus == MINI and "bleu_3" in judging["scores"] else ()
+    trained = "c2f" if (name.part or "").startswith("c2f") else None
+    prompts = name.protocol if name.protocol in {"spaced", "full_table", "tabfact"} else "published"
+    return SetSpec(
+        benchmark=BENCHMARK,
+        name=name,
+        task="_".join(filter(None, [name.corpus, name.part, other])),
+        title=f"{corpus}, {name.protocol} sets",
+        part_title=_PARTS[name.part][1],
+        arms=("tabfact",) if name.protocol == "tabfact" else ("train",),
+        **judging
+        | {
+            "scores": (*judging["scores"], *more),
+            "reported": (*judging["reported"], *more),
+        },
+        trained_on=SetName(BENCHMARK, name.corpus, prompts, trained),
+        is_default=other is None,
+        is_fixed=name.corpus == BENCHMARK,
+        decodings=(),
+        in_context=other is None,
+    )
+
+
+def load(name: SetName) -> SplitPair:
+    """Return shipped sets, from ``LOGICNLG.data_dir()`` where they are made of files.
+
+    Equal calls return the same object, which nobody can change.
+
+    Raises:
+        SplitError: there are no such sets.
+        CorpusError: a file is missing or is not the published one.
+    """
+    spec = find(name)
+    return _load(spec, LOGICNLG.data_dir())
+
+
+@cache
+def _load(spec: SetSpec, folder: Path) -> SplitPair:
+    name, (arm,) = spec.name, spec.arms
+    test = _test(name, folder)
+    if name.protocol == "strict":
+        test = tuple(map(_under_one_prompt, test))
+    variant = _variant(name)
+    return SplitPair(
+        name.aspect,
+        name.corpus,
+        name.protocol,
+        (Split(arm, _arm(name, variant, folder)),),
+        Split("test", _varied(test, variant)),
+        name.part,
+    )
+
+
+def _variant(name: SetName) -> Variant:
+    if (name.part or "").startswith("c2f"):
+        return "coarse_to_fine"
+    return name.protocol if name.protocol in ("spaced", "full_table") else "published"  # type: ignore[return-value]
+
+
+def _test(name: SetName, folder: Path) -> tuple[Sample, ...]:
+    is_paired = (name.part or "").endswith("adversarial")
+    if name.corpus == MINI:
+        return worlds.pairs("test") if is_paired else worlds.samples("test")
+    if name.protocol == "challenge":
+        if is_paired:
+            return reader.adversarial(reader.read_challenge(folder), folder)
+        return reader.read_challenge_inputs(folder)
+    if is_paired:
+        return reader.adversarial(reader.read_pairs("test", folder), folder)
+    return reader.read_part("test", folder)
+
+
+def _arm(name: SetName, variant: Variant, folder: Path) -> Iterable[Sample]:
+    if name.corpus == MINI:
+        return _varied(worlds.samples("train"), variant)
+    files = ("data/train_lm.json", "all_csv.zip")
+    if name.protocol == "tabfact":
+        return Deferred(lambda: _varied(tabfact.samples(), variant), tabfact.VERSION)
+    pinned = " ".join([variant, *(LOGICNLG.files()[file].blob for file in files)])
+    return Deferred(
+        lambda: _varied(reader.read_part("train", folder), variant),
+        hashlib.sha256(pinned.encode()).hexdigest(),
+    )
+
+
+def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:
+    if variant == "published":
+        return tuple(samples)
+    return tuple(_in_variant(sample, variant) for sample in samples)
+
+
+def _in_variant(sample: Sample, variant: Variant) -> Sample:
+    varied = in_variant(sample, variant)
+    other = sample.challenge
+    if variant != "coarse_to_fine" or not isinstance(other, Contrast):
+        return varied
+    text = f"{other.template} {SEPARATOR} {other.text}"
+    return replace(varied, challenge=Contrast(other.units, text, other.template))
+
+
+def _under_one_prompt(sample: Sample) -> Sample:
+    """Return the pair with the columns of both sides, in the table's order, before each."""
+    other = contrast_of(sample)
+    units = tuple(sorted({*sample.units, *other.units}, key=lambda unit: int(unit[-1])))
+    return replace(sample, units=units, challenge=replace(other, units=units))

@@ -1,0 +1,68 @@
+"""The tokens of given texts, counted as lm-eval's models count them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Self
+
+from spor_tasks.core.weights import find_folder
+from spor_tasks.prompts.styles import PromptStyle
+
+
+class Tokens:
+    """The tokenizer of a model, or None if it is not on this machine.
+
+    ``end`` is the text of its end token, empty if it has none, or does not read it as one token.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 - transformers has no common type
+        self._tokenizer = tokenizer
+        end = getattr(tokenizer, "eos_token", None) or ""
+        single = end and self._encode([end])[0] == [tokenizer.eos_token_id]
+        self.end: str = end if single else ""
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> Self:
+        """Return the tokenizer that a model's arguments name; nothing is downloaded."""
+        name = metadata.get("tokenizer") or metadata.get("pretrained")
+        return cls(_load(name, metadata.get("revision")))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a result says of it: whether tokens were counted, and how a text was ended."""
+        return {"tokens_counted": self._tokenizer is not None, "end": self.end or None}
+
+    def count(
+        self, requests: Sequence[tuple[str, str]], style: PromptStyle
+    ) -> Sequence[int | None]:
+        """Return the number of tokens of each text after its context, None if it is not known.
+
+        A decoder reads both as one text, so the tokens of a text are those that it adds.
+        """
+        if self._tokenizer is None:
+            return [None] * len(requests)
+        contexts, texts = zip(*requests, strict=True)
+        if style == "seq2seq":
+            return list(map(len, self._encode(texts)))
+        # lm-eval moves blanks at the end of a context to the text: a token may begin with one.
+        bare = [context.rstrip() for context in contexts]
+        whole = self._encode([context + text for context, text in requests])
+        known = dict(zip(bare, map(len, self._encode(bare)), strict=True))
+        return [len(ids) - known[context] for ids, context in zip(whole, bare, strict=True)]
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        if self._tokenizer is None:
+            return [[] for _ in texts]
+        found: list[list[int]] = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        return found
+
+
+@cache
+def _load(name: object, revision: object) -> Any:  # noqa: ANN401 - as above
+    if not isinstance(name, str):
+        return None
+    folder = find_folder(name, "tokenizer_config.json", revision=revision and str(revision))
+    if folder is None:
+        return None
+    from transformers import AutoTokenizer  # noqa: PLC0415 - takes a second
+
+    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)

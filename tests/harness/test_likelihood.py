@@ -1,0 +1,152 @@
+"""Tasks that ask for likelihoods: of what, how it is counted, and that it is the model's own."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from lm_eval import simple_evaluate
+from lm_eval.api.task import Task
+from lm_eval.models.huggingface import HFLM
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+from spor_tasks.core.codec import sample_of
+from spor_tasks.core.sample import contrast_of
+from spor_tasks.harness import task_files
+from spor_tasks.harness.tokens import Tokens
+from spor_tasks.metrics.perplexity import PERPLEXITY
+
+PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
+
+
+def load(name: str, **metadata: object) -> Task:
+    return task_files.manager(metadata).load(name)["tasks"][name]
+
+
+def evaluate(folder: Path, *names: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    arguments = {"pretrained": str(folder), **settings.pop("model_args", {})}
+    return simple_evaluate(  # type: ignore[no-any-return]
+        model="hf",
+        model_args=arguments,
+        tasks=list(names),
+        task_manager=task_files.manager(arguments),
+        device="cpu",
+        log_samples=True,
+        **{"limit": 3, "batch_size": 2} | settings,
+    )
+
+
+def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
+    """Return the log likelihood of a text and its end by transformers alone, and its tokens."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    end = tokenizer.eos_token_id
+    target = [*tokenizer(text, add_special_tokens=False)["input_ids"], end]
+    given = tokenizer(prompt)["input_ids"]
+    with torch.no_grad():
+        if "t5" in folder.name:
+            model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+            logits = model(input_ids=torch.tensor([given]), labels=torch.tensor([target])).logits[0]
+        else:
+            model = AutoModelForCausalLM.from_pretrained(folder).eval()
+            logits = model(torch.tensor([[*given, *target]])).logits[0, len(given) - 1 : -1]
+    logs = torch.log_softmax(logits.float(), dim=-1)
+    return float(logs[range(len(target)), target].sum()), len(target)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "t5"])
+def test_a_likelihood_is_that_of_plain_transformers(
+    kind: str, checkpoint: Callable[..., Path]
+) -> None:
+    folder = checkpoint(kind)
+    found = evaluate(folder, PAIRS, PPL)
+    assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
+    for logged in found["samples"][PPL]:
+        doc = logged["doc"]
+        log, tokens = own_likelihood(folder, doc["prompt"], doc["target"])
+        _, loss, counted = logged["ppl"]
+        assert counted == tokens
+        assert loss == pytest.approx(-log, rel=1e-4)
+    for logged in found["samples"][PAIRS]:
+        doc = logged["doc"]
+        other = contrast_of(sample_of(doc)).text
+        true, false = (
+            own_likelihood(folder, doc[prompt], text)
+            for prompt, text in (("prompt", doc["target"]), ("prompt_2", other))
+        )
+        assert logged["adv_acc"] == 100 * (true[0] / true[1] > false[0] / false[1])
+        assert logged["adv_acc_sum"] == 100 * (true[0] > false[0])
+
+
+def test_scores_of_a_run_are_those_of_its_samples(checkpoint: Callable[..., Path]) -> None:
+    found = evaluate(checkpoint("gpt2"), PPL, limit=10)
+    values = [tuple(logged["ppl"]) for logged in found["samples"][PPL]]
+    info = PERPLEXITY.scores[0]
+    assert found["results"][PPL]["ppl,none"] == pytest.approx(info.totals.value(values))
+    assert found["results"][PPL]["ppl_stderr,none"] > 0
+
+
+def test_batches_do_not_change_a_verdict(checkpoint: Callable[..., Path]) -> None:
+    one, other = (evaluate(checkpoint("gpt2"), PAIRS, batch_size=size) for size in (1, 6))
+    assert one["results"][PAIRS]["adv_acc,none"] == other["results"][PAIRS]["adv_acc,none"]
+
+
+def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Callable[..., Path]) -> None:
+    folder = checkpoint("llama")
+    model = HFLM(pretrained=str(folder), device="cpu")
+    tokens = Tokens.of({"pretrained": str(folder)})
+    requests = [("a b :", "c d"), ("a b : ", "c"), ("a\n", " y z"), ("é", "ü</s>")]
+    counts = tokens.count(requests, "causal")
+    assert counts == [len(model._encode_pair(*request)[1]) for request in requests]
+    assert counts != Tokens(None).count(requests, "causal") == [None] * 4
+
+
+def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
+    task = load(PAIRS, prompt_style="causal")
+    task.build_all_requests(limit=20, rank=0, world_size=1)
+    by_document: dict[str, list[Any]] = {}
+    for instance in task.instances:
+        by_document.setdefault(instance.doc["id"], []).append(instance)
+    for first, second in by_document.values():
+        sample = sample_of(first.doc)
+        assert first.arguments == (first.doc["prompt"], sample.target)
+        assert second.arguments == (first.doc["prompt_2"], contrast_of(sample).text)
+        assert first.request_type == "loglikelihood"
+        same = sample.units == contrast_of(sample).units
+        assert same == (first.arguments[0] == second.arguments[0])
+
+
+def test_template_and_sentence_are_one_text_for_models_that_write_both() -> None:
+    task = load("logicnlg_mini_c2f_adversarial")
+    task.build_all_requests(limit=3, rank=0, world_size=1)
+    for instance in task.instances:
+        template, separator, sentence = instance.arguments[1].partition(" [SEP] ")
+        assert "[ENT]" in template
+        assert separator
+        assert "[ENT]" not in sentence
+        assert not instance.arguments[0].endswith("Start describing :")
+
+
+def test_in_context_both_sides_follow_the_same_demonstrations() -> None:
+    task = load(f"{PAIRS}_icl_train")
+    task.build_all_requests(limit=3, rank=0, world_size=1)
+    first, second = (task.instances[number].arguments[0].split("\n\n") for number in (0, 1))
+    assert first[:-1] == second[:-1]
+    assert len(first) == 5
+    own = sample_of(task.instances[0].doc)
+    assert all(own.about("title") not in shown for shown in first[:-1])  # type: ignore[operator]
+
+
+def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
+    found = simple_evaluate(
+        model="dummy",
+        tasks=[PAIRS],
+        task_manager=task_files.manager({}),
+        limit=3,
+        log_samples=False,
+    )
+    scores: Mapping[str, float] = found["results"][PAIRS]
+    assert "adv_acc,none" not in scores
+    assert 0 <= scores["adv_acc_sum,none"] <= 100
+    assert math.isnan(scores["adv_acc_distinct,none"])
