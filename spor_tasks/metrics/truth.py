@@ -1,0 +1,101 @@
+"""Whether a sentence about an embedded table of LogicNLG is true.
+
+The corpus `logicnlg_mini` has a language of its own, of which each sentence means one program. The
+program is executed with the corrected operators, so there is nothing to guess.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from spor_tasks import __version__
+from spor_tasks.core.columns import typed
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Sample
+from spor_tasks.core.table import Table
+from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.corpora.logicnlg_mini.grammar import LOGICS, Sentence
+from spor_tasks.corpora.logicnlg_mini.oracle import sentence
+from spor_tasks.corpora.logicnlg_mini.worlds import NAME
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.programs.execute import Variant, verdict
+from spor_tasks.metrics.programs.outcome import Failure
+from spor_tasks.metrics.totals import Value
+
+
+class Meaning(NamedTuple):
+    """The kind of logic of a sentence, its program, and whether this is true."""
+
+    logic: str
+    program: str
+    true: bool
+
+
+class _Truth(SimpleMetric[Meaning | None]):
+    """The share of true outputs, and of outputs that are sentences of the language at all.
+
+    Those of each kind of logic are shares of the sentences of that kind.
+    """
+
+    scores = (
+        ScoreInfo("truth", "true"),
+        ScoreInfo("truth_readable", "readable"),
+        *(ScoreInfo(f"truth_{logic}", f"true, {logic}", of_some=True) for logic in LOGICS),
+    )
+
+    @property
+    def signature(self) -> str:
+        return f"truth|language:1|operators:corrected|v:{__version__}"
+
+    def judge(self, sample: Sample, output: str) -> Meaning | None:
+        """Return what an output means, or None if it is not a sentence of the language.
+
+        Raises:
+            CorpusError: the sample is of another corpus, or its table is missing or damaged.
+        """
+        if sample.corpus != NAME:
+            raise CorpusError(
+                "has no language in which a sentence is known to be true",
+                where=f"sample {sample.id} of {sample.corpus}",
+                remedy=f"Score outputs for the corpus {NAME}.",
+            )
+        return meaning(output, table_of(sample))
+
+    def values(self, evidence: Meaning | None) -> Mapping[str, Value]:
+        if evidence is None:
+            return {"truth": 0.0, "truth_readable": 0.0}
+        true = 100.0 * evidence.true
+        return {"truth": true, "truth_readable": 100.0, f"truth_{evidence.logic}": true}
+
+    def describe(self, _: Sample, __: object, evidence: Meaning | None) -> dict[str, object]:
+        """Return the values and the program."""
+        return {**self.values(evidence), "program": evidence and evidence.program}
+
+
+def meaning(text: str, table: Table) -> Meaning | None:
+    """Return what a text about an embedded table means, or None if the language does not have it.
+
+    Raises:
+        CorpusError: the table is damaged, so that the program has no truth value.
+    """
+    found = sentence(text, table)
+    return found and _executed(found, table)
+
+
+def is_true(text: str, table: Table) -> bool | None:
+    """Return whether a text is true of an embedded table, as :func:`meaning` finds it."""
+    found = meaning(text, table)
+    return found and found.true
+
+
+def _executed(found: Sentence, table: Table) -> Meaning:
+    true = verdict(found.program, typed(table), Variant.CORRECTED)
+    if isinstance(true, Failure):
+        raise CorpusError(
+            f"the program {found.program} {true.reason.value} {true.detail}".rstrip(),
+            where=f"table of {', '.join(table.header)}",
+            remedy=f"Give each row a name, a place and a number, as the corpus {NAME} does.",
+        )
+    return Meaning(found.form.logic, found.program, true)
+
+
+TRUTH = _Truth()
