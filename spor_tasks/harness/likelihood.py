@@ -56,7 +56,7 @@ class LikelihoodTask(SporTask):
         """Measure all likelihoods together; nothing is filtered."""
         instances: list[Instance] = self._instances
         counts = self._tokens.count([request.arguments for request in instances], self._style)
-        found: dict[int, Likelihood] = {}
+        found = self._likelihoods = dict[int, Likelihood]()
         for request, tokens in zip(instances, counts, strict=True):
             log, *_ = request.resps[0]
             text = sample_of(request.doc).given[request.idx]

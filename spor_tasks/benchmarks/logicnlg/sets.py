@@ -59,9 +59,19 @@ _PPL: dict[str, Any] = {
     "template": "_likelihood",
 }
 _TEMPLATE_FIRST = _WRITTEN | {"template": "_c2f"}
-_BLIND = {"scores": ("empty",), "reported": ("empty",), "headline": "empty"}
-_BLIND_PAIRS = _PAIRS | {"scores": ("adv_identical",), "reported": ("adv_identical",)}
-_BLIND_PAIRS |= {"headline": "adv_identical"}
+_BLIND: dict[str, Any] = {
+    "scores": ("empty",),
+    "reported": ("empty",),
+    "headline": "empty",
+    "template": "_challenge",
+}
+_BLIND_PAIRS: dict[str, Any] = {
+    "scores": ("adv_identical",),
+    "reported": ("adv_identical",),
+    "headline": "adv_identical",
+    "outputs": 2,
+    "template": "_challenge_adversarial",
+}
 
 _TRUTH = ("truth", "truth_readable")
 """Scores of the embedded corpus alone, whose sentences can be checked."""

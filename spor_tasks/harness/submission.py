@@ -1,0 +1,77 @@
+"""Tasks whose outputs are judged elsewhere: they write a file to submit, in place of scores."""
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval.api.instance import Instance
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import atomic_write, writing
+from spor_tasks.core.visible import visible
+from spor_tasks.harness import host
+from spor_tasks.harness.likelihood import AdversarialTask
+from spor_tasks.harness.task import SporTask
+
+_log = logging.getLogger(__name__)
+
+
+class SubmissionTask(SporTask):
+    """A test set without references: the outputs are written to a file.
+
+    The file is ``TASK.json`` in the working directory, or what ``--metadata submission=FILE``
+    names. It has a list for each table, in the order of the test set, as published.
+
+    Raises:
+        ConfigError: the file exists, or there are several processes, each with a part of the set.
+    """
+
+    def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        """Build the requests, if the file can be written."""
+        if kwargs.get("world_size", 1) > 1:
+            raise ConfigError(
+                "cannot write one file from several processes",
+                where=self.config.task,
+                remedy="Run the task in one process.",
+            )
+        if self._file.exists():
+            raise ConfigError(
+                "already exists; refusing to overwrite it",
+                where=self._file,
+                remedy="Remove it, or name another with --metadata submission=FILE.",
+            )
+        super().build_all_requests(**kwargs)
+
+    @property
+    def _file(self) -> Path:
+        return Path(str(self.config.metadata.get("submission", f"{self.config.task}.json")))
+
+    def apply_filters(self) -> list[Instance]:
+        """Filter the outputs, and write the file."""
+        instances = super().apply_filters()
+        found: dict[str, list[str]] = {}
+        asked = self._asked()
+        for requests in asked.values():
+            found.setdefault(requests[0].doc["name"], []).append(self._answer(requests))
+        with writing(self._file), atomic_write(self._file) as file:
+            file.write(json.dumps(found, indent=2).encode())
+        _log.warning(
+            "%s: wrote the answers for %d of %d samples to %s",
+            *(self.config.task, len(asked), len(self._plan.pair.test.samples)),
+            visible(self._file),
+        )
+        return instances
+
+    def _answer(self, requests: Sequence[Instance]) -> str:
+        return host.kept(requests[0], self._filters[0].name)
+
+
+class AdversarialSubmissionTask(SubmissionTask, AdversarialTask):
+    """Pairs of which nobody says which side is true: the file names the likelier side of each."""
+
+    def _answer(self, requests: Sequence[Instance]) -> str:
+        first, second = (self._likelihoods[id(request)] for request in requests)
+        one, other = (each.log if each.per_token is None else each.per_token for each in (first, second))
+        return "unknown1" if one > other else "unknown2"
