@@ -9,6 +9,7 @@ from spor_tasks.core.registry import Kind, registry
 
 if TYPE_CHECKING:
     from spor_tasks.metrics.facts import Facts
+    from spor_tasks.metrics.nli import NliAcc
 
 
 class Commands(Protocol):
@@ -58,20 +59,25 @@ def add_json(parser: argparse.ArgumentParser, help: str = "print JSON") -> None:
 
 
 def add_classifier(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the classifier that the metric `facts` asks."""
+    """Add the options of the classifier that the metrics `facts` and `nli_acc` ask."""
     group = parser.add_argument_group(
-        "metric facts", "the classifier that decides which units a text expresses"
+        "metrics facts and nli_acc",
+        "the classifier that decides which units a text expresses, or whether a table entails it",
     )
     group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
-    group.add_argument("--format", help="its input format: nli (default) or electra")
     group.add_argument(
-        "--label", help="its class for an expressed unit, if the checkpoint does not name it"
+        "--format",
+        help="its input format: nli (default) or electra of facts; "
+        "tapas, tapex, table_bert or nli of nli_acc, known of checkpoints on TabFact",
+    )
+    group.add_argument(
+        "--label", help="its class that means yes, if the checkpoint does not name it"
     )
     group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
 
 
-def facts(options: argparse.Namespace) -> "Facts | None":
+def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | None":
     """Return the metric with the classifier that the options name; None if they name none.
 
     Raises:
@@ -83,8 +89,12 @@ def facts(options: argparse.Namespace) -> "Facts | None":
         return None
     if "model" not in given:
         raise ConfigError(
-            "the metric facts needs a classifier", where="--model", remedy="Add --model NAME."
+            f"the metric {metric} needs a classifier", where="--model", remedy="Add --model NAME."
         )
+    if metric == "nli_acc":
+        from spor_tasks.metrics import entailment
+
+        return entailment.load(**given)
     from spor_tasks.metrics import classifier
 
     return classifier.load(**given)

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands, add_classifier, add_json, facts, natural, positive
+from spor_tasks.cli.arguments import Commands, add_classifier, add_json, judge, natural, positive
 
 
 def add(commands: Commands) -> None:
@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.evaluation.judged import MEASURES, measure_of, read_judged
     from spor_tasks.report import agreement_text, plots
 
-    judge = facts(options)
-    judges = () if judge is None else (measure_of(judge),)
+    facts = judge(options, "facts")
+    judges = () if facts is None else (measure_of(facts),)
     with working("measuring outputs") as progress:
         judged = read_judged(
             options.files,

@@ -1,10 +1,10 @@
-"""A sequence classifier of transformers, which the metric `facts` asks."""
+"""Sequence classifiers of transformers, and the one that the metric `facts` asks."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.weights import find_folder, known_digest
@@ -13,12 +13,14 @@ from spor_tasks.metrics.facts import ClassifierInput, Facts, label_of
 try:
     import torch
     from safetensors import SafetensorError
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer, BartTokenizer
 except ImportError as error:
     raise ConfigError(
         f"a classifier needs a package that is not installed: {error.name}",
         remedy="Install it with `pip install 'spor-tasks[hf]'`.",
     ) from error
+
+Tokenizers: TypeAlias = Literal["auto", "bart"]
 
 _log = logging.getLogger(__name__)
 
@@ -47,41 +49,66 @@ def load(
     Raises:
         ConfigError: there is no such classifier, device, label or format.
     """
-    if not isinstance(batch_size, int) or batch_size < 1:
-        raise ConfigError(f"a batch cannot have {batch_size!r} pairs", remedy="Use 1 or more.")
-    return Facts(_Classifier(model, label, device, batch_size), format)
+    asked = SequenceClassifier(model, label, device, batch_size, setting="facts_label")
+    return Facts(_Classifier(asked), format)
 
 
-class _Classifier:
+class SequenceClassifier:
+    """A sequence classifier of transformers, and how likely it finds one of its classes.
+
+    ``setting`` names the setting of the class. ``tokenizer`` is what the checkpoint names, or that
+    of BART for one that names another that transformers no longer has.
+
+    Raises:
+        ConfigError: there is no such classifier, device or class.
+    """
+
     def __init__(
-        self, name: str, label: str | int | None, device: str | None, batch_size: int
+        self,
+        name: str,
+        label: str | int | None,
+        device: str | None,
+        batch_size: int,
+        *,
+        setting: str,
+        tokenizer: Tokenizers = "auto",
     ) -> None:
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ConfigError(f"a batch cannot have {batch_size!r} pairs", remedy="Use 1 or more.")
         self._device = _device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._batch_size = batch_size
-        self._model, self._tokenizer = _read(name)
-        config = self._model.config
+        self._model, self.tokenizer = _read(name, tokenizer)
+        self.config = config = self._model.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
-        self._label = label_of(labels, label)
+        self._label = label_of(labels, label, setting)
         # The probability of a class among others, or of what is true or false by itself.
         alone = config.num_labels == 1 or config.problem_type == "multi_label_classification"
         self._probability = torch.sigmoid if alone else torch.nn.Softmax(dim=-1)
-        # RoBERTa's positions begin at 2.
-        positions = (getattr(config, "max_position_embeddings", None) or _MOST_TOKENS + 2) - 2
-        self._most_tokens = min(self._tokenizer.model_max_length, positions)
         folder = find_folder(name, "config.json")
         weights = known_digest(folder)[:16] if folder else "unknown"
         shown = Path(name).name if Path(name).is_dir() else name
         self.signature = f"model:{shown}|weights:{weights}|label:{labels[self._label]}"
 
-    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
-        """Return the probability that each output tells its unit."""
-        encoded = self._encode(pairs) if pairs else []
-        found = [0.0] * len(pairs)
-        by_length = sorted(range(len(pairs)), key=lambda i: len(encoded[i]["input_ids"]))
+    def encode(
+        self, firsts: Sequence[str], seconds: Sequence[str | None], cut: str, most: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Return texts of one or two segments as tokens, and how many of them were cut.
+
+        ``cut`` is `only_first` or `only_second`: the segment that loses what is over ``most``.
+        """
+        paired = None if seconds[0] is None else list(seconds)
+        encoded = self.tokenizer(list(firsts), paired, truncation=cut, max_length=most)
+        parts = [{key: encoded[key][i] for key in encoded} for i in range(len(firsts))]
+        return parts, sum(bool(each.overflowing) for each in encoded.encodings or ())
+
+    def likely(self, encoded: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Return the probability of the class for each encoded text; none is padded yet."""
+        found = [0.0] * len(encoded)
+        by_length = sorted(range(len(encoded)), key=lambda i: len(encoded[i]["input_ids"]))
         self._model.to(self._device)
-        for start in range(0, len(pairs), self._batch_size):
+        for start in range(0, len(encoded), self._batch_size):
             batch = by_length[start : start + self._batch_size]
-            inputs = self._tokenizer.pad([encoded[i] for i in batch], return_tensors="pt")
+            inputs = self.tokenizer.pad([encoded[i] for i in batch], return_tensors="pt")
             with torch.inference_mode():
                 logits = self._model(**inputs.to(self._device)).logits
             likely = self._probability(logits)[:, self._label].tolist()
@@ -89,16 +116,24 @@ class _Classifier:
                 found[number] = probability
         return found
 
-    def _encode(self, pairs: Sequence[ClassifierInput]) -> list[dict[str, list[int]]]:
+
+class _Classifier:
+    def __init__(self, model: SequenceClassifier) -> None:
+        self._model = model
+        # RoBERTa's positions begin at 2.
+        positions = getattr(model.config, "max_position_embeddings", None) or _MOST_TOKENS + 2
+        self._most_tokens = min(model.tokenizer.model_max_length, positions - 2)
+        self.signature = model.signature
+
+    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
+        """Return the probability that each output tells its unit."""
+        return self._model.likely(self._encode(pairs) if pairs else [])
+
+    def _encode(self, pairs: Sequence[ClassifierInput]) -> list[dict[str, Any]]:
         """Return the tokens of the pairs, the outputs of those that are too long without ends."""
         firsts, seconds = zip(*pairs, strict=True)
         try:
-            encoded = self._tokenizer(
-                list(firsts),
-                None if seconds[0] is None else list(seconds),
-                truncation="only_first",
-                max_length=self._most_tokens,
-            )
+            encoded, cut = self._model.encode(firsts, seconds, "only_first", self._most_tokens)
         except Exception as error:  # tokenizers has no narrower one
             if "too short to respect" not in str(error):
                 raise
@@ -108,13 +143,13 @@ class _Classifier:
                 f"{unit[:80]}…",
                 remedy="Use another classifier, or leave the sample out.",
             ) from error
-        if cut := sum(bool(each.overflowing) for each in encoded.encodings or ()):
+        if cut:
             _log.warning(
                 "%d of %d pairs are longer than the %d tokens that the classifier takes: "
                 "it does not see the ends of these outputs",
                 *(cut, len(pairs), self._most_tokens),
             )
-        return [{key: encoded[key][i] for key in encoded} for i in range(len(pairs))]
+        return encoded
 
 
 def _device(name: str) -> torch.device:
@@ -127,13 +162,14 @@ def _device(name: str) -> torch.device:
         ) from error
 
 
-def _read(name: str) -> tuple[Any, Any]:
+def _read(name: str, kind: Tokenizers) -> tuple[Any, Any]:
     """Return a model that was trained as a classifier, and its tokenizer."""
     try:
         model, loaded = AutoModelForSequenceClassification.from_pretrained(
             name, trust_remote_code=False, use_safetensors=True, output_loading_info=True
         )
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        tokenizers = BartTokenizer if kind == "bart" else AutoTokenizer
+        tokenizer = tokenizers.from_pretrained(name, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise ConfigError(
             f"the classifier cannot be loaded: {error}", where=name, remedy=_REMEDY

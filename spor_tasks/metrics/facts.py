@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError
@@ -22,7 +22,8 @@ Told: TypeAlias = tuple[float, ...]
 THRESHOLD = 0.5
 """A unit that is likelier told than this is told."""
 
-_DECIMALS = 4  # what differs beyond them depends on the machine and on the size of the batches
+DECIMALS = 4
+"""What differs beyond these depends on the machine and on the size of the batches."""
 
 # The names of the class that means "told", in lower case.
 _TOLD = frozenset({"entailment", "entailed", "entails", "supported", "supports"})
@@ -40,13 +41,22 @@ class Classifier(Protocol):
         """Return a probability for each pair; that of one pair does not depend on the others."""
 
 
-class _NoClassifier:
-    signature = "model:none"
+@dataclass(frozen=True, slots=True)
+class NoClassifier:
+    """Stands where a metric needs a classifier, and none was named."""
 
-    def __call__(self, _: Sequence[ClassifierInput]) -> Sequence[float]:
+    metric: str
+    signature: str = "model:none"
+
+    def __call__(self, _: Sequence[Any]) -> NoReturn:
+        """Say what to type.
+
+        Raises:
+            ConfigError: always.
+        """
         raise ConfigError(
-            "the metric facts needs a classifier",
-            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
+            f"the metric {self.metric} needs a classifier",
+            remedy=f"Name one with `--metric {self.metric} --model PATH_OR_NAME`.",
         )
 
 
@@ -115,14 +125,12 @@ class Facts(SimpleMetric[Told]):
                     write(_triple(unit, sample.about("name")), output)
                     for sample, output in pairs
                     for unit in sample.units
-                    if _has_words(output)
+                    if has_words(output)
                 ]
             )
         )
         return [
-            tuple(
-                round(next(likely), _DECIMALS) if _has_words(output) else 0.0 for _ in sample.units
-            )
+            tuple(round(next(likely), DECIMALS) if has_words(output) else 0.0 for _ in sample.units)
             for sample, output in pairs
         ]
 
@@ -135,7 +143,7 @@ class Facts(SimpleMetric[Told]):
         return {**self.values(evidence), "told": evidence, "untold": untold(evidence)}
 
 
-FACTS = Facts(_NoClassifier())
+FACTS = Facts(NoClassifier("facts"))
 """The metric before :func:`spor_tasks.metrics.classifier.load` gives it a classifier."""
 
 
@@ -149,8 +157,10 @@ def untold(evidence: Told) -> tuple[int, ...]:
     return tuple(number for number, likely in enumerate(evidence) if likely <= THRESHOLD)
 
 
-def label_of(labels: Sequence[str], asked: str | int | None = None) -> int:
-    """Return the index of the class that means "told".
+def label_of(
+    labels: Sequence[str], asked: str | int | None = None, setting: str = "facts_label"
+) -> int:
+    """Return the index of the class that means "told", or that a text is entailed.
 
     It is the one ``asked`` for by name or index; else the only one, the one whose name says so, or
     of two without names the second.
@@ -175,12 +185,13 @@ def label_of(labels: Sequence[str], asked: str | int | None = None) -> int:
     if len(found) == 1:
         return found[0]
     raise ConfigError(
-        f"nothing says which class of the classifier means that a unit is told: {classes}",
-        remedy="Name it: `--label 0`, or of a task `--metadata '{\"facts_label\": 0, …}'`.",
+        f"nothing says which class of the classifier means yes: {classes}",
+        remedy=f"Name it: `--label 0`, or of a task `--metadata '{{\"{setting}\": 0, …}}'`.",
     )
 
 
-def _has_words(output: str) -> bool:
+def has_words(output: str) -> bool:
+    """Return whether an output has a letter or a digit; without one it says nothing."""
     return any(map(str.isalnum, output))
 
 

@@ -1,0 +1,135 @@
+"""What a model of table entailment is asked, and what its answers come to."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.metrics.nli import NLI_ACC, Claim, NliAcc, described, flattened, rows_of
+from tests.support.classifiers import WordJudge
+from tests.support.scores import scores_of
+
+HEADER = ["city", "people", "area"]
+ROWS = [["oslo ås", "7", "1.5"], ["bergen", "3", ""]]
+
+
+def sample(
+    *columns: int, header: Sequence[str] = HEADER, rows: Sequence[Sequence[str]] = ROWS
+) -> Sample:
+    units = tuple(AttributeValue(header[i], str(i)) for i in columns or (0,))
+    table: dict[str, Json] = {"header": list(header), "rows": list(map(list, rows))}
+    return Sample("0", "logicnlg", units, ("A city .",), {"title": "norway", "table": table})
+
+
+# --- How tables are written -----------------------------------------------------------------------
+
+
+def test_the_published_model_reads_the_linked_columns_in_their_order() -> None:
+    assert described(sample(1, 0), linked=True) == (
+        "title is : norway . row 1 is : people is 7 , city is oslo ås , "
+        "row 2 is : people is 3 , city is bergen ,"
+    )
+
+
+def test_another_classifier_reads_all_columns_and_a_missing_number_is_nan() -> None:
+    assert described(sample(0), linked=False) == (
+        "title is : norway . row 1 is : city is oslo ås , people is 7 , area is 1.5 , "
+        "row 2 is : city is bergen , people is 3 , area is nan ,"
+    )
+
+
+def test_the_published_model_reads_40_rows() -> None:
+    long = sample(0, rows=[["x", "1", "2"]] * 60)
+    assert described(long, linked=True).count("row ") == 40
+    assert described(long, linked=False).count("row ") == 60
+
+
+def test_tapex_reads_cells_as_they_are() -> None:
+    assert flattened(HEADER, rows_of(sample())) == (
+        "col : city | people | area row 1 : oslo ås | 7 | 1.5 row 2 : bergen | 3 | "
+    )
+
+
+def test_columns_of_one_name_stay_apart_and_short_rows_end_empty() -> None:
+    odd = sample(1, 0, header=["city", "city"], rows=[["oslo"], ["a", "b"]])
+    assert rows_of(odd) == [("oslo", ""), ("a", "b")]
+    assert flattened(["city", "city"], rows_of(odd)).startswith("col : city | city row 1 : oslo | ")
+    assert "city.1 is nan , city is oslo ," in described(odd, linked=True)
+
+
+# --- What the answers come to ---------------------------------------------------------------------
+
+
+class Fixed:
+    """Answers with the same numbers, in order."""
+
+    signature = "model:fixed"
+
+    def __init__(self, *numbers: float | None) -> None:
+        self.numbers = numbers
+
+    def __call__(self, claims: Sequence[Claim]) -> Sequence[float | None]:
+        return self.numbers[: len(claims)]
+
+
+def test_an_output_counts_if_it_is_likelier_entailed_than_not() -> None:
+    metric = NliAcc(Fixed(0.5, 0.50011, 0.9, 0.10004))
+    evidence = metric.measure([sample()] * 4, [("It is .",)] * 4)
+    assert evidence == [0.5, 0.5001, 0.9, 0.1]
+    accuracy, probability = scores_of(metric, evidence)
+    assert (accuracy.name, accuracy.value, accuracy.n) == ("nli_acc", 50.0, 4)
+    assert probability.name == "nli_probability"
+    assert probability.value == pytest.approx(50.0025)
+    assert metric.signature.startswith("nli_acc|model:fixed|")
+
+
+@pytest.mark.parametrize("output", ["", " ", "…", ". ,"])
+def test_an_output_without_a_word_is_not_entailed_and_nothing_is_asked(output: str) -> None:
+    judge = WordJudge()
+    assert NliAcc(judge).judge(sample(), output) == 0.0
+    assert judge.asked == []
+
+
+@pytest.mark.parametrize(
+    "odd", [sample(rows=[]), sample(rows=[["a", "b", "c", "d"]]), sample(header=["city"], rows=[])]
+)
+@pytest.mark.parametrize("output", ["", "Oslo is a city ."])
+def test_a_table_that_cannot_be_read_gives_no_verdict(odd: Sample, output: str) -> None:
+    judge = WordJudge()
+    metric = NliAcc(judge)
+    assert metric.judge(odd, output) is None
+    assert judge.asked == []
+    for score in scores_of(metric, [None, 1.0]):
+        assert (score.value, score.n, score.unscored) == (100, 1, 1)
+
+
+def test_where_the_classifier_has_no_verdict_there_is_none() -> None:
+    metric = NliAcc(Fixed(None))
+    evidence = metric.judge(sample(), "Oslo is a city .")
+    assert metric.describe(sample(), ("",), evidence) == {"nli_acc": None, "nli_probability": None}
+    assert all(math.isnan(score.value) for score in scores_of(metric, [evidence]))
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {},
+        {"table": None},
+        {"table": {"header": ["a"]}},
+        {"table": {"header": ["a"], "rows": [[1]]}},
+    ],
+)
+def test_a_sample_without_a_table_is_named(context: dict[str, object]) -> None:
+    bare = Sample("77", "logicnlg", (AttributeValue("a", "0"),), (), context)  # type: ignore[arg-type]
+    with pytest.raises(CorpusError) as caught:
+        NliAcc(WordJudge()).judge(bare, "Oslo is a city .")
+    assert caught.value.where == "sample 77"
+    assert caught.value.remedy
+
+
+def test_without_a_classifier_it_says_what_to_type() -> None:
+    with pytest.raises(ConfigError) as caught:
+        NLI_ACC.judge(sample(), "Oslo is a city .")
+    assert "--metric nli_acc --model" in str(caught.value.remedy)
