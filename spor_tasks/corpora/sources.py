@@ -21,7 +21,17 @@ LOGICNLG = Repository(
     corpora=("logicnlg",),
 )
 
-REPOSITORIES = (SPOR, LOGICNLG)
+TABFACT = Repository(
+    name="wenhuchen/Table-Fact-Checking",
+    commit="2ab782ba42b5808076ac91fec846473aa5315a79",
+    manifest="tabfact.tsv",
+    variable="TABFACT_DATA_DIR",
+    fetch="spor data fetch --corpus logicnlg",
+    corpora=("logicnlg",),
+)
+"""TabFact, which LogicNLG was made from; no file of it is needed."""
+
+REPOSITORIES = (SPOR, LOGICNLG, TABFACT)
 
 LICENCES = {
     "webnlg": Licence(

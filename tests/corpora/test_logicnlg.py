@@ -2,16 +2,29 @@
 
 import gzip
 import json
+import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.core.sample import AttributeValue, Sample, contrast_of
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import LOGICNLG, reader
-from spor_tasks.corpora.logicnlg.linearize import in_variant, linearize, linked_columns, published
+from spor_tasks.corpora.logicnlg.linearize import (
+    MOST_TOKENS,
+    body,
+    in_variant,
+    linearize,
+    linked_columns,
+    published,
+    typed_table,
+)
+from spor_tasks.text import gpt2
 
 HEADER = ["city", "people", "area"]
 TABLE = {
@@ -99,23 +112,92 @@ def test_pairs_have_columns_of_their_own_and_some_are_identical(logicnlg_dir: Pa
     assert all(first.title == second.title for first, second in pairs)
 
 
-def test_prompts_are_the_published_ones(logicnlg_dir: Path, golden_dir: Path) -> None:
+@pytest.fixture(scope="module")
+def golden(golden_dir: Path) -> list[dict[str, Any]]:
+    """What the published code makes of 150 statements."""
     with gzip.open(golden_dir / "logicnlg/linearisation.jsonl.gz", "rt") as file:
-        rows = [json.loads(line) for line in file]
+        return [json.loads(line) for line in file]
+
+
+@pytest.fixture(scope="module")
+def statements(
+    logicnlg_dir: Path, golden: Sequence[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Sample]]:
+    """The rows of the published code, each with our sample."""
     known = {
-        part: {(one.about("name"), one.references[0]): one for one in found}
-        for part, found in (
-            ("val", reader.read_part("val", logicnlg_dir)),
-            ("test", reader.read_part("test", logicnlg_dir)),
-        )
+        (part, one.about("name"), one.references[0]): one
+        for part in ("val", "test")
+        for one in reader.read_part(part, logicnlg_dir)
     }
-    for row in rows:
-        one = known[row["split"]][row["table_id"], row["sentence"]]
+    return [(row, known[row["split"], row["table_id"], row["sentence"]]) for row in golden]
+
+
+def ids(text: str) -> list[int]:
+    found: list[int] = gpt2.tokenizer().encode(text).ids
+    return found
+
+
+def test_prompts_are_the_published_ones(
+    statements: Sequence[tuple[Mapping[str, Any], Sample]],
+) -> None:
+    cut = 0
+    for row, one in statements:
         assert list(linked_columns(one)) == row["linked"]
-        parts = [row["prefix"], row["body"], row["suffix"]]
-        assert published(in_variant(one, "spaced")) == "".join(parts)
-        assert published(one) == "".join(part.rstrip() for part in parts)
-    assert len(rows) == 150
+        body = row["body"].rstrip()
+        assert len(ids(body)) == row["n_body_tokens"]
+        cut += row["n_body_tokens"] > MOST_TOKENS
+        assert ids(published(one)) == row["gpt_desc_ids"]
+        assert ids(published(in_variant(one, "coarse_to_fine"))) == row["c2f_desc_ids"]
+        if row["n_body_tokens"] < MOST_TOKENS:  # the blank at the end is a token
+            parts = [row["prefix"], row["body"], row["suffix"]]
+            assert published(in_variant(one, "spaced")) == "".join(parts)
+            assert published(one) == "".join(part.rstrip() for part in parts)
+    assert (len(statements), cut) == (150, 18)
+
+
+def test_prompts_of_pairs_are_the_published_ones(
+    logicnlg_dir: Path, golden: Sequence[Mapping[str, Any]]
+) -> None:
+    pairs: dict[object, list[Sample]] = {}
+    for part in ("val", "test"):
+        for one in reader.adversarial(reader.read_pairs(part, logicnlg_dir), logicnlg_dir):
+            pairs.setdefault((part, one.about("name")), []).append(one)
+    for row in golden:
+        one = pairs[row["split"], row["table_id"]][row["i"]]
+        for side, units in (("pos", one.units), ("neg", contrast_of(one).units)):
+            shown = replace(one, units=units)
+            assert ids(published(shown)) == row[f"pair_gpt_{side}"]["desc_ids"]
+            coarse = in_variant(shown, "coarse_to_fine")
+            assert ids(published(coarse)) == row[f"pair_c2f_{side}"]["desc_ids"]
+
+
+def test_templates_and_sentences_are_the_published_ones(
+    statements: Sequence[tuple[Mapping[str, Any], Sample]],
+) -> None:
+    added = {"[ENT]": [50257], "[SEP]": [50258]}
+
+    def pinned(text: str) -> list[int]:
+        """The tokens of 2020: without the blanks before an added token, and after [SEP]."""
+        parts = re.split(r" *(\[ENT\]|\[SEP\](?: |$))", text)
+        found = [added.get(part.strip()) or ids(part.rstrip()) for part in parts if part.strip()]
+        return [number for each in found for number in each]
+
+    for row, one in statements:
+        coarse = in_variant(one, "coarse_to_fine")
+        assert pinned(str(one.about("template"))) == row["c2f_seq1_ids"]
+        assert pinned(coarse.target) == row["c2f_seq2_ids"]
+
+
+def test_the_share_of_tables_that_are_cut(logicnlg_dir: Path) -> None:
+    def is_cut(one: Sample, columns: Sequence[int]) -> bool:
+        text = body(typed_table(one), columns).rstrip()
+        return gpt2.first_tokens(text, MOST_TOKENS) != text
+
+    tested = reader.read_part("test", logicnlg_dir)
+    for samples, count in ((reader.read_part("val", logicnlg_dir), 160), (tested, 146)):
+        assert sum(is_cut(one, linked_columns(one)) for one in samples) == count
+    every = (is_cut(one, range(len(typed_table(one).columns))) for one in tested)
+    assert sum(every) == 1_227
 
 
 @pytest.mark.parametrize("given", [[], {"a.csv": 5}, {"a.csv": "A text ."}, None])

