@@ -11,8 +11,9 @@ import pytest
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics.base import score_infos
+from spor_tasks.metrics.base import metric, score_infos
 from spor_tasks.metrics.facts import ClassifierInput, Facts
+from spor_tasks.metrics.nli import Claim, NliAcc, flattened, rows_of
 from tests.conftest import REPOSITORY
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
@@ -34,14 +35,27 @@ class Told:
         return list(answers.values())
 
 
-@pytest.mark.parametrize("number", range(8))
+class Entails:
+    """The classifier of the document's example of tables, which is asked what the document says."""
+
+    signature = "model:example"
+
+    def __call__(self, claims: Sequence[Claim]) -> list[float]:
+        ((sample, output),) = claims
+        rows = "row 1 : oslo | 7 row 2 : bergen | 3"
+        assert f"{output} {flattened(['city', 'people'], rows_of(sample))}".lower().endswith(rows)
+        assert f"`{output.lower()} col : city | people {rows}`" in " ".join(DOC.split())
+        return [0.8127]
+
+
+@pytest.mark.parametrize("number", range(len(COMMANDS)))
 def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
-    metric, corpus = COMMANDS[number]
+    name, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
-    facts = Facts(Told()) if metric == "facts" else None
-    scoring.score(file, metric, corpus, per_sample=evidence, facts=facts)
+    judges: dict[str, Facts | NliAcc] = {"facts": Facts(Told()), "nli_acc": NliAcc(Entails())}
+    scoring.score(file, name, corpus, per_sample=evidence, judge=judges.get(name))
     found = [row for _, row in read_rows(evidence)]
     for row, line in zip(found, shown.splitlines(), strict=True):
         expected: dict[str, Any] = json.loads(line)
@@ -53,9 +67,9 @@ def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) ->
 
 
 def test_every_metric_has_an_example() -> None:
-    names = registry().names("metric")
-    shown = {metric for metric, _ in COMMANDS}
-    assert shown == set(names) - {"parent_full_table", "empty"}  # beside parent, and in results
+    names = {name for name in registry().names("metric") if metric(name).answers == "texts"}
+    shown = {name for name, _ in COMMANDS}
+    assert shown == names - {"parent_full_table", "empty"}  # beside parent, and in results
     assert len(BLOCKS) == 2 * len(COMMANDS)
 
 

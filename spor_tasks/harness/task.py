@@ -236,12 +236,13 @@ class SporTask(host.HostTask):
         """Return the settings for the result, with what is only known after the run."""
         config: dict[str, Any] = super().dump_config()
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
+        config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
         facts = config["metadata"]["spor"]
         shown = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
         facts |= {
             "demonstrations_sha256": shown,
             "generation": backends.resolved_generation(
-                config.get("generation_kwargs") or {}, config["metadata"]
+                config["generation_kwargs"], config["metadata"]
             ),
             "thinking": self._thinking,
         }

@@ -1,0 +1,148 @@
+"""LogicNLG's sets and task files: which there are, that they are current, and what they show."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from lm_eval import simple_evaluate
+
+from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
+from spor_tasks.benchmarks.logicnlg.paper import paper_facts
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.sample import Sample, contrast_of
+from spor_tasks.harness import generate, task_files
+from spor_tasks.harness.filters import PREFIX
+from spor_tasks.metrics.base import score_infos
+from spor_tasks.text.filters import FILTERS
+from tests.conftest import REPOSITORY
+
+PARTS = ("", "_adversarial", "_ppl", "_c2f", "_c2f_adversarial")
+OTHERS = (
+    *("logicnlg_adversarial_strict", "logicnlg_spaced", "logicnlg_adversarial_spaced"),
+    *("logicnlg_full_table", "logicnlg_adversarial_full_table", "logicnlg_tabfact"),
+    *("logicnlg_challenge", "logicnlg_adversarial_challenge"),
+)
+MAIN = [f"{corpus}{part}" for corpus in ("logicnlg", "logicnlg_mini") for part in PARTS]
+DOC = (REPOSITORY / "docs" / "logicnlg.md").read_text("utf-8")
+EMBEDDED = [spec for spec in LOGICNLG.sets() if not spec.is_fixed]
+
+
+def test_these_are_the_tasks_and_groups() -> None:
+    shown = [*MAIN, *(f"{name}_icl_train" for name in MAIN), *OTHERS]
+    names = {file.name: file.kind for file in task_files.files() if "logicnlg" in file.name}
+    groups = dict.fromkeys(("logicnlg_all", "logicnlg_mini_all"), "group")
+    assert names == dict.fromkeys(shown, "task") | groups
+    (group,) = (file for file in task_files.files() if file.name == "logicnlg_all")
+    assert group.content["task"] == MAIN[:5]
+    assert {spec.task for spec in LOGICNLG.sets()} == {*MAIN, *OTHERS}
+
+
+def test_the_page_lists_every_task() -> None:
+    assert [spec.task for spec in LOGICNLG.sets() if f"`{spec.task}`" not in DOC] == []
+
+
+def current(specs: list[SetSpec]) -> None:
+    for name, text in generate.contents(LOGICNLG, specs):
+        assert (task_files.FOLDER / name).read_text("utf-8") == text, name
+
+
+def test_the_files_of_the_embedded_corpus_are_current() -> None:
+    current(EMBEDDED)
+    for name, text in generate.group_files(LOGICNLG):
+        assert (task_files.FOLDER / name).read_text("utf-8") == text
+
+
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_the_files_of_the_real_corpus_are_current() -> None:
+    current([spec for spec in LOGICNLG.sets() if spec.is_fixed])
+
+
+def test_every_score_is_registered_and_every_filter_known() -> None:
+    for spec in LOGICNLG.sets():
+        assert {*spec.scores, *spec.reported, spec.headline} <= score_infos().keys()
+    for template in (task_files.FOLDER / "logicnlg").glob("_*"):
+        content = yaml.load(template.read_bytes(), task_files._TemplateLoader)  # noqa: S506
+        for chain in content.get("filter_list", ()):
+            names = [each["function"].removeprefix(PREFIX) for each in chain["filter"]]
+            assert {*names} <= {*FILTERS, "take_first"}
+
+
+def test_unknown_sets_are_refused() -> None:
+    with pytest.raises(SplitError, match="logicnlg logicnlg published"):
+        LOGICNLG.find(SetName("logicnlg", "logicnlg", "published", "main"))
+
+
+def load(*name: str) -> tuple[Sample, ...]:
+    return tuple(LOGICNLG.load(SetName("logicnlg", *name)).test.samples)
+
+
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_the_sides_of_a_pair_are_as_published_and_in_strict_sets_under_one_prompt() -> None:
+    pairs = load("logicnlg", "published", "adversarial")
+    strict = load("logicnlg", "strict", "adversarial")
+    assert len(pairs) == len(strict) == 4_305
+    assert sum(pair.units != contrast_of(pair).units for pair in pairs) == 1_233
+    identical = [
+        p for p in pairs if (p.target, p.units) == (contrast_of(p).text, contrast_of(p).units)
+    ]
+    assert len(identical) == 16
+    for pair, one in zip(pairs, strict, strict=True):
+        assert one.units == contrast_of(one).units
+        assert {*one.units} == {*pair.units, *contrast_of(pair).units}
+
+
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_the_challenge_has_columns_but_no_sentences() -> None:
+    samples = load("logicnlg", "challenge")
+    assert len(samples) == 4_875
+    assert {sample.references for sample in samples} == {()}
+    assert {sample.target for sample in samples} == {""}
+    pairs = load("logicnlg", "challenge", "adversarial")
+    assert [pair.about("name") for pair in pairs] == [one.about("name") for one in samples]
+
+
+def test_the_arm_of_one_checkpoint_is_that_of_all_its_tasks() -> None:
+    def arm(*name: str) -> object:
+        return LOGICNLG.load(SetName("logicnlg", "logicnlg_mini", *name)).arms[0].samples
+
+    published = arm("published")
+    assert arm("published", "adversarial") == arm("published", "ppl") == published
+    assert arm("published", "c2f") == arm("published", "c2f_adversarial") != published
+
+
+def test_the_papers_scores_are_of_its_parts() -> None:
+    by_part = {spec.name.part or "": spec for spec in LOGICNLG.sets()[:5]}
+    for part, models in paper_facts()["parts"].items():
+        for scores in models.values():
+            assert scores.keys() <= {*by_part[part].reported}
+
+
+@pytest.fixture
+def small_challenge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    monkeypatch.chdir(tmp_path)
+    names = ("logicnlg_challenge", "logicnlg_adversarial_challenge")
+
+    def run() -> None:
+        manager = task_files.manager({})
+        simple_evaluate(
+            model="dummy", tasks=list(names), task_manager=manager, limit=7, log_samples=False
+        )
+
+    return run
+
+
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_the_challenge_writes_what_is_submitted(
+    tmp_path: Path, small_challenge: Callable[[], None]
+) -> None:
+    small_challenge()
+    texts = yaml.safe_load((tmp_path / "logicnlg_challenge.json").read_text("utf-8"))
+    verdicts = yaml.safe_load((tmp_path / "logicnlg_adversarial_challenge.json").read_text("utf-8"))
+    assert {name: len(of) for name, of in texts.items()} == {n: len(o) for n, o in verdicts.items()}
+    assert sum(map(len, texts.values())) == 7
+    assert {verdict for of in verdicts.values() for verdict in of} <= {"unknown1", "unknown2"}
+    with pytest.raises(ConfigError) as error:
+        small_challenge()
+    assert error.value.remedy
