@@ -47,13 +47,14 @@ class SetSpec:
 
     ``task`` is the name of the task that decodes greedily; ``title`` names the sets to a reader,
     and ``part_title`` their part. ``arms`` may be empty. ``scores`` are all that the task reports,
-    ``reported`` what tables show, in their order, and ``headline`` the score that speaks for a
-    single sample. ``trained_on`` are the sets whose arms these are, under one name for all that
+    ``reported`` what tables show, in their order, ``breakdown`` what a further table shows without
+    tests, such as a score by kind of sample, and ``headline`` the score that speaks for a single
+    sample. ``trained_on`` are the sets whose arms these are, under one name for all that
     share them. Each sample has ``outputs`` prompts, and so many outputs. ``is_default`` tells
     whether the name of a task leaves out the protocol, and ``is_fixed`` whether the sets are the
     same for everyone, not built with a seed of one's own. ``template`` is the file that the task
     includes, ``decodings`` are the other ways to decode that have tasks, and ``in_context`` tells
-    whether each arm has a task with demonstrations.
+    whether each arm has a task with demonstrations. ``version`` is that of the tasks.
     """
 
     benchmark: str
@@ -69,9 +70,11 @@ class SetSpec:
     outputs: int = 1
     is_default: bool = True
     is_fixed: bool = True
+    breakdown: tuple[str, ...] = ()
     template: str = "_base"
     decodings: tuple[str, ...] = (BEAM5,)
     in_context: bool = True
+    version: float = 1.0
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""

@@ -16,7 +16,7 @@ from spor_tasks.evaluation.baselines import Baseline
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.harness import task_files
 from spor_tasks.harness.adapt import metrics_for
-from spor_tasks.harness.plan import sets_of
+from spor_tasks.harness.plan import asks_likelihoods, sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, find
@@ -92,9 +92,12 @@ _REMEDIES = {
 
 
 def suits(baseline: Baseline, file: TaskFile) -> bool:
-    """Return whether a task has what the baseline uses. Tasks with beams suit no baseline."""
+    """Return whether a task has what the baseline uses.
+
+    Tasks with beams suit no baseline, nor do those that ask for likelihoods, or for a submission.
+    """
     metadata = file.content["metadata"]
-    if file.decoding == BEAM5:
+    if file.decoding == BEAM5 or asks_likelihoods(metadata) or metadata["protocol"] == "challenge":
         return False
     match baseline.looks_at:
         case "demonstrations":

@@ -120,8 +120,32 @@ def _check_model(
             where="--model",
             remedy="Add --apply_chat_template; the server has the template.",
         )
+    _check_likelihoods(model, names, model_args)
     if model == "local-completions" and all(task_files.expand([name]) for name in names):
         _check_tokenizer(model_args)
+
+
+def _check_likelihoods(model: str, names: Sequence[str], model_args: Mapping[str, Any]) -> None:
+    """Refuse tasks of likelihoods for models that do not give them."""
+    asking = [
+        task.name
+        for task in task_files.expand(names)
+        if plan.asks_likelihoods(task.content["metadata"])
+    ]
+    if not asking:
+        return
+    if model in _CHATS or model.startswith("anthropic"):
+        raise ConfigError(
+            f"{model} does not give the log likelihoods that {asking[0]} asks for",
+            where="--model",
+            remedy="Use `--model hf`, `vllm`, or a server's `local-completions` with a tokenizer.",
+        )
+    if model == "local-completions" and str(model_args.get("tokenizer_backend")).lower() == "none":
+        raise ConfigError(
+            f"{asking[0]} asks for log likelihoods, for which lm-eval needs the tokenizer",
+            where="--model_args",
+            remedy="Leave out tokenizer_backend=None, and name the tokenizer with tokenizer=.",
+        )
 
 
 def _check_tokenizer(model_args: Mapping[str, Any]) -> None:

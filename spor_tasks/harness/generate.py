@@ -16,8 +16,8 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 
-_VERSION, _GROUP_VERSION = 2.0, 1.0
-"""The versions of tasks and groups; the README of each benchmark lists the changes."""
+_GROUP_VERSION = 1.0
+"""The version of groups; that of a task is in its declaration."""
 
 
 def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
@@ -110,7 +110,7 @@ def _task(
         "include": included[0] if len(included) == 1 else included,
         "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
         "metadata": {
-            "version": _VERSION,
+            "version": spec.version,
             "benchmark": spec.benchmark,
             "aspect": spec.name.aspect,
             "corpus": spec.name.corpus,

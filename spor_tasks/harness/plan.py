@@ -11,7 +11,7 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import asked, checkpoints, own
+from spor_tasks.harness import adapt, asked, checkpoints, own
 from spor_tasks.metrics.base import Metric
 from spor_tasks.results.reading import FIRST_BENCHMARK
 
@@ -64,6 +64,17 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     sets: Sets = registry().get("benchmark", name)
     aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
     return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
+
+
+def asks_likelihoods(metadata: Metadata) -> bool:
+    """Return whether a task asks how likely given texts are, in place of texts.
+
+    Raises:
+        ConfigError, SplitError: there is no such benchmark or set.
+    """
+    sets, name = sets_of(metadata)
+    found = adapt.metrics_for(sets.find(name).scores)
+    return any(metric.answers == "likelihoods" for metric in found)
 
 
 def is_on(metadata: Metadata, setting: str) -> bool:

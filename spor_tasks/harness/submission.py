@@ -73,5 +73,7 @@ class AdversarialSubmissionTask(SubmissionTask, AdversarialTask):
 
     def _answer(self, requests: Sequence[Instance]) -> str:
         first, second = (self._likelihoods[id(request)] for request in requests)
-        one, other = (each.log if each.per_token is None else each.per_token for each in (first, second))
+        one, other = (
+            each.log if each.per_token is None else each.per_token for each in (first, second)
+        )
         return "unknown1" if one > other else "unknown2"

@@ -1,13 +1,14 @@
 """LogicNLG as a benchmark: its sets, its table, and the paper's numbers beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from spor_tasks.benchmarks.logicnlg import paper, sets, statistics
 from spor_tasks.core.contracts import Figures, SetName, SetSpec
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.grid import Grid, by_metric, label, section_title
+from spor_tasks.results.grid import Grid, by_metric, section_title
 
 
 class LogicNLG:
@@ -44,21 +45,55 @@ class LogicNLG:
         return statistics.statistics()
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield one table: all scores of a model in a row, as the paper's Table 2."""
-        ordered = sorted(rows, key=lambda row: _PARTS.index(row.part))
-        yield by_metric(section_title(rows[0]), ordered, _header)
+        """Yield tables as the paper's Table 2, of other scores, and by kind of logic.
+
+        Models that write a template first have tables of their own.
+        """
+        for what, parts in _TABLES.items():
+            found = (row for row in rows if row.part in parts)
+            title = ", ".join(filter(None, [section_title(rows[0]), what]))
+            yield from _grids(title, sorted(found, key=lambda row: parts.index(row.part)))
 
     def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         """Return the paper's rows for the tasks of ours that ask the same."""
         return paper.beside(rows)
 
 
-_PARTS = ("ppl", None, "adversarial", "c2f", "c2f_adversarial")
+_TABLES: Mapping[str, tuple[str | None, ...]] = {
+    "": ("ppl", None, "adversarial"),
+    "template first": ("c2f", "c2f_adversarial"),
+}
+_IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
+_BY_KIND = {"adv_acc_": "Adv-Acc", "sp_": "SP-Acc"}
 
 
-def _header(column: tuple[str | None, str]) -> str:
-    part, metric = column
-    return f"C2F {label(metric)}" if (part or "").startswith("c2f") else label(metric)
+def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    tested = [row for row in rows if row.is_tested]
+    if published := [row for row in tested if row.metric in _IN_THE_PAPER]:
+        yield _explained(by_metric(title, published), published)
+    if others := [row for row in tested if row.metric not in _IN_THE_PAPER]:
+        yield by_metric(f"{title}, other scores", others)
+    for start, name in _BY_KIND.items():
+        if kinds := [row for row in rows if not row.is_tested and row.metric.startswith(start)]:
+            yield by_metric(f"{title}, {name} by kind of logic", kinds, _kind)
+
+
+def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
+    """Return the grid with a word on what judged, which for the paper's own rows was its models."""
+    rankers = {
+        fact.removeprefix("ranker:")
+        for row in rows
+        for fact in row.signature.get("sp", "").split("|")
+        if row.metric == "sp_acc" and fact.startswith("ranker:")
+    }
+    told = [grid.caption, *(f"our programs of SP-Acc ranked by {name}" for name in sorted(rankers))]
+    if grid.paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
+        told.append("the paper's SP-Acc and NLI-Acc are by its own models")
+    return replace(grid, caption="; ".join(told))
+
+
+def _kind(column: tuple[str | None, str]) -> str:
+    return column[1].rpartition("_")[2]
 
 
 LOGICNLG = LogicNLG()

@@ -21,11 +21,12 @@ from spor_tasks.core.sample import (
     SplitPair,
     contrast_of,
 )
-from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg import reader, tabfact
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.corpora.sources import LOGICNLG
 from spor_tasks.metrics.logic import LOGIC
+from spor_tasks.metrics.programs.ranking import KINDS, PLAIN
 from spor_tasks.text.filters import SEPARATOR
 
 BENCHMARK = "logicnlg"
@@ -39,6 +40,7 @@ _WRITTEN: dict[str, Any] = {
         *("chrf", "empty"),
     ),
     "reported": ("bleu_1", "bleu_2", "bleu_3", "chrf", "sp_acc", "nli_acc"),
+    "breakdown": tuple(f"sp_{kind}" for kind in (*KINDS, PLAIN)),
     "headline": "bleu_3",
 }
 _PAIRS: dict[str, Any] = {
@@ -48,6 +50,7 @@ _PAIRS: dict[str, Any] = {
         *(f"adv_acc_{kind}" for kind in LOGIC),
     ),  # those of kinds of logic are of what the test set has
     "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_sum", "adv_acc_byte"),
+    "breakdown": tuple(f"adv_acc_{kind}" for kind in LOGIC),
     "headline": "adv_acc",
     "outputs": 2,
     "template": "_adversarial",
@@ -90,7 +93,7 @@ _OTHERS: dict[SetName, dict[str, Any]] = {
     SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): _PAIRS,
     SetName(BENCHMARK, BENCHMARK, "full_table"): _WRITTEN,
     SetName(BENCHMARK, BENCHMARK, "full_table", "adversarial"): _PAIRS,
-    # SetName(BENCHMARK, BENCHMARK, "tabfact"): _WRITTEN,
+    SetName(BENCHMARK, BENCHMARK, "tabfact"): _WRITTEN,
     SetName(BENCHMARK, BENCHMARK, "challenge"): _BLIND,
     SetName(BENCHMARK, BENCHMARK, "challenge", "adversarial"): _BLIND_PAIRS,
 }
@@ -207,7 +210,7 @@ def _arm(name: SetName, variant: Variant, folder: Path) -> Iterable[Sample]:
         return _varied(worlds.samples("train"), variant)
     files = ("data/train_lm.json", "all_csv.zip")
     if name.protocol == "tabfact":
-        return Deferred(lambda: _varied(tabfact.samples(), variant), tabfact.VERSION)
+        return Deferred(lambda: _varied(tabfact.samples(), variant), tabfact.version())
     pinned = " ".join([variant, *(LOGICNLG.files()[file].blob for file in files)])
     return Deferred(
         lambda: _varied(reader.read_part("train", folder), variant),

@@ -163,6 +163,7 @@ def _spec(name: SetName, default: str) -> SetSpec:
         is_fixed=name.corpus in released.CORPORA,
         template="_base" if judging.outputs == 1 else "_pair",
         in_context=name.protocol == default,
+        version=2.0,
     )
 
 

@@ -1,0 +1,99 @@
+"""What systems without logic score on LogicNLG's pairs: the figures of docs/metrics.md."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from spor_tasks.core.sample import DataUnit, Sample, contrast_of
+from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.linearize import table_of
+from tests.conftest import REPOSITORY
+
+DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
+
+System = Callable[[Sample, str, Sequence[DataUnit]], float]
+
+
+class Trigrams:
+    """An interpolated model of words, with the words of the linked cells if asked for."""
+
+    def __init__(self, texts: Sequence[str], weights: tuple[float, float, float]) -> None:
+        self.weights = weights
+        self.counts: tuple[Counter[tuple[str, ...]], ...] = (Counter(), Counter(), Counter())
+        for text in texts:
+            for ngram in self.ngrams(text):
+                for order, counts in enumerate(self.counts):
+                    counts[ngram[2 - order :]] += 1
+        self.words = self.counts[0].total() + len(self.counts[0]) + 1
+        self.before: tuple[Counter[tuple[str, ...]], ...] = (Counter(), Counter(), Counter())
+        for known, counts in zip(self.before, self.counts, strict=True):
+            for ngram, count in counts.items():
+                known[ngram[:-1]] += count
+
+    @staticmethod
+    def ngrams(text: str) -> list[tuple[str, ...]]:
+        words = ["<s>", "<s>", *text.lower().split(), "</s>"]
+        return list(zip(words, words[1:], words[2:], strict=False))
+
+    def __call__(self, _: Sample, text: str, __: Sequence[DataUnit]) -> float:
+        return self.mean(text, {})
+
+    def with_cells(self, sample: Sample, text: str, units: Sequence[DataUnit]) -> float:
+        rows = table_of(sample).rows
+        words = Counter(w for u in units for row in rows for w in row[int(u[-1])].lower().split())
+        return self.mean(text, {word: n / words.total() for word, n in words.items()}, share=0.2)
+
+    def mean(self, text: str, cells: dict[str, float], share: float = 0.0) -> float:
+        ngrams = self.ngrams(text)
+        total = 0.0
+        for ngram in ngrams:
+            known = (1 - share) * self.likely(ngram) + share * cells.get(ngram[-1], 0.0)
+            total += math.log(known)
+        return total / len(ngrams)
+
+    def likely(self, ngram: tuple[str, ...]) -> float:
+        shares = [(self.counts[0][ngram[2:]] + 1) / self.words]
+        for order in (1, 2):
+            before = self.before[order][ngram[2 - order : -1]]
+            shares.append(self.counts[order][ngram[2 - order :]] / before if before else 0.0)
+        return sum(weight * share for weight, share in zip(self.weights, shares, strict=True))
+
+
+def overlap(sample: Sample, text: str, _: Sequence[DataUnit]) -> float:
+    table = table_of(sample)
+    known = {word for row in (table.header, *table.rows) for c in row for word in c.lower().split()}
+    known.update(str(sample.about("title")).lower().split())
+    words = text.lower().split()
+    return sum(word in known for word in words) / max(1, len(words))
+
+
+def shortness(_: Sample, text: str, __: Sequence[DataUnit]) -> float:
+    return -len(text.split())
+
+
+def figures(pairs: Sequence[Sample], system: System) -> str:
+    """Return the two figures of a system, as the page has them."""
+    wins = ties = 0
+    for pair in pairs:
+        other = contrast_of(pair)
+        true, false = system(pair, pair.target, pair.units), system(pair, other.text, other.units)
+        wins, ties = wins + (true > false), ties + (true == false)
+    return f"| {100 * wins / len(pairs):.1f} | {100 * (wins + ties / 2) / len(pairs):.1f} |"
+
+
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_systems_without_logic_score_what_the_page_says() -> None:
+    texts = [sample.target for sample in reader.read_part("val")]
+    pairs = reader.adversarial(reader.read_pairs("test"))
+    trigrams = Trigrams(texts, (0.3, 0.4, 0.3))
+    systems: dict[str, System] = {
+        "frequencies of single words": Trigrams(texts, (1, 0, 0)),
+        "trigrams, interpolated": trigrams,
+        "trigrams, and the words of the linked cells": trigrams.with_cells,
+        "share of words that the table has": overlap,
+        "the shorter side": shortness,
+    }
+    for name, system in systems.items():
+        assert f"| {name} {figures(pairs, system)}" in DOC
