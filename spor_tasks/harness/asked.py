@@ -40,7 +40,7 @@ _KNOWN: Mapping[str, _Asked] = {
     "nli": _Asked(_nli, _CLASSIFIER, "the classifier that says what a table entails"),
     "sp": _Asked(
         _sp,
-        ("ranker", "variant", "steps", "states", "seconds"),
+        ("ranker", "variant", "label", "steps", "states", "seconds"),
         "`lexical`, or the classifier that ranks programs",
     ),
 }

@@ -23,6 +23,9 @@ Arguments = Mapping[str, Any]
 ADAPTERS = ("peft", "lora_local_path")
 """The arguments that name an adapter: of ``hf``, and of ``vllm``."""
 
+TRAINED_WHOLE = "checkpoint"
+"""The kind of folder that the manifest of such a base names."""
+
 # The required keys of an adapter's manifest, and of its base in there.
 _NEEDED: Mapping[str, type] = {
     **dict.fromkeys(("aspect", "corpus", "arm", "arm_sha256", "prompt_style"), str),
@@ -55,7 +58,7 @@ _GENERATION = (
 
 
 def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
-    """Return the manifest of the adapter; None if the arguments do not name an adapter.
+    """Return the manifest of the adapter, or of a base that was trained whole; None without one.
 
     For an adapter that another program trained it has only ``adapter_sha256``, which is None if the
     adapter is not on this machine. Nothing is downloaded.
@@ -67,7 +70,7 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     base = _find_base(arguments)
     name = adapter_name(arguments)
     if name is None:
-        return None
+        return _of_whole(base)
     folder = _find(name, "adapter_config.json", arguments)
     if folder is not None:
         read_json(folder / "adapter_config.json")  # peft would fail on it after minutes
@@ -75,6 +78,14 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     if "base_model" in adapter:
         _check_base(adapter["base_model"], name, base, arguments.get("pretrained"))
     return adapter
+
+
+def _of_whole(base: Path | None) -> Mapping[str, Any] | None:
+    """Return the manifest of a base that `python -m training` trained whole."""
+    if base is None or not os.path.lexists(base / MANIFEST):
+        return None
+    is_trained = read_manifest(base).get("kind") == TRAINED_WHOLE
+    return _read_manifest(base) if is_trained else None
 
 
 def base_sha256(arguments: Arguments) -> str | None:

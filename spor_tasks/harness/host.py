@@ -71,7 +71,7 @@ def declare(metrics: Iterable[str]) -> None:
     """Tell lm-eval the names of metrics whose values come from tasks; 0.5 warns of others."""
     for name in metrics if IS_NEW else ():
         if name not in metric_registry:
-            metric = Metric(name, _unknown, output_type={"generate_until"})
+            metric = Metric(name, _unknown, output_type={"generate_until", "loglikelihood"})
             metric_registry.register(name, target=metric)
 
 

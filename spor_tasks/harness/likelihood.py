@@ -67,11 +67,17 @@ class LikelihoodTask(SporTask):
         answers = [tuple(found[id(request)] for request in of) for of in asked.values()]
         values = adapt.values(self._metrics, self._scores, samples, answers)
         self._of_document = dict(zip(asked, values, strict=True))
+        self._counts = {
+            doc_id: [each.tokens for each in of] for doc_id, of in zip(asked, answers, strict=True)
+        }
         return instances
 
     def process_results(self, doc: dict[str, Any], _: Sequence[float]) -> dict[str, Any]:
-        """Return a document's scores."""
-        return {"bypass": 999} if self._is_unscored else dict(self._of_document[doc["id"]])
+        """Return a document's scores; how many tokens its texts have is logged with it."""
+        if self._is_unscored:
+            return {"bypass": 999}
+        doc["tokens"] = self._counts[doc["id"]]
+        return dict(self._of_document[doc["id"]])
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the result, with how texts were ended and counted."""

@@ -14,6 +14,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.harness import host
 from spor_tasks.harness.likelihood import AdversarialTask
 from spor_tasks.harness.task import SporTask
+from spor_tasks.metrics.likelihood import Likelihood
 
 _log = logging.getLogger(__name__)
 
@@ -72,8 +73,10 @@ class AdversarialSubmissionTask(SubmissionTask, AdversarialTask):
     """Pairs of which nobody says which side is true: the file names the likelier side of each."""
 
     def _answer(self, requests: Sequence[Instance]) -> str:
-        first, second = (self._likelihoods[id(request)] for request in requests)
-        one, other = (
-            each.log if each.per_token is None else each.per_token for each in (first, second)
-        )
-        return "unknown1" if one > other else "unknown2"
+        first, second = (_by_token(self._likelihoods[id(request)]) for request in requests)
+        return "unknown1" if first > second else "unknown2"
+
+
+def _by_token(found: Likelihood) -> float:
+    """Return the mean by token as published, or the sum if tokens are not known."""
+    return found.log if found.per_token is None else found.per_token

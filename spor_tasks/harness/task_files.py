@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import yaml
 
+from spor_tasks.core.contracts import SetSpec
+
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
 
@@ -64,11 +66,28 @@ def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
     return tuple(known[name] for name in found)
 
 
-def generation_kwargs(beams: int = 1) -> dict[str, Any]:
-    """Return how tasks decode: greedily, or as the ``_beam5`` tasks with this number of beams."""
-    text = (TEMPLATES / ("_base" if beams == 1 else "_beam5")).read_text("utf-8")
-    decoding: dict[str, Any] = yaml.load(text, _TemplateLoader)["generation_kwargs"]  # noqa: S506 - a SafeLoader
-    return decoding | {"num_beams": beams}
+def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return how the task of some sets decodes, and the filters that cut its outputs.
+
+    It decodes greedily, or with this number of beams as the benchmark's ``_beam5`` tasks, if it has
+    any. Sets whose templates are not here, as those of an installed package, decode as SPOR's.
+    """
+    templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
+    name = "_base" if spec is None or not templates.is_dir() else spec.template
+    template = _template((templates if templates.is_dir() else TEMPLATES) / name)
+    chosen = template["generation_kwargs"]
+    if beams > 1 and (templates / "_beam5").is_file():
+        chosen = _template(templates / "_beam5")["generation_kwargs"]
+    functions = [each["function"] for each in template["filter_list"][0]["filter"]]
+    names = (name.removeprefix("spor_") for name in functions if name.startswith("spor_"))
+    return chosen | {"num_beams": beams}, tuple(names)
+
+
+def _template(file: Path) -> dict[str, Any]:
+    """Return the content of a template, with what it includes."""
+    content: dict[str, Any] = yaml.load(file.read_text("utf-8"), _TemplateLoader)  # noqa: S506 - a SafeLoader
+    included = content.get("include")
+    return (_template(file.parent / included) if included else {}) | content
 
 
 class _TemplateLoader(yaml.SafeLoader):

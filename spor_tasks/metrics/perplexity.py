@@ -36,7 +36,7 @@ class _Perplexity(LikelihoodMetric):
             own_title="Perplexity",
         ),
         ScoreInfo(
-            "bits_per_byte",
+            "bpb",
             "bits/byte",
             high=math.inf,
             higher_is_better=False,
@@ -62,7 +62,7 @@ class _Perplexity(LikelihoodMetric):
         """Return what a text adds; without a known number of tokens it has no perplexity."""
         table, found = evidence
         by_token = None if found.tokens is None else (table, -found.log, found.tokens)
-        return {"ppl": by_token, "bits_per_byte": (-found.log / math.log(2), found.size)}
+        return {"ppl": by_token, "bpb": (-found.log / math.log(2), found.size)}
 
     def describe(self, _: Sample, __: object, evidence: tuple[int, Likelihood]) -> dict[str, Any]:
         """Return the likelihood."""

@@ -62,7 +62,7 @@ def test_without_a_tokenizer_only_what_needs_no_tokens_is_scored() -> None:
     assert found["adv_acc_sum"] == found["adv_acc_byte"] == 100
     found = scores([pair("a", "b")], [(one,)])
     assert math.isnan(found["ppl"])
-    assert found["bits_per_byte"] == pytest.approx(3 / math.log(2) / 9)
+    assert found["bpb"] == pytest.approx(3 / math.log(2) / 9)
 
 
 def test_a_sample_without_a_false_text_is_refused() -> None:

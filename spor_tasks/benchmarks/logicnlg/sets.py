@@ -56,9 +56,9 @@ _PAIRS: dict[str, Any] = {
     "template": "_adversarial",
 }
 _PPL: dict[str, Any] = {
-    "scores": ("ppl", "bits_per_byte"),
-    "reported": ("ppl", "bits_per_byte"),
-    "headline": "bits_per_byte",
+    "scores": ("ppl", "bpb"),
+    "reported": ("ppl", "bpb"),
+    "headline": "bpb",
     "template": "_likelihood",
 }
 _TEMPLATE_FIRST = _WRITTEN | {"template": "_c2f"}
