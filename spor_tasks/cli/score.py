@@ -7,12 +7,13 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json, facts
+from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json, judge
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.scoring import Result
+    from spor_tasks.metrics.sp_acc import SpAcc
 
 
 def add(commands: Commands) -> None:
@@ -54,6 +55,13 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
     add_classifier(parser)
+    group = parser.add_argument_group("metric sp_acc", "how programs are executed and chosen")
+    group.add_argument(
+        "--ranker",
+        metavar="PATH_OR_NAME",
+        help="what chooses: lexical (default), or a classifier's folder, or its name on the hub",
+    )
+    group.add_argument("--variant", help="the operators: published (default) or corrected")
     add_json(parser, "print JSON, with signatures")
     parser.set_defaults(run=run)
 
@@ -73,13 +81,24 @@ def run(options: argparse.Namespace) -> None:
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
-        facts=facts(options),
+        judge=_sp_acc(options) or judge(options, options.metric),
         filters=options.filter,
     )
     if options.json:
         print(json.dumps(_row(result), indent=2))
     else:
         _print(result, intervals=options.interval)
+
+
+def _sp_acc(options: argparse.Namespace) -> "SpAcc | None":
+    """Return SP-Acc with the settings that the options name; None if they name none."""
+    if options.ranker is options.variant is None:
+        return None
+    names = ("ranker", "variant", "label")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    from spor_tasks.metrics import sp_acc
+
+    return sp_acc.load(**given)
 
 
 def _print(result: "Result", *, intervals: bool) -> None:

@@ -33,13 +33,18 @@ from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.metrics.facts import Facts
+from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Comparison
+from spor_tasks.metrics.sp_acc import SpAcc
 from spor_tasks.text import filters as known_filters
 
 STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
+_Judge: TypeAlias = Facts | NliAcc | SpAcc | None
+_JUDGED = {"facts": Facts, "nli_acc": NliAcc}  # by classifiers
+_SET = {**_JUDGED, "sp_acc": SpAcc | None}  # which need settings, or may have some
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
@@ -73,36 +78,36 @@ def score(
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
-    facts: Facts | None = None,
+    judge: _Judge = None,
     filters: Sequence[str] = known_filters.DEFAULT,
 ) -> Result:
     """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
 
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
-    measured too. The metric ``facts`` is the one that is given, with its classifier.
+    measured too. ``judge`` is the metric of this name with its classifier or other settings.
     ``per_sample`` is written each row as it was, with what the metrics found. ``against`` holds
     another system's outputs for the same samples in the same order. ``filters`` are applied to each
     output, in this order; without any it is scored whole.
 
     Raises:
-        ConfigError: the metric, corpus or a filter is unknown, ``facts`` lacks a classifier, or
-            ``per_sample`` cannot be written.
+        ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier or
+            needs none, or ``per_sample`` cannot be written.
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    metrics = _metrics(name, facts)
+    metrics = _metrics(name, judge)
     of_corpus = registry().get("corpus", corpus)
     for each in filters:
         known_filters.find(each)
     cut = partial(known_filters.apply, filters)
 
-    def judge(path: Path) -> Iterator[_Judged]:
+    def judged_of(path: Path) -> Iterator[_Judged]:
         return _judge(_read(path, of_corpus), metrics, corpus, cut)
 
     own, other = _Summary(metrics, filters), _Summary(metrics, filters)
-    judged = own.counted(judge(file))
+    judged = own.counted(judged_of(file))
     if against:
-        judged = _paired(judged, other.counted(judge(against)))
+        judged = _paired(judged, other.counted(judged_of(against)))
     if per_sample:
         with writing(per_sample):
             write_rows(per_sample, (_described(each, metrics) for each in judged))
@@ -122,14 +127,21 @@ def score(
     )
 
 
-def _metrics(name: str, facts: Facts | None) -> _Metrics:
+def _metrics(name: str, judge: _Judge) -> _Metrics:
     """Return the metric, and those that correct it."""
-    if (name == "facts") != (facts is not None):
+    if not isinstance(judge, _SET.get(name, type(None))):
+        asking = name if name in _JUDGED else "facts"
         raise ConfigError(
-            "the metric facts, and no other, needs a classifier",
-            remedy="Name one with `--metric facts --model PATH_OR_NAME`.",
+            f"only a metric such as {asking} needs a classifier, and must have one",
+            remedy=f"Name one with `--metric {asking} --model PATH_OR_NAME`.",
         )
-    chosen = facts or registered(name)
+    chosen = judge or registered(name)
+    if chosen.answers != "texts":
+        raise ConfigError(
+            f"the metric {name} judges log likelihoods, which a file of outputs does not have",
+            remedy="Evaluate a task that asks for them, such as one whose name ends in "
+            "_adversarial or _ppl.",
+        )
     corrected = {info.name for info in chosen.scores}
     others = (registered(other) for other in registry().names("metric") if other != name)
     return chosen, *(

@@ -117,7 +117,7 @@ class SimpleMetric(Generic[EvidenceT]):
         """Judge the outputs for each sample."""
         return [self.judge(sample, *texts) for sample, texts in zip(samples, outputs, strict=True)]
 
-    def describe(self, _: Sample, __: Texts, evidence: EvidenceT) -> dict[str, Any]:
+    def describe(self, _: Sample, __: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
         """Return the values."""
         return dict(self.values(evidence))
 

@@ -21,12 +21,12 @@ def tokens(text: str) -> tuple[str, ...]:
     A token is dropped if it is a substring of ASCII's punctuation in code order, as published:
     ``"()"`` goes, ``"..."`` and the quotes, written ``"``"`` and ``"''"``, stay.
     """
-    return tuple(
-        token
-        for sentence in _sentences(text.lower())
-        for token in _words(sentence)
-        if token not in string.punctuation
-    )
+    return tuple(token for token in all_tokens(text) if token not in string.punctuation)
+
+
+def all_tokens(text: str) -> tuple[str, ...]:
+    """Return the tokens of ``text``, lower-cased, with those that are only punctuation."""
+    return tuple(token for part in _sentences(text.lower()) for token in _words(part))
 
 
 # Sentences. They matter because a period is split off a word only at the end of a sentence.

@@ -50,7 +50,7 @@ class Executor:
         if self.table.ragged:
             return Failure(Reason.RAGGED)
         try:
-            value = self._value(tree)
+            value = self.value(tree)
         except ProgramError as error:
             return error.failure
         return value if isinstance(value, bool) else Failure(Reason.NO_VERDICT, tree.operator)
@@ -64,7 +64,12 @@ class Executor:
         _, method, more = self._methods[name]
         return method(*arguments, *more)
 
-    def _value(self, call: Call) -> Any:  # noqa: ANN401 - any operator's
+    def value(self, call: Call) -> Any:  # noqa: ANN401 - any operator's
+        """Return the value of a program or a part of one: a truth, a number, a text, or rows.
+
+        Raises:
+            ProgramError: it has none.
+        """
         name, trees = call
         found = self._methods.get(name)
         if found is None:
@@ -77,7 +82,7 @@ class Executor:
         arguments: list[Any] = []
         for kind, tree in zip(takes, trees, strict=True):
             if isinstance(tree, Call):
-                value = self._value(tree)
+                value = self.value(tree)
                 if kind != _KINDS[type(value)]:
                     raise ProgramError(Reason.TYPE, tree.operator)
                 arguments.append(value)
