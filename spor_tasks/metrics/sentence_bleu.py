@@ -95,7 +95,7 @@ class _Bleu(SimpleMetric[Matches]):
     def judge(self, sample: Sample, output: str) -> Matches:
         if not sample.references:
             raise CorpusError("BLEU needs a reference", where=f"sample {sample.id}")
-        lengths, most = _references(sample.references)
+        lengths, most = _references(tuple(sorted(sample.references)))
         words = output.lower().split()
         counts = [_ngrams(words, n) for n in _ORDERS]
         return Matches(
@@ -114,7 +114,7 @@ class _Bleu(SimpleMetric[Matches]):
         }
 
 
-@lru_cache(maxsize=256)  # the sentences of a table have the same references
+@lru_cache(maxsize=256)  # those of a table are the same, in another order
 def _references(texts: tuple[str, ...]) -> tuple[list[int], dict[int, _NGrams]]:
     """Return the lengths of references, and how often any one of them has each n-gram at most."""
     references = [text.lower().split(" ") for text in texts]
