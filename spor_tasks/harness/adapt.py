@@ -6,7 +6,7 @@ from typing import Any
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, Texts, metric, score_info
+from spor_tasks.metrics.base import Metric, metric, score_info
 from spor_tasks.metrics.totals import MEAN, Value
 
 
@@ -48,9 +48,12 @@ def values(
     metrics: Iterable[Metric[Any]],
     scores: Sequence[str],
     samples: Sequence[Sample],
-    outputs: Sequence[Texts],
+    outputs: Sequence[Sequence[Any]],
 ) -> list[dict[str, Value]]:
-    """Return what the outputs for each sample add to each of the scores, by name."""
+    """Return what the outputs for each sample add to each of the scores, by name.
+
+    They are texts, or likelihoods, as the metrics take them.
+    """
     found: list[dict[str, Value]] = [{} for _ in samples]
     for each in metrics:
         for of_sample, evidence in zip(found, each.measure(samples, outputs), strict=True):

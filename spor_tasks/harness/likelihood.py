@@ -72,7 +72,7 @@ class LikelihoodTask(SporTask):
         }
         return instances
 
-    def process_results(self, doc: dict[str, Any], _: Sequence[float]) -> dict[str, Any]:
+    def process_results(self, doc: dict[str, Any], _: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; how many tokens its texts have is logged with it."""
         if self._is_unscored:
             return {"bypass": 999}

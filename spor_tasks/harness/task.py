@@ -224,7 +224,7 @@ class SporTask(host.HostTask):
             requests[request.doc["id"]].append(request)
         return requests
 
-    def process_results(self, doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name

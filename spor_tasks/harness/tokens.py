@@ -24,7 +24,8 @@ class Tokens:
     def of(cls, metadata: Mapping[str, Any]) -> Self:
         """Return the tokenizer that a model's arguments name; nothing is downloaded."""
         name = metadata.get("tokenizer") or metadata.get("pretrained")
-        return cls(_load(name, metadata.get("revision")))
+        revision = metadata.get("revision")
+        return cls(_load(name, revision and str(revision)))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -57,10 +58,10 @@ class Tokens:
 
 
 @cache
-def _load(name: object, revision: object) -> Any:  # noqa: ANN401 - as above
+def _load(name: object, revision: str | None) -> Any:  # noqa: ANN401 - as above
     if not isinstance(name, str):
         return None
-    folder = find_folder(name, "tokenizer_config.json", revision=revision and str(revision))
+    folder = find_folder(name, "tokenizer_config.json", revision=revision)
     if folder is None:
         return None
     from transformers import AutoTokenizer  # noqa: PLC0415 - takes a second

@@ -42,7 +42,7 @@ class LikelihoodMetric:
     challenge: ClassVar[type | None] = None
 
 
-class Ratio(Totals):
+class _Ratio(Totals):
     """A sum over a sum; a value is the two numbers that an output adds."""
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
@@ -55,7 +55,7 @@ class Ratio(Totals):
         return found
 
 
-class GroupPerplexity(Totals):
+class _GroupPerplexity(Totals):
     """The exponential of the mean over groups of their mean loss by token.
 
     A value is the number of its group, a loss in nats and its tokens. Each output adds its share of
@@ -79,5 +79,5 @@ class GroupPerplexity(Totals):
         return found
 
 
-RATIO = Ratio()
-GROUP_PERPLEXITY = GroupPerplexity()
+RATIO = _Ratio()
+GROUP_PERPLEXITY = _GroupPerplexity()

@@ -47,7 +47,8 @@ def prompted(sample: Sample, style: PromptStyle) -> dict[str, Any]:
     """
     doc = doc_of(sample)
     first, *others = (prompt(replace(sample, units=units), style) for units in _shown(sample))
-    return {"id": doc["id"], "prompt": first, **doc, **{"prompt_2": other for other in others}}
+    second = {"prompt_2": others[0]} if others else {}
+    return {"id": doc["id"], "prompt": first, **doc, **second}
 
 
 def _shown(sample: Sample) -> Iterator[tuple[DataUnit, ...]]:

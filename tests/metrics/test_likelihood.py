@@ -29,7 +29,7 @@ def scores(samples: list[Sample], likelihoods: list[tuple[Likelihood, ...]]) -> 
     metric = ADVERSARIAL if len(likelihoods[0]) > 1 else PERPLEXITY
     tally = Tally(metric.scores)
     for evidence in metric.measure(samples, likelihoods):  # type: ignore[arg-type]
-        assert pickle.loads(pickle.dumps(evidence)) == evidence
+        assert pickle.loads(pickle.dumps(evidence)) == evidence  # noqa: S301
         json.dumps(metric.describe(samples[0], (), evidence))  # type: ignore[arg-type]
         tally.add(metric.values(evidence))  # type: ignore[arg-type]
     return {score.name: score.value for score in tally.scores(metric.signature)}

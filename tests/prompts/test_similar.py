@@ -65,12 +65,12 @@ def test_of_a_table_one_sample_is_shown_and_not_always_the_same() -> None:
 
 
 def test_tables_without_columns_can_be_compared() -> None:
-    empty = {"name": "9.csv", "title": "t", "table": {"header": [], "rows": []}}
-    none = Sample("9", "logicnlg", (AttributeValue("a", "0"),), ("x",), empty)  # type: ignore[arg-type]
+    table: dict[str, list[str]] = {"header": [], "rows": []}
+    units = (AttributeValue("a", "0"),)
+    none = Sample("9", "logicnlg", units, ("x",), {"name": "9.csv", "title": "t", "table": table})
+    other = Sample("8", "logicnlg", units, ("y",), {"name": "8.csv", "title": "u", "table": table})
     assert header_of(none) == frozenset()
-    assert ids(
-        [none], Sample("8", "logicnlg", none.units, ("y",), {**empty, "name": "8", "title": "u"}), 1
-    ) == ["9"]
+    assert ids([none], other, 1) == ["9"]
 
 
 def test_an_arm_without_tables_is_refused() -> None:

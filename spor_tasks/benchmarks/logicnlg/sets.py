@@ -5,7 +5,7 @@ training set have its arm in common, so that one checkpoint answers all of them.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -205,7 +205,7 @@ def _test(name: SetName, folder: Path) -> tuple[Sample, ...]:
     return reader.read_part("test", folder)
 
 
-def _arm(name: SetName, variant: Variant, folder: Path) -> Iterable[Sample]:
+def _arm(name: SetName, variant: Variant, folder: Path) -> Sequence[Sample]:
     if name.corpus == MINI:
         return _varied(worlds.samples("train"), variant)
     files = ("data/train_lm.json", "all_csv.zip")

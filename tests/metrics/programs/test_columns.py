@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from time import process_time
 
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
