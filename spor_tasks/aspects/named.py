@@ -31,7 +31,7 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
     ``protocol`` defaults to ``published`` if there are such sets, and ``part`` to the first.
 
     Raises:
-        SplitError: there are no such sets; the error lists all sets.
+        SplitError: there are no such sets; the error lists those of the corpus, or all.
     """
     for spec in available():
         if (
@@ -41,9 +41,11 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
         ):
             return spec
     asked = " ".join(filter(None, [aspect, corpus, protocol, part]))
+    names = [spec.name for spec in available()]
+    near = [name for name in names if name.corpus == corpus] or names
     raise SplitError(
         f"there is no split {asked!r}",
-        remedy=f"There are {', '.join(str(spec.name) for spec in available())}.",
+        remedy=f"There are {', '.join(map(str, near))}.",
     )
 
 

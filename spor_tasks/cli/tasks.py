@@ -101,7 +101,7 @@ def _describe(file: "TaskFile") -> str:
     names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
     shown = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
     decoding = "5 beams" if file.decoding == BEAM5 else None
-    return ", ".join(filter(None, [*names, shown, decoding]))
+    return ", ".join(filter(None, dict.fromkeys([*names, shown, decoding])))
 
 
 def run_register(options: argparse.Namespace) -> None:

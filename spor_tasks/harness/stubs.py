@@ -145,7 +145,7 @@ def _stubs(target: Path) -> Iterator[Path]:
     for path in target.glob("*.yaml"):
         if (_content(path) or b"").startswith(_MARK.encode()):
             yield path
-    yield from target.glob(".spor*.yaml.*.partial")  # of a process that was killed
+    yield from target.glob(".*.yaml.*.partial")  # of a process that was killed
 
 
 def _content(path: Path) -> bytes | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.aspects import check, named
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import SplitError
 from tests.support.strategies import pool, sets
@@ -106,6 +107,7 @@ STRICT = [
     for name in [spec.name for spec in named.available()]
     if name.protocol == "strict"
     and name.corpus != "mini"
+    and name.aspect in ARMS
     and name.aspect != "productivity"
     and name.part not in ("cwio", "performance")
 ]

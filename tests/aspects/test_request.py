@@ -9,7 +9,7 @@ import pytest
 from spor_tasks.aspects import build, check, folder, named, search
 from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.benchmarks.spor import embedded
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError, SporError
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def test_a_corpus_of_ones_own_is_named_as_its_file(own_corpus: Path) -> None:
 def test_what_is_no_corpus_is_refused(corpus: str) -> None:
     with pytest.raises(ConfigError, match="neither the name of a corpus nor a file") as caught:
         answer(Request(corpus=corpus, aspect="systematicity"))
-    assert "webnlg, e2e, logicnlg, mini" in str(caught.value)
+    assert "webnlg, e2e, logicnlg, logicnlg_mini, mini" in str(caught.value)
 
 
-@pytest.mark.usefixtures("logicnlg_dir")
-def test_there_are_no_sets_of_tables() -> None:
-    with pytest.raises(ConfigError) as caught:
-        answer(Request(corpus="logicnlg", aspect="systematicity"))
-    assert caught.value.where == "logicnlg"
+@pytest.mark.parametrize("corpus", ["logicnlg", "logicnlg_mini"])
+def test_there_are_no_aspects_of_tables(corpus: str) -> None:
+    with pytest.raises(SporError) as caught:
+        answer(Request(corpus=corpus, aspect="systematicity"))
+    assert caught.value.remedy
 
 
 def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
