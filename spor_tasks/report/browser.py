@@ -20,11 +20,11 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
-from spor_tasks.metrics.totals import Value
-from spor_tasks.report.marking import Fault, Marked, faults_of, mark_all
+from spor_tasks.report.marking import Fault, Marked, faults_of, marks_of
+from spor_tasks.report.view import view_of
 from spor_tasks.results.evidence import scale_of
 from spor_tasks.results.grid import label
-from spor_tasks.results.logged import SampleFile
+from spor_tasks.results.logged import Record, SampleFile, alone
 from spor_tasks.results.reading import Problem, TaskResult
 
 SIZE = 1000
@@ -133,11 +133,15 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 class _Run:
     """The samples of a run, with its outputs.
 
-    All but ``problem`` run in parallel; ``told`` are outputs and scores as JSON, without brackets.
+    All lists run in parallel; ``told`` are outputs and scores as JSON, without brackets, and
+    ``found`` is what else is known of an output, after a comma, or nothing. ``given`` is the number
+    of texts that a model was asked the likelihood of, 0 where it wrote its outputs.
     """
 
     asked: list[Asked] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+    given: int = 0
     scores: list[float | None] = field(default_factory=list)
     faults: list[tuple[Fault, ...]] = field(default_factory=list)
     problem: Problem | None = None
@@ -148,7 +152,7 @@ def _read(file: SampleFile) -> _Run:
     try:
         for record in file.records():
             sample = record.sample
-            marked = mark_all(sample, record.outputs, record.scored)
+            marked = marks_of(record)
             row = _json(_sample_row(sample, record.inputs))
             asked = Asked(
                 sample.id,
@@ -159,8 +163,10 @@ def _read(file: SampleFile) -> _Run:
                 row,
             )
             run.asked.append(asked)
-            scores = {name: _score(value) for name, value in record.scores.items()}
+            scores = {name: _score(alone(name, value)) for name, value in record.scores.items()}
             run.told.append(f"{_json(list(map(_output_row, marked)))},{_json(scores)}")
+            run.found.append(f",{_json(found)}" if (found := _found_row(record)) else "")
+            run.given = len(record.likelihoods)
             run.scores.append(scores.get(metric))
             run.faults.append(faults_of(marked))
     except ResultError as error:
@@ -246,8 +252,11 @@ class _Packing:
             self.problems.append(run.problem)
         self.outcomes.append(Outcomes(result, test, samples, run.scores, run.faults))
         rows = [
-            f"[{told},{_json(None if each.inputs == test.samples[number].inputs else each.inputs)}]"
-            for each, told, number in zip(run.asked, run.told, samples, strict=True)
+            f"[{told},{_json(None if each.inputs == test.samples[number].inputs else each.inputs)}"
+            f"{found}]"
+            for each, told, found, number in zip(
+                run.asked, run.told, run.found, samples, strict=True
+            )
         ]
         self.runs.append(
             {
@@ -259,6 +268,7 @@ class _Packing:
                 "scores": run.scores,
                 "faults": [sum(_BITS[fault] for fault in found) for found in run.faults],
                 "chunk": self._pack(rows),
+                **({"given": run.given} if run.given else {}),
             }
         )
 
@@ -323,7 +333,10 @@ _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
     doc = doc_of(sample)
     del doc["target"]  # the first of the references
-    return {**doc, "inputs": inputs}
+    row = {**doc, "inputs": inputs}
+    if view := view_of(sample):
+        row["columns"] = list(map(sorted, view.columns))
+    return row
 
 
 def _output_row(output: Marked) -> list[Any]:
@@ -340,7 +353,16 @@ def _output_row(output: Marked) -> list[Any]:
     ]
 
 
-def _score(value: Value) -> float | None:
+def _found_row(record: Record) -> dict[str, Any]:
+    """Return what is known of outputs besides marks and scores; empty for most."""
+    found: dict[str, Any] = {}
+    if record.likelihoods:
+        found["likelihoods"] = record.likelihoods
+    if record.reading:
+        found["reading"] = record.reading._asdict()
+    return found
+
+
+def _score(number: float | None) -> float | None:
     """Return a score to four digits, more than are shown; None if there is no score."""
-    number = value[-1] if isinstance(value, tuple) else value
     return None if number is None or not math.isfinite(number) else round(number, 4)

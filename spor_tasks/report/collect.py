@@ -113,7 +113,8 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem,
     """Return the values of all samples, and problems with files that cannot be read."""
     logged, problems = {}, []
     for file in files:
-        known = [metric for metric in file.run.spec.reported if metric in file.run.scores]
+        spec = file.run.spec
+        known = [name for name in (*spec.reported, *spec.breakdown) if name in file.run.scores]
         try:
             logged[run_of(file.run)] = read_values(file, known)
         except ResultError as error:

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.metrics.totals import Value
 from spor_tasks.results import reading
 from spor_tasks.results.evidence import SEED
-from spor_tasks.results.logged import Record, find
+from spor_tasks.results.logged import Record, alone, find
 from spor_tasks.results.reading import Problem, TaskResult
 
 
@@ -167,7 +166,7 @@ def _records(result: TaskResult) -> dict[str, Record]:
 
 def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | None:
     scores = {
-        metric: Scores(_number(before.scores.get(metric)), _number(after.scores.get(metric)))
+        metric: Scores(*(alone(metric, each.scores.get(metric)) for each in (before, after)))
         for metric in metrics
     }
     moved = any(each.before != each.after for each in scores.values())
@@ -175,10 +174,6 @@ def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | N
         return None
     alike = before.contexts == after.contexts
     return Change(before.sample.id, before.outputs, after.outputs, scores, prompted_alike=alike)
-
-
-def _number(value: Value) -> float | None:
-    return value[1] if isinstance(value, tuple) else value
 
 
 def _by_size(change: Change) -> tuple[Any, ...]:

@@ -17,13 +17,13 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import encode_row
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.significance import RESAMPLES
-from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.report.shipped import shipped_task
 from spor_tasks.report.submission import Chosen, Settings, Submitted, refused
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.evidence import Evidence, Run, run_of
 from spor_tasks.results.grid import full_title
-from spor_tasks.results.logged import Record
+from spor_tasks.results.logged import Record, alone
 from spor_tasks.results.reading import Problem, TaskResult
 
 SCHEMA = "0.3.0"
@@ -177,7 +177,7 @@ class _Record:
         }
         start = _JSON.encode(common)[:-1]
         for metric in self._metrics:
-            judged = _judged(record.scores.get(metric))
+            judged = _judged(metric, record.scores.get(metric))
             if judged is None:
                 self._unscored[metric] += 1
                 continue
@@ -286,7 +286,7 @@ class _Record:
                 "lower_is_better": info.higher_is_better is False,
                 "score_type": "continuous",
                 "min_score": info.low,
-                "max_score": info.high,
+                "max_score": "Infinity" if math.isinf(info.high) else info.high,
                 "additional_details": _details(
                     corrects=info.corrects,
                     direction=None if info.higher_is_better is not None else "neither is better",
@@ -311,14 +311,14 @@ class _Judged(NamedTuple):
     group: int | None
 
 
-def _judged(value: Value) -> _Judged | None:
+def _judged(metric: str, value: Value) -> _Judged | None:
     """Return a sample's value as a number, and its group if it has one; None without a verdict."""
-    match value:
-        case (group, number):
-            return _Judged(number, int(group))
-        case int() | float():
-            return _Judged(value, None)
-    return None
+    score = alone(metric, value)
+    if score is None:
+        return None
+    if isinstance(value, tuple) and score_info(metric).totals is GROUP_MEANS:
+        return _Judged(score, int(value[0]))
+    return _Judged(score, None)
 
 
 def _best(metric: str) -> float | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import is_file
-from spor_tasks.report.marking import Marked, mark_all
+from spor_tasks.report.marking import Marked, marks_of
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, SampleFile, find
 
@@ -51,7 +51,7 @@ def exhibit(
         records.append(_record(same, record.sample.id, against)[1])
     return Exhibit(
         index,
-        tuple(Told(each, mark_all(each.sample, each.outputs, each.scored)) for each in records),
+        tuple(Told(each, marks_of(each)) for each in records),
     )
 
 

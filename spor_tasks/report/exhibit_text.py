@@ -1,14 +1,18 @@
 """One sample with its marks, as text for the terminal. Nothing is computed."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import NamedTuple
 
 from spor_tasks.core.sample import Hidden, Orders, Sample
 from spor_tasks.core.visible import visible
+from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import Value
 from spor_tasks.report.exhibit import Exhibit, Told
 from spor_tasks.report.marking import Kind, Marked, faults_of
+from spor_tasks.report.view import TableView, view_of
+from spor_tasks.results.logged import Reading, Record, alone
 from spor_tasks.results.reading import TaskResult
 
 WIDTH = 100
@@ -21,6 +25,13 @@ _SHOWN: dict[Kind, tuple[str, str]] = {  # a sign, and colours with underlines
     "inner leak": ("(!)", "31;4"),
 }
 _SOFT, _BOLD, _BAD, _GOOD = "2", "1", "31", "32"
+_ROWS, _CELL = 12, 24  # rows of a table, and characters of a cell, that are shown
+_SIDES, _SIGNS = ("text", "contrast"), ("*", "°")
+_MEASURES: Mapping[str, Callable[[Likelihood], float | None]] = {
+    "token": lambda found: found.per_token,
+    "sum": lambda found: found.log,
+    "byte": lambda found: found.per_byte,
+}
 _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -50,7 +61,9 @@ def _sample(sample: Sample, width: int) -> Iterator[str]:
     about = ", ".join(visible(text) for text in said if text)
     if about:
         yield f"{'':<8}{about}"
-    for number, unit in enumerate(sample.units):
+    if view := view_of(sample):
+        yield from _table(view)
+    for number, unit in enumerate(() if view else sample.units):
         yield f"    {f'[{number}]':<4}{visible(' | '.join(unit))}"
     if isinstance(sample.challenge, Hidden):
         for what, phrase in sample.challenge.phrases:
@@ -59,18 +72,82 @@ def _sample(sample: Sample, width: int) -> Iterator[str]:
         yield from _wrapped([_Piece(visible(text))], width)
 
 
+def _table(view: TableView) -> Iterator[str]:
+    """Yield the title and the first rows, with signs at the columns that a text is about."""
+    table = view.table
+    signs = _SIGNS if len(view.columns) > 1 else _SIGNS[:1]
+    names = [
+        name + "".join(sign for sign, about in zip(signs, view.columns, strict=True) if at in about)
+        for at, name in enumerate(table.header)
+    ]
+    shown = [[_short(cell) for cell in row] for row in (names, *table.rows[:_ROWS])]
+    widths = [max(map(len, column)) for column in zip_longest(*shown, fillvalue="")]
+    yield f"{'':<8}{_paint(visible(view.title), _BOLD)}"
+    for row in shown:
+        yield f"{'':<8}{'  '.join(map(str.ljust, row, widths)).rstrip()}"
+    if (more := len(table.rows) - _ROWS) > 0:
+        yield f"{'':<8}and {more:,} more rows"
+    told = (f"{sign} columns of the {side}" for sign, side in zip(signs, _SIDES, strict=False))
+    yield _paint(f"{'':<8}{', '.join(told)}", _SOFT)
+
+
+def _short(text: str) -> str:
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= _CELL else f"{shown[: _CELL - 1]}…"
+
+
+def _likelihoods(record: Record, width: int) -> Iterator[str]:
+    """Yield given texts with their log likelihoods, and which of two is likelier."""
+    for side, text, found in zip(_SIDES, record.scored, record.likelihoods, strict=False):
+        each = "" if found.per_token is None else f", {found.per_token:.3f} by token"
+        told = f"(log likelihood {found.log:.2f}{each}, {found.per_byte:.3f} by byte)"
+        yield from _wrapped([_Piece(f"{side}: {visible(text)} "), _Piece(told, _SOFT)], width)
+    if len(record.likelihoods) > 1:
+        won = (f"by {name} {_likelier(record, of)}" for name, of in _MEASURES.items())
+        yield f"        → likelier: {', '.join(won)}"
+
+
+def _likelier(record: Record, of: Callable[[Likelihood], float | None]) -> str:
+    one, other = map(of, record.likelihoods)
+    if one is None or other is None:
+        return "not known"
+    return "neither" if one == other else _SIDES[one < other]
+
+
+def _reading(reading: Reading, width: int) -> Iterator[str]:
+    """Yield the program that an output was read as, and how it comes to its verdict."""
+    found = f"{reading.programs:,} programs found, search ended: {visible(reading.ended)}"
+    if reading.program is None:
+        yield f"        {found}"
+        return
+    verdict = "true" if reading.verdict else "false"
+    told = f"read as {verdict}: {visible(reading.program)} ({found})"
+    yield from _wrapped([_Piece(told)], width)
+    for part, value in reading.steps:
+        yield from _wrapped([_Piece(f"{visible(part)} → {visible(value)}")], width, indent=10)
+
+
 def _told(told: Told, width: int) -> Iterator[str]:
     record, sample = told.record, told.record.sample
     yield _paint(run_name(record.run), _BOLD)
-    scores = (f"{visible(name)} {_number(value)}" for name, value in record.scores.items())
+    scores = (
+        f"{visible(name)} {_number(name, value)}"
+        for name, value in record.scores.items()
+        if value is not None or name not in record.run.spec.breakdown
+    )
     for line in _wrapped([_Piece("  ".join(scores))], width, indent=4):
         yield _paint(line, _SOFT)
+    if record.likelihoods:
+        yield from _likelihoods(record, width)
+        return
     for number, output in enumerate(told.outputs):
         if isinstance(sample.challenge, Orders):
             order = " ".join(map(str, sample.challenge.inputs[number]))
             yield _paint(f"    input order {order}:", _SOFT)
         yield from _wrapped(_pieces(output), width)
         yield from _said(output, sample)
+    if record.reading:
+        yield from _reading(record.reading, width)
     found = faults_of(told.outputs)
     names = [_paint(fault.value, _BAD) for fault in found] or [_paint("fine", _GOOD)]
     yield f"        → {', '.join(names)}"
@@ -136,6 +213,6 @@ def _wrapped(pieces: Iterable[_Piece], width: int, *, indent: int = 8) -> Iterat
     yield " " * indent + line
 
 
-def _number(value: Value) -> str:
-    number = value[-1] if isinstance(value, tuple) else value
+def _number(name: str, value: Value) -> str:
+    number = alone(name, value)
     return "–" if number is None else f"{number:.2f}"

@@ -21,7 +21,7 @@ from spor_tasks.core.files import Row, write_json, write_rows, writing
 from spor_tasks.core.sample import Hidden, Orders, Sample
 from spor_tasks.report.browser import by_test
 from spor_tasks.report.formats import save
-from spor_tasks.report.marking import Kind, Label, Marked, mark
+from spor_tasks.report.marking import Kind, Label, Marked, marks_of
 from spor_tasks.results.logged import Record, SampleFile
 from spor_tasks.results.reading import TaskResult
 
@@ -186,8 +186,7 @@ class _Dataset:
 
 def _marked(record: Record) -> Iterator[Marked]:
     """Yield the marked outputs, as they are written: no output has markup."""
-    for output, scored in zip(record.outputs, record.scored, strict=True):
-        marked = mark(record.sample, output, scored)
+    for marked in marks_of(record):
         yield replace(marked, output=harmless(marked.output))
 
 

@@ -103,13 +103,13 @@ def csv_table(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    """Return the content as JSON under the version of its format, with null for NaN."""
+    """Return the content as JSON under the version of its format; NaN and infinity are null."""
     # ASCII only: harmless on a terminal
     return json.dumps({"schema": SCHEMA, **plain_value(content)}, indent=2) + "\n"
 
 
 def plain_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return dataclasses and named tuples as dicts, paths as texts, and NaN as None."""
+    """Return dataclasses and named tuples as dicts, paths as texts, NaN and infinity as None."""
     if is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     elif hasattr(value, "_asdict"):
@@ -121,7 +121,7 @@ def plain_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
             return list(map(plain_value, value))
         case Path():
             return str(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def save(folder: Path, files: Mapping[str, str | bytes]) -> None:

@@ -30,6 +30,7 @@ _SAME_TEST = (
     "fewshot_seed",
     "generation",
 )
+_JUDGES = {"facts": ("facts",), "nli_acc": ("nli",), "sp_acc": ("sp",)}  # by score
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def boards_of(material: Material) -> tuple[tuple[Board, ...], tuple[Problem, ...
     rows, evidence, *_ = material
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
-        if score_info(row.metric).higher_is_better:
+        if row.is_tested and score_info(row.metric).higher_is_better:
             by_task[row.task, row.metric].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
@@ -126,8 +127,8 @@ def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
 def _test_of(row: Comparison) -> Mapping[str, str]:
     """Return the facts that identify the row's test; of a version, the number before the point."""
     version = row.signature["version"].partition(".")[0]
-    judge = ("facts",) if row.metric == "facts" else ()
-    return {"version": version} | {key: row.signature[key] for key in (*_SAME_TEST, *judge)}
+    facts = (*_SAME_TEST, *_JUDGES.get(row.metric, ()))
+    return {"version": version} | {key: row.signature.get(key, "None") for key in facts}
 
 
 def _by_test(rows: Iterable[Comparison]) -> list[list[Comparison]]:

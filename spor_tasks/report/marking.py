@@ -17,6 +17,7 @@ from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sam
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
+from spor_tasks.results.logged import Record
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
@@ -107,7 +108,8 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
     """Return an output, of which this text was scored, with what it tells of its sample.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
-    whatever the aspect; phrases and leaks are those of the copy rule.
+    whatever the aspect, but not columns of a table, which no text needs to name; phrases and leaks
+    are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -116,10 +118,11 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    traces = align.trace(sample.units, text, strict=is_strict(sample))
+    units = () if "table" in sample.context else sample.units
+    traces = align.trace(units, text, strict=is_strict(sample))
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _NO_COPIES
     located = [
-        (*span, Label(_kind(sample.units[number], [words[i] for i in placement]), number))
+        (*span, Label(_kind(units[number], [words[i] for i in placement]), number))
         for number, placements in enumerate(traces)
         for placement in placements
         for span in _stretches(sorted(set(placement)), spans)
@@ -155,6 +158,16 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
 def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> tuple[Marked, ...]:
     """Return the marked outputs of a sample: one, or one for each of two input orders."""
     return tuple(mark(sample, *each) for each in zip(outputs, scored, strict=True))
+
+
+def marks_of(record: Record) -> tuple[Marked, ...]:
+    """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
+    if not record.likelihoods:
+        return mark_all(record.sample, record.outputs, record.scored)
+    return tuple(
+        Marked(output, _place(text, output), (), (), (), (), ())
+        for output, text in zip(record.outputs, record.scored, strict=True)
+    )
 
 
 def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:

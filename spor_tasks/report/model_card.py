@@ -36,7 +36,7 @@ def model_index(rows: Iterable[Comparison]) -> list[dict[str, Any]]:
     """
     found: dict[_Checkpoint, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
-        for checkpoint, value in () if row.published else _values(row):
+        for checkpoint, value in _values(row) if row.is_tested and not row.published else ():
             # A model as it is occurs in the rows of all its adapters.
             apart = row.evaluated if checkpoint.arm is None else row.apart
             result = found[checkpoint].setdefault(f"{row.task} {apart or ''}", _result(row))

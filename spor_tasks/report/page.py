@@ -28,8 +28,8 @@ from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Content, Grid, Number, is_signed, label
 
 SCRIPTS = (
-    *("dom", "tables", "samples", "state", "find", "search", "list", "marks", "sample"),
-    *("slices", "charts", "settings", "download", "filters", "start"),
+    *("dom", "tables", "samples", "state", "find", "search", "list", "marks", "table"),
+    *("sample", "slices", "charts", "settings", "download", "filters", "start"),
 )
 """The files of `script/`, in their order; each uses what those before it define."""
 

@@ -79,6 +79,7 @@ def _tidy(row: Comparison) -> Iterator[dict[str, object]]:
         yield {
             **common,
             **_ends(cell.interval),
+            **({} if row.is_tested else {"n": min(cell.counts, default=None), "clusters": None}),
             "arm": arm,
             "value": cell.mean,
             "deviation": cell.deviation,
@@ -132,5 +133,7 @@ def _json_row(row: Comparison) -> dict[str, Any]:
 
 
 def _json_cell(cell: Cell) -> dict[str, Any]:
-    files = [file for file, _ in cell.runs]
-    return {"mean": cell.mean, "deviation": cell.deviation, **asdict(cell), "runs": files}
+    content = asdict(cell) | {"runs": [file for file, _ in cell.runs]}
+    if not cell.counts:
+        del content["counts"]
+    return {"mean": cell.mean, "deviation": cell.deviation, **content}

@@ -34,7 +34,8 @@ class Cell:
 
     The seed is None where the model was not trained on an arm. ``runs`` are the files and tasks
     that the values are from. ``reason`` says why values are missing. ``interval`` is that of the
-    mean over runs. ``notes`` are other things that a reader must know.
+    mean over runs. ``notes`` are other things that a reader must know. ``counts`` are the samples
+    that each value is of, where the score is of some samples only and they were logged.
     """
 
     values: tuple[float, ...] = ()
@@ -43,6 +44,7 @@ class Cell:
     interval: Interval | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -113,6 +115,11 @@ class Comparison:
     def part(self) -> str | None:
         """Which sets of several."""
         return self.spec.name.part
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether systems are compared by it: what only breaks a score down is not tested."""
+        return self.metric in self.spec.reported
 
     @property
     def by_arm(self) -> tuple[tuple[str, Cell], ...]:
@@ -225,7 +232,7 @@ class _Builder:
 
     def is_sound(self, result: TaskResult) -> bool:
         """Return whether every score is on its scale; if not, note that the result is left out."""
-        for metric in result.spec.reported:
+        for metric in (*result.spec.reported, *result.spec.breakdown):
             low, high = scale_of(metric)
             value = result.scores.get(metric, low)
             if not low - _ROUNDING <= value <= high + _ROUNDING:
@@ -254,7 +261,7 @@ class _Builder:
         keys = differing([row[0] for row in rows])
         for row in rows:
             places = self._places(row)
-            main, *beside = row[0].spec.reported
+            main, *beside = (*row[0].spec.reported, *row[0].spec.breakdown)
             # Results of earlier versions have fewer scores. Without any, the main one says so.
             known = [name for name in beside if any(name in result.scores for result in row)]
             for metric in (main, *known):
@@ -304,7 +311,8 @@ class _Builder:
         cells = tuple(self._cell(places[arm], metric, arm) for arm in arms)
         as_is = self._cell(places[None], metric, "the model as it is")
         pair = difference = None
-        if len(arms) == 2:  # noqa: PLR2004 - one against the other
+        is_pair = len(arms) == 2  # noqa: PLR2004 - one against the other
+        if is_pair and metric in example.spec.reported:
             one, other = cells
             if one.values and other.values:
                 pair = SystemPair(one.runs, other.runs, metric)
@@ -332,6 +340,8 @@ class _Builder:
             no_score = f"no {metric} in {place.used[0].file.name}" if place.used else None
             return Cell(reason="; ".join(place.left_out) or no_score or f"no result of {name}")
         values = tuple(result.scores[metric] for result in scored)
+        is_of_some = metric in scored[0].spec.breakdown
+        counts = (self.evidence.scored(run_of(each), metric) for each in scored)
         return Cell(
             values=values,
             seeds=tuple(result.seed for result in scored),
@@ -339,6 +349,7 @@ class _Builder:
             interval=self.evidence.interval(scored, metric),
             reason="; ".join(place.left_out) or None,
             notes=tuple(_notes(scored)),
+            counts=tuple(n for n in counts if n is not None) if is_of_some else (),
         )
 
     def _difference(self, one: Cell, other: Cell, pair: SystemPair) -> Difference:

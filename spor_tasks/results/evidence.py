@@ -300,6 +300,12 @@ class Evidence:
         first = self._logged[runs[0]]
         return len(first.ids), len(np.unique(first.clusters))
 
+    def scored(self, run: Run, metric: str) -> int | None:
+        """Return how many samples of a run have a verdict; None if they were not logged."""
+        if not self.is_logged([run], metric):
+            return None
+        return int(self._logged[run].columns[metric].scored.sum())
+
     def _ids(self, runs: Sequence[Run]) -> tuple[str, ...] | None:
         """Return the ids of the samples of these runs; None if they differ."""
         first = self._logged[runs[0]].ids

@@ -1,5 +1,6 @@
 """Tables before any format: which number is in which cell, by arm or by metric."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -223,9 +224,17 @@ def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
         return _missing(cell.reason, notes)
     return Number(
         f"{cell.mean:+.2f}" if is_signed(metric) else f"{cell.mean:.2f}",
-        interval_text(cell.interval, metric),
+        _spread(cell, metric),
         notes=notes.numbers(cell.reason, source_text(cell.interval), *cell.notes),
     )
+
+
+def _spread(cell: Cell, metric: str) -> str:
+    """Return the interval, and the number of samples where they are some only."""
+    ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
+    counted = " to ".join(f"{n:,}" for n in sorted(ends))
+    told = (interval_text(cell.interval, metric), counted and f"n = {counted}")
+    return "; ".join(filter(None, told))
 
 
 def _difference(row: Comparison, notes: _Notes) -> Number:
@@ -248,12 +257,13 @@ def is_signed(metric: str) -> bool:
 
 
 def interval_text(interval: Interval | None, metric: str) -> str:
-    """Return both ends: two digits for a signed score, one for others."""
+    """Return both ends: one digit for a score from 0 to some number, two for others."""
     if interval is None:
         return ""
     if is_signed(metric):
         return f"{interval.low:+.2f}, {interval.high:+.2f}"
-    return f"{interval.low:.1f}, {interval.high:.1f}"
+    digits = 1 if math.isfinite(score_info(metric).high) else 2
+    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
 
 
 def source_text(interval: Interval | None) -> str | None:

@@ -2,19 +2,21 @@
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from types import NoneType
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from spor_tasks.core.codec import cluster_of, sample_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_file, open_file, row_limit
 from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample
-from spor_tasks.metrics.base import score_infos
-from spor_tasks.metrics.totals import GROUP_MEANS, Value
+from spor_tasks.metrics.base import Column, score_infos
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Value
 from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
@@ -33,6 +35,8 @@ class Record:
     what the filters left of that. A sample with two input orders has two of each, any other one.
     ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
     the (first) context. ``number`` is the sample's place in the test set; None if it is not logged.
+    ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
+    program says of the output, if programs were sought.
     """
 
     run: TaskResult
@@ -44,6 +48,22 @@ class Record:
     scores: Mapping[str, Value]
     prompt_sha256: str
     number: int | None = None
+    likelihoods: tuple[Likelihood, ...] = ()
+    reading: "Reading | None" = None
+
+
+class Reading(NamedTuple):
+    """The best of so many ``programs`` that an output may mean, None if there is none.
+
+    ``ended`` says why the search for them ended. ``steps`` are the parts of the program, each with
+    its value in words, the whole last.
+    """
+
+    program: str | None
+    verdict: bool | None
+    programs: int
+    ended: str
+    steps: tuple[tuple[str, str], ...]
 
 
 class Scored(NamedTuple):
@@ -138,11 +158,13 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     sample = _sound(sample_of(doc))
     answers = [first for first, *_ in row["resps"]]
     texts: tuple[str, ...] = ()
+    likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.given
+        likelihoods = tuple(_likelihoods(texts, answers, doc.get("tokens")))
         outputs = tuple(
-            f"{text}   [log likelihood {float(log):.3f}]"
-            for text, (log, *_) in zip(texts, answers, strict=True)
+            f"{text}   [log likelihood {found.log:.3f}]"
+            for text, found in zip(texts, likelihoods, strict=True)
         )
     else:
         outputs = _texts(answers)
@@ -156,7 +178,44 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
         scores=_scores(row),
         prompt_sha256=_texts([row["prompt_hash"]])[0],
         number=number if type(number := row.get("doc_id")) is int else None,
+        likelihoods=likelihoods,
+        reading=_reading(doc) if doc.get("sp_search") is not None else None,
     )
+
+
+def _likelihoods(
+    texts: Sequence[str],
+    answers: Sequence[Sequence[Any]],
+    counts: Any,  # noqa: ANN401 - logged
+) -> Iterator[Likelihood]:
+    counts = [None] * len(texts) if counts is None else counts
+    for text, (log, *_), tokens in zip(texts, answers, counts, strict=True):
+        if tokens is not None and (type(tokens) is not int or tokens < 1):
+            raise ValueError(f"{tokens!r} is not a number of tokens")
+        yield Likelihood(_finite(float(log)), tokens, len(text.encode(errors="surrogatepass")))
+
+
+def _reading(doc: Mapping[str, Any]) -> Reading:
+    program, verdict, programs = doc["sp_program"], doc["sp_verdict"], doc["sp_programs"]
+    if (type(program), type(verdict)) not in {(str, bool), (NoneType, NoneType)}:
+        raise TypeError("a program has no verdict")
+    if type(programs) is not int:
+        raise TypeError(f"{programs!r} is not a number of programs")
+    (ended,) = _texts([doc["sp_search"]])
+    parts = _texts(part for part, _ in doc["sp_trace"] or ())
+    values = [_in_words(value) for _, value in doc["sp_trace"] or ()]
+    return Reading(program, verdict, programs, ended, tuple(zip(parts, values, strict=True)))
+
+
+def _in_words(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case [*rows] if all(type(row) is int for row in rows):
+            return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows)) or 'none'}"
+        case int() | float() | str():
+            return str(value)
+    raise TypeError(f"{value!r} is not the value of a program")
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
@@ -214,11 +273,27 @@ def _value(logged: object, name: str) -> Value:
             return None
         case [int(group), int() | float()] if _is_grouped(name) and not 0 <= group <= _MOST_UNITS:
             raise ValueError(f"{group} is not a group")
-        case [_, _, *_] if len(logged) <= _MOST_NUMBERS and all(map(_is_number, logged)):
-            return tuple(map(_finite, logged))
+        case [_, _, *_] if len(logged) <= _most(name) and all(map(_is_number, logged)):
+            return tuple(_finite(number) for number in logged if _is_number(number))
         case int() | float():
             return _finite(logged)
     raise TypeError(f"{logged!r} is not a score")
+
+
+def _most(name: str) -> int:
+    """Return how many numbers an output may add to a score; of one nobody knows, two."""
+    info = score_infos().get(name)
+    return 2 if info is None or info.totals in {MEAN, GROUP_MEANS} else _MOST_NUMBERS
+
+
+def alone(name: str, value: Value) -> float | None:
+    """Return the score of one output by itself, from its logged value; None without a verdict."""
+    if not isinstance(value, tuple):
+        return value
+    if _is_grouped(name):
+        return value[-1]
+    score = float(Column.of([value], score_infos()[name].totals).each[0])
+    return None if math.isnan(score) else score
 
 
 def _is_grouped(name: str) -> bool:
@@ -226,7 +301,7 @@ def _is_grouped(name: str) -> bool:
     return info is None or info.totals is GROUP_MEANS
 
 
-def _is_number(logged: object) -> bool:
+def _is_number(logged: object) -> TypeGuard[float]:
     return isinstance(logged, int | float)
 
 

@@ -85,7 +85,7 @@ def result_content(
                         "packages": {"lm_eval": "0.4.13", "vllm": None},
                         "prompt_style": "causal",
                         "fewshot_arm": shown or "atom",
-                        "arms": {name: arm_sha256(name) for name in ARMS[aspect]},
+                        "arms": {name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
                         "adapter": adapter,
                         "demonstrations_sha256": "e" * 64 if shown else None,
                     },

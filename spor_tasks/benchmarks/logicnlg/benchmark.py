@@ -50,9 +50,8 @@ class LogicNLG:
         Models that write a template first have tables of their own.
         """
         for what, parts in _TABLES.items():
-            found = (row for row in rows if row.part in parts)
             title = ", ".join(filter(None, [section_title(rows[0]), what]))
-            yield from _grids(title, sorted(found, key=lambda row: parts.index(row.part)))
+            yield from _grids(title, [row for part in parts for row in _ordered(rows, part)])
 
     def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         """Return the paper's rows for the tasks of ours that ask the same."""
@@ -65,6 +64,14 @@ _TABLES: Mapping[str, tuple[str | None, ...]] = {
 }
 _IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
 _BY_KIND = {"adv_acc_": "Adv-Acc", "sp_": "SP-Acc"}
+
+
+def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
+    """Return the rows of one part in the order of their scores, whichever a model lacks."""
+    found = [row for row in rows if row.part == part]
+    return sorted(
+        found, key=lambda row: (*row.spec.reported, *row.spec.breakdown).index(row.metric)
+    )
 
 
 def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:

@@ -3,6 +3,7 @@
 const ROW = 98; // pixels, as in page.css
 
 function badges(row) {
+  if (runOf(row).given) return []; // the model wrote nothing
   const found = faultsOf(row);
   if (!found.length) return [el('span', { class: 'fault fine' }, '✓ fine')];
   return found.map(([name, meaning]) => el('span', { class: 'fault', title: meaning }, name));
@@ -12,7 +13,7 @@ function rowElement(position) {
   const row = view[position];
   const run = runOf(row);
   const test = testOf(run);
-  const [first, ...others] = badges(row);
+  const [first = null, ...others] = badges(row);
   const title = joined([spaced(test.aspect), test.corpus, test.part, runName(run)]);
   const text = el('p', { class: 'text' });
   const made = el('div', {

@@ -14,16 +14,18 @@ function figures(values, main) {
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
 }
 
-function outputCard(row, { hidden, orders }, [written, values]) {
+function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, reading } = {}]) {
   const run = runOf(row);
   const inside = el('div', { class: 'inside' });
-  written.forEach((output, number) => {
+  if (likelihoods) inside.append(...likelihoodBlock(written, likelihoods));
+  for (const [number, output] of likelihoods ? [] : written.entries()) {
     if (orders && written.length > 1) {
       const order = orders[number].join(' ');
       inside.append(el('p', { class: 'order' }, `Output for input order ${order}`));
     }
     inside.append(...outputBlock(output, hidden ?? []));
-  });
+  }
+  if (reading) inside.append(...readingBlock(reading));
   inside.append(el('p', { class: 'faults said' }, ...badges(row)));
   const name = `Output of ${run.model}, ${runName(run)}`;
   return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': name },
@@ -131,9 +133,10 @@ async function showSample(row, focus) {
   const prompts = written[0][2] ?? inputs ?? [];
   const texts = references.map((text) => el('li', { dir: 'auto' }, ...visible(text)));
   const article = $('sample');
+  const table = tableOf(record);
   article.replaceChildren(
     headOf(row, record),
-    card('Input', unitTable(record, sides, counted)),
+    table ? tableCard(table) : card('Input', unitTable(record, sides, counted)),
     ...(hidden?.length ? [card('Hidden phrases', hiddenTable(hidden, sides, counted))] : []),
     el('div', { class: 'pair' },
       ...all.map(([each, outputs]) => outputCard(each, record, outputs))),

@@ -98,9 +98,11 @@ async function recordOf(row) {
 }
 
 /** Return the sample of a document (`core/codec.py`), whose ragged fields are JSON texts. */
-function decoded({ units, input_orders: orders, hidden, ...doc }) {
+function decoded({ units, input_orders: orders, hidden, context, ...doc }) {
   const parsed = (text) => text && JSON.parse(text);
-  return { ...doc, units: parsed(units), orders: parsed(orders), hidden: parsed(hidden) };
+  return {
+    ...doc, units: parsed(units), orders: parsed(orders), hidden: parsed(hidden), context: parsed(context),
+  };
 }
 
 /** Return an arm and a seed; of two runs with the same, the second says so. */

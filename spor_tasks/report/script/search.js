@@ -11,8 +11,9 @@ async function haystack(number, textsOf) {
 }
 
 function sampleTexts(doc) {
-  const { id, name, units, references } = decoded(doc);
-  return [id, name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references];
+  const record = decoded(doc);
+  const { id, name, units, references } = record;
+  return [id, name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references, ...tableTexts(record)];
 }
 
 const outputTexts = ([outputs]) => outputs.map(([text]) => text);

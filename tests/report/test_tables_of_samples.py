@@ -1,0 +1,364 @@
+"""Reports of runs about tables: their grids, the view of a sample, programs and likelihoods."""
+
+import base64
+import csv
+import gzip
+import io
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from spor_tasks import report
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample
+from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.report import browser, page, render
+from spor_tasks.report.collect import Report
+from spor_tasks.report.exhibit import exhibit
+from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.formats import plain_value
+from spor_tasks.report.submission import Settings
+from spor_tasks.report.view import view_of
+from spor_tasks.results import logged, reading
+from spor_tasks.results.benchmarks import benchmark, grids
+from spor_tasks.results.comparisons import comparisons
+from spor_tasks.results.evidence import Evidence, read_values, run_of
+from spor_tasks.results.grid import Grid, Number
+from tests.conftest import REPOSITORY
+from tests.support import table_runs
+from tests.support.html import tags_of
+from tests.support.report_runs import write_runs
+from tests.support.whole_runs import write_whole
+
+TASK = table_runs.TASK
+TABLE: Json = {"header": ["town", "boats"], "rows": [["Harl", "3"], ["Lowdean", "5"]]}
+UNITS = (AttributeValue("boats", "1"),)
+OF_TABLE = Sample("0", "invented", UNITS, ("Harl has 3.",), {"table": TABLE, "title": "Ports"})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return table_runs.write(tmp_path_factory.mktemp("tables"))
+
+
+@pytest.fixture(scope="module")
+def whole(runs: Path) -> Report:
+    return report.collect([runs])
+
+
+def printed(found: Report) -> dict[str, Grid]:
+    return {grid.title: grid for table in found.tables for grid in grids(table)}
+
+
+def cell(grid: Grid, column: str, line: int = 0) -> Number:
+    found = grid.runs[line][grid.header.index(column)]
+    assert isinstance(found, Number)
+    return found
+
+
+# --- Tables --------------------------------------------------------------------------------------
+
+
+def test_the_paper_s_columns_come_first_then_others_then_kinds_of_logic(whole: Report) -> None:
+    assert not [problem for problem in whole.problems if problem.lost]
+    found = printed(whole)
+    assert [title.removeprefix("logicnlg_mini, published sets") for title in found] == [
+        "",
+        ", other scores",
+        ", Adv-Acc by kind of logic",
+        ", SP-Acc by kind of logic",
+    ]
+    main, others, *_ = found.values()
+    assert main.header[2:-1] == ("PPL", "BLEU-1", "BLEU-3", "SP-Acc", "Adv-Acc")
+    assert "ranked by lexical-1" in main.caption
+    assert {"bits/byte", "Adv-Acc, distinct pairs", "Adv-Acc by sum"} < set(others.header)
+    assert cell(main, "Adv-Acc").value == "25.00"
+    assert cell(others, "Adv-Acc, distinct pairs").value == "37.50"
+    assert cell(others, "Adv-Acc by sum").value == "50.00"
+
+
+def test_a_kind_of_logic_says_how_many_samples_it_has_and_is_not_tested(
+    runs: Path, whole: Report
+) -> None:
+    kinds = printed(whole)["logicnlg_mini, published sets, SP-Acc by kind of logic"]
+    assert kinds.header == ("model", "arm", "count", "seeds")
+    assert cell(kinds, "count").interval.endswith("; n = 2")
+    rows = [row for table in whole.tables for row in table.rows if not row.is_tested]
+    assert rows
+    assert {row.difference for row in rows} == {None}
+    counted = [row for row in rows if row.part == "adversarial"]
+    assert sum(n for row in counted for n in row.as_is.counts) >= len(table_runs.LOGS)
+    tidy = list(csv.DictReader(io.StringIO(render.tidy_csv(whole))))
+    (line,) = (each for each in tidy if each["metric"] == "sp_count" and each["arm"] == "as is")
+    assert (line["n"], line["clusters"]) == ("2", "")
+    boards = report.rank([runs]).boards
+    assert {board.metric for board in boards} <= {row.metric for row in rows_of(whole, tested=True)}
+
+
+def rows_of(found: Report, *, tested: bool) -> list[Any]:
+    return [row for table in found.tables for row in table.rows if row.is_tested is tested]
+
+
+def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    results = [
+        replace(each, spec=replace(each.spec, reported=("parent",), breakdown=("chrf", "coverage")))
+        for each in reading.collect([tmp_path]).results
+        if each.aspect == "systematicity"
+    ]
+    files = filter(None, map(logged.find, results))
+    names = ["parent", "chrf", "coverage"]
+    evidence = Evidence({run_of(file.run): read_values(file, names) for file in files})
+    rows, _ = comparisons(results, evidence)
+    assert {row.metric for row in rows if row.difference} == {"parent"}
+    assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
+    assert {n for row in rows for n in row.arms[0].counts} == {12}
+
+
+REAL: dict[str | None, dict[str, float]] = {
+    None: {"bleu_1": 48.8, "bleu_2": 27.1, "bleu_3": 12.6, "sp_acc": 42.1, "chrf": 40.0},
+    "ppl": {"ppl": 8.8, "bpb": 0.9},
+    "adversarial": {"adv_acc": 62.3, "adv_acc_distinct": 62.5, "adv_acc_count": 50.0},
+    "c2f": {"bleu_1": 46.6, "bleu_2": 26.8, "bleu_3": 13.3},
+    "c2f_adversarial": {"adv_acc": 64.9},
+}
+
+
+@pytest.mark.parametrize("n", [4305, 50])
+def test_the_paper_s_rows_stand_beside_ours_of_the_real_corpus(tmp_path: Path, n: int) -> None:
+    for part, scores in REAL.items():
+        task = "_".join(filter(None, ["logicnlg", part]))
+        metadata = {"corpus": "logicnlg"}
+        table_runs.write_scores(tmp_path, task, part, scores, n=n, metadata=metadata)
+    whole = report.collect([tmp_path])
+    found = printed(whole)
+    main, first = (found[f"LogicNLG, published sets{end}"] for end in ("", ", template first"))
+    assert len(main.paper) == 12
+    assert len(first.paper) == 2
+    line = next(line for line in main.paper if line[0] == "GPT-TabGen small")
+    values = [each.value for each in line if isinstance(each, Number)]
+    assert values == ["8.80", "48.80", "27.10", "12.60", "42.10", "68.70", "62.30"]
+    assert f"n = {n:,}" in main.caption
+    assert "own models" in main.caption
+    kinds = found["LogicNLG, published sets, Adv-Acc by kind of logic"]
+    assert (kinds.header[2], cell(kinds, "count").value) == ("count", "50.00")
+    assert kinds.paper == ()
+    for text in (render.markdown(whole), render.latex(whole), render.terminal(whole)):
+        assert text.count("GPT-Coarse-to-Fine") == 2
+
+
+def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None:
+    for model, ranker in (("one", "lexical-1"), ("other", "bert")):
+        scores = {"bleu_3": 50.0, "sp_acc": 40.0}
+        table_runs.write_scores(tmp_path / model, TASK, None, scores, model=model, ranker=ranker)
+    boards = report.rank([tmp_path]).boards
+    assert [board.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
+    assert len({board.apart for board in boards}) == 3
+
+
+def test_no_number_without_an_end_gets_into_json(runs: Path, tmp_path: Path) -> None:
+    assert plain_value({"high": math.inf, "low": -math.inf, "n": 1.5}) == {
+        "high": None,
+        "low": None,
+        "n": 1.5,
+    }
+    report.write_leaderboard([runs], tmp_path)
+    for text in (
+        render.as_json(report.collect([runs])),
+        *(file.read_text("utf-8") for file in tmp_path.rglob("*.json")),
+    ):
+        assert json.loads(text, parse_constant=pytest.fail)
+
+
+def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> None:
+    samples = worlds.samples("test")
+    sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
+    spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
+    likelihood = Likelihood(-20.0, 10, 33)
+    values = PERPLEXITY.values(PERPLEXITY.measure(samples[:1], [(likelihood,)])[0])
+    write_whole(
+        tmp_path,
+        "ppl",
+        task=table_runs.PPL,
+        aspect="logicnlg",
+        part="ppl",
+        samples=samples,
+        scores=lambda _: values,
+        metadata={**sets, "version": spec.version},
+    )
+    report.write_leaderboard([tmp_path], tmp_path / "out", settings=Settings.asked())
+    (file,) = (tmp_path / "out" / "every_eval_ever" / "data").rglob("*.json")
+    about = json.loads(file.read_text("utf-8"), parse_constant=pytest.fail)
+    schema = REPOSITORY / "tests" / "data" / "every_eval_ever" / "eval.schema.json"
+    Draft7Validator(json.loads(schema.read_text("utf-8"))).validate(about)
+    ends = {
+        (found["metric_config"]["min_score"], found["metric_config"]["max_score"])
+        for found in about["evaluation_results"]
+    }
+    assert ends == {(0, "Infinity"), (1, "Infinity")}
+    rows = [
+        json.loads(line, parse_constant=pytest.fail)
+        for line in file.with_name(f"{file.stem}_samples.jsonl").read_text("ascii").splitlines()
+    ]
+    assert len(rows) == 2 * len(samples)
+    assert {row["evaluation"]["score"] for row in rows} == {math.exp(2), 20 / math.log(2) / 33}
+
+
+# --- What is shown of a sample -------------------------------------------------------------------
+
+
+def test_a_view_has_the_columns_of_each_side() -> None:
+    view = view_of(OF_TABLE)
+    assert view is not None
+    assert (view.title, view.table.rows[1]) == ("Ports", ("Lowdean", "5"))
+    assert list(map(set, view.columns)) == [{1}]
+    pair = replace(OF_TABLE, challenge=Contrast((AttributeValue("town", "0"), *UNITS), "No."))
+    both = view_of(pair)
+    assert both is not None
+    assert list(map(set, both.columns)) == [{1}, {0, 1}]
+
+
+@pytest.mark.parametrize("value", ["2", "-1", "²", "one", "9" * 5000, ""])
+def test_a_column_that_is_not_there_is_not_shown(value: str) -> None:
+    view = view_of(replace(OF_TABLE, units=(AttributeValue("boats", value),)))
+    assert view is not None
+    assert view.columns == (frozenset(),)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [None, [], {}, {"header": ["a"]}, {"header": ["a"], "rows": [[1]]}, {"header": 1, "rows": []}],
+)
+def test_what_is_not_a_table_of_texts_is_not_shown(table: Any) -> None:  # noqa: ANN401 - any JSON value
+    assert view_of(replace(OF_TABLE, context={"table": table})) is None
+
+
+def html_of(folder: Path) -> str:
+    found = report.collect([folder])
+    return page.page(found, browser.browse(found.samples), ())
+
+
+def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
+    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
+    html = html_of(runs)
+    index = chunk(html, 0)
+    parts = {test["part"]: number for number, test in enumerate(index["tests"])}
+    of_part = {part: index["runs"][number] for part, number in parts.items()}
+    assert [of_part[part].get("given") for part in (None, "adversarial", "ppl")] == [None, 2, 1]
+    told = chunk(html, index["tests"][parts[None]]["chunk"])
+    assert told[0]["columns"] == [[0, 2]]
+    pairs = chunk(html, index["tests"][parts["adversarial"]]["chunk"])
+    assert [len(each["columns"]) for each in pairs] == [2, 2, 2, 2]
+    written = chunk(html, of_part[None]["chunk"])
+    assert written[0][3]["reading"]["steps"][0] == ["all_rows", "rows 1, 2, 3"]
+    assert written[2][3]["reading"]["program"] is None
+    assert [len(each) for each in written] == [4, 4, 4, 3]
+    given = chunk(html, of_part["adversarial"]["chunk"])
+    assert [log for log, _, _ in given[0][3]["likelihoods"]] == [-20.0, -24.0]
+    assert given[3][1]["adv_acc_distinct"] == 50.0
+    assert of_part["adversarial"]["faults"] == [0, 0, 0, 0]
+    assert of_part["ppl"]["scores"] != [None] * 4
+
+
+def test_no_cell_is_markup(runs: Path) -> None:
+    html = html_of(runs)
+    assert "window.broken = true" not in html
+    assert {"img", "b"}.isdisjoint(tag for tag, _ in tags_of(html))
+
+
+def test_units_of_a_table_are_no_faults_of_an_output(runs: Path) -> None:
+    (told,) = exhibit(runs, "0", task=table_runs.TASK).told
+    assert told.outputs[0].units == ()
+    assert told.outputs[0].faults == ()
+
+
+def test_the_terminal_shows_table_program_and_trace(runs: Path) -> None:
+    text = terminal(exhibit(runs, "0", task=table_runs.TASK))
+    assert re.search(r"^ +baker\* +\w+ +goats\*$", text, re.MULTILINE)
+    assert "read as false: eq{1; count{all_rows}} (2 programs found, search ended: enough)" in text
+    assert "          count{all_rows} → 3\n" in text
+    assert "0 programs found" in terminal(exhibit(runs, "2", task=table_runs.TASK))
+
+
+@pytest.mark.parametrize(
+    ("which", "likelier"),
+    [
+        ("0", "by token text, by sum text, by byte text"),
+        ("1", "by token contrast, by sum contrast, by byte contrast"),
+        ("2", "by token contrast, by sum text, by byte"),
+        ("3", "by token neither, by sum neither"),
+    ],
+)
+def test_the_terminal_says_which_text_of_a_pair_is_likelier(
+    runs: Path, which: str, likelier: str
+) -> None:
+    shown = exhibit(runs, which, task=table_runs.PAIRS)
+    assert f"→ likelier: {likelier}" in terminal(shown)
+    assert isinstance(shown.told[0].record.likelihoods[0], Likelihood)
+
+
+def test_the_terminal_gets_no_control_character_of_a_table(runs: Path) -> None:
+    text = terminal(exhibit(runs, "3", task=table_runs.TASK), color=False)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
+    assert f"and {table_runs.ROWS - 12} more rows" in text
+
+
+@pytest.mark.parametrize(
+    ("task", "change"),
+    [
+        (table_runs.TASK, {"sp_trace": [["a"]]}),
+        (table_runs.TASK, {"sp_trace": [["a", {}]]}),
+        (table_runs.TASK, {"sp_program": 7}),
+        (table_runs.TASK, {"sp_verdict": None}),
+        (table_runs.TASK, {"sp_programs": "many"}),
+        (table_runs.TASK, {"sp_search": 1}),
+        (table_runs.PAIRS, {"tokens": [1]}),
+        (table_runs.PAIRS, {"tokens": [0, 1]}),
+        (table_runs.PAIRS, {"tokens": ["1", "2"]}),
+    ],
+)
+def test_damaged_evidence_is_named(tmp_path: Path, task: str, change: dict[str, Any]) -> None:
+    table_runs.write(tmp_path)
+    (file,) = tmp_path.glob(f"samples_{task}_{task.rpartition('_')[2]}.jsonl")
+    row, *_ = map(json.loads, file.read_text().splitlines())
+    row["doc"] |= change
+    file.write_text(json.dumps(row))
+    (result,) = reading.read(tmp_path / f"results_{task}.json")
+    found = logged.find(result)
+    assert found is not None
+    with pytest.raises(ResultError) as caught:
+        list(found.records())
+    assert caught.value.where
+    assert caught.value.remedy
+
+
+def test_likelihoods_without_tokens_have_none_by_token(tmp_path: Path) -> None:
+    table_runs.write(tmp_path)
+    file = next(tmp_path.glob("samples_*_adversarial*"))
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        del row["doc"]["tokens"]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert "by token not known" in terminal(exhibit(tmp_path, "0", task=table_runs.PAIRS))
+
+
+def test_a_value_alone_is_what_its_score_would_be() -> None:
+    assert logged.alone("adv_acc_distinct", (50.0, 1)) == 50.0
+    assert logged.alone("bpb", (30.0, 15)) == 2.0
+    assert logged.alone("cwio", (3, 0.5)) == 0.5
+    assert logged.alone("parent", 40.0) == 40.0
+    assert logged.alone("ppl", None) is None
+    assert logged.alone("bpb", (0.0, 0)) is None

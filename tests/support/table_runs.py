@@ -1,0 +1,139 @@
+"""Runs about the tables of LogicNLG: written sentences with programs, pairs, and likelihoods."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.core.codec import doc_of
+from spor_tasks.core.sample import Json, Sample
+from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.metrics.adversarial import ADVERSARIAL
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.metrics.totals import Value
+from tests.support.invented_runs import HOSTILE
+from tests.support.result_files import edited, sample_row, write_result, write_samples
+
+TASK = "logicnlg_mini"
+PAIRS, PPL = f"{TASK}_adversarial", f"{TASK}_ppl"
+ROWS = 60
+"""Of the table of the last sample, which is longer than what is shown at once."""
+
+READ: Mapping[str, Any] = {
+    "sp_program": "eq{1; count{all_rows}}",
+    "sp_verdict": False,
+    "sp_programs": 2,
+    "sp_search": "enough",
+    "sp_trace": [
+        ["all_rows", [1, 2, 3]],
+        ["count{all_rows}", 3],
+        ["eq{1; count{all_rows}}", False],
+    ],
+}
+UNREAD: Mapping[str, Any] = {
+    "sp_program": None,
+    "sp_verdict": None,
+    "sp_programs": 0,
+    "sp_search": "steps",
+    "sp_trace": [],
+}
+LOGS = ((-20.0, 10, -24.0, 10), (-30.0, 10, -27.0, 10), (-20.0, 10, -24.0, 20), (-9.0, 9, -9.0, 9))
+"""Likelihoods and tokens of true and false texts: a win, a loss, one by sum alone, a tie."""
+
+
+def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
+    """Give the last sample a long table of cells that mean harm, after its prompt was written."""
+    table: Json = {
+        "header": [HOSTILE[0], HOSTILE[5], "goats"],
+        "rows": [[HOSTILE[number % len(HOSTILE)], f"cell {number}", "3"] for number in range(ROWS)],
+    }
+    changed = {**last.context, "table": table, "title": HOSTILE[1]}
+    rows[-1]["doc"] |= doc_of(replace(last, context=changed))
+
+
+def write(folder: Path, model: str = "base") -> Path:
+    """Write the results and samples of a model as it is on three tasks; return the folder."""
+    told, pairs = worlds.samples("test")[:4], worlds.pairs("test")[:4]
+    outputs = [told[0].target, "Gisla has goats", HOSTILE[1], HOSTILE[0]]
+    scores: list[Mapping[str, Value]] = [
+        {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0, **({"sp_count": 0.0} if number < 2 else {})}
+        for number in range(4)
+    ]
+    rows = [sample_row(*each) for each in zip(told, map(_one, outputs), scores, strict=True)]
+    harmful = {**READ, "sp_trace": [*READ["sp_trace"], [HOSTILE[0], HOSTILE[1]]]}
+    for row, found in zip(rows, (READ, harmful, UNREAD, {}), strict=True):
+        row["doc"] |= found
+    _damage(rows, told[-1])
+    _write(folder, TASK, None, scores, rows, model=model)
+    both = [
+        (Likelihood(true, of_true, len(pair.target)), Likelihood(false, of_false, len(pair.target)))
+        for pair, (true, of_true, false, of_false) in zip(pairs, LOGS, strict=True)
+    ]
+    values = list(map(ADVERSARIAL.values, ADVERSARIAL.measure(pairs, both)))
+    _write(folder, PAIRS, "adversarial", values, _given(pairs, both, values), model=model)
+    own = [(true,) for true, _ in both]
+    values = list(map(PERPLEXITY.values, PERPLEXITY.measure(told, own)))
+    _write(folder, PPL, "ppl", values, _given(told, own, values), model=model)
+    return folder
+
+
+def _one(text: str) -> list[str]:
+    return [text]
+
+
+def _given(
+    samples: Sequence[Sample],
+    found: Sequence[Sequence[Likelihood]],
+    values: Sequence[Mapping[str, Value]],
+) -> list[dict[str, Any]]:
+    rows = []
+    for sample, likelihoods, scores in zip(samples, found, values, strict=True):
+        row = sample_row(sample, ["" for _ in likelihoods], scores)
+        row["resps"] = [[[str(each.log), "False"]] for each in likelihoods]
+        row["filtered_resps"] = [str(each.log) for each in likelihoods]
+        row["doc"]["tokens"] = [each.tokens for each in likelihoods]
+        rows.append(row)
+    _damage(rows, samples[-1])
+    return rows
+
+
+def write_scores(
+    folder: Path,
+    task: str,
+    part: str | None,
+    scores: Mapping[str, float],
+    *,
+    ranker: str = "lexical-1",
+    **settings: Any,  # noqa: ANN401 - what result_content takes
+) -> Path:
+    """Write a result of a task, of version 99, which no shipped one contradicts."""
+    told = {"benchmark": "logicnlg", "corpus": TASK, "protocol": "published"}
+    metadata = told | settings.pop("metadata", {})
+    about = {"task": task, "aspect": "logicnlg", "part": part, "arm": None, "version": 99.0}
+    file = folder / f"results_{task}.json"
+    write_result(file, scores=scores, metadata=metadata, **{**about, **settings})
+    with edited(file) as content:
+        content["configs"][task]["metadata"]["spor"]["sp"] = f"sp_acc|ranker:{ranker}"
+    return file
+
+
+def _write(
+    folder: Path,
+    task: str,
+    part: str | None,
+    values: Sequence[Mapping[str, Value]],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    model: str,
+) -> None:
+    names = dict.fromkeys(name for each in values for name in each)
+    means = {
+        name: score_info(name).totals.value([each.get(name) for each in values]) for name in names
+    }
+    known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
+    result = write_scores(folder, task, part, known, n=len(rows), model=model)
+    numbered = ({**row, "doc_id": number} for number, row in enumerate(rows))
+    write_samples(result, task, numbered)
