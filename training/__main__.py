@@ -149,7 +149,13 @@ def _parser() -> argparse.ArgumentParser:
     bench.set_defaults(run=_bench)
 
     demo = commands.add_parser(
-        "demo", help="train, evaluate and report on the embedded corpus, in minutes"
+        "demo", help="train, evaluate and report on an embedded corpus, in minutes"
+    )
+    demo.add_argument(
+        "--corpus",
+        choices=["mini", "logicnlg_mini"],
+        default="mini",
+        help="whose base and experiment: SPOR's embedded corpus (mini) or LogicNLG's",
     )
     demo.set_defaults(run=_demo)
     return parser
@@ -214,10 +220,10 @@ def _bench(options: argparse.Namespace) -> None:
     training_loops.run(options.model, options.pairs, options.seeds, options.threads)
 
 
-def _demo(_: argparse.Namespace) -> int:
-    from training.demo import demonstrate  # noqa: PLC0415
+def _demo(options: argparse.Namespace) -> int:
+    from training.demo import DEMOS, demonstrate  # noqa: PLC0415
 
-    return 0 if demonstrate() else _NOT_DONE
+    return 0 if demonstrate(DEMOS[options.corpus]) else _NOT_DONE
 
 
 if __name__ == "__main__":

@@ -1,24 +1,56 @@
-"""A base with a fresh adapter, ready to be trained."""
+"""A base with a fresh adapter, or as a whole, ready to be trained."""
 
 import warnings
+from collections.abc import Sequence
 
 import peft
 import torch
-from transformers import PreTrainedModel
+from transformers import AddedToken, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
+from training.batches import Model
 from training.config import LoraConfig, TrainingConfig
 from training.memory import enough_memory, forget_peak
 
 
-def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.PeftModel:
-    """Return the base with a fresh adapter on the device, ready to be trained.
+def add_tokens(base: Base, tokens: Sequence[str]) -> tuple[int, ...]:
+    """Add the tokens that the base lacks to its tokenizer and its embeddings; return their ids.
+
+    They are no special tokens, which decoding would leave out. A blank before one is not told from
+    none, nor one after the last of them, as in the published code of 2020. An embedding starts as
+    the mean of the others.
+    """
+    known = base.tokenizer.get_vocab()
+    new = [
+        AddedToken(token, lstrip=True, rstrip=token == tokens[-1], normalized=False)
+        for token in tokens
+        if token not in known
+    ]
+    base.tokenizer.add_tokens(new)
+    if len(base.tokenizer) > base.model.get_input_embeddings().num_embeddings:
+        with warnings.catch_warnings():
+            base.model.resize_token_embeddings(len(base.tokenizer), mean_resizing=False)
+    ids = tuple(base.tokenizer.convert_tokens_to_ids([token.content for token in new]))
+    with torch.no_grad():
+        for embeddings in (base.model.get_input_embeddings(), base.model.get_output_embeddings()):
+            for number in ids:
+                embeddings.weight[number] = embeddings.weight[: min(ids)].mean(0)
+    return ids
+
+
+def prepare(
+    base: Base, config: TrainingConfig, device: torch.device, new_tokens: Sequence[int] = ()
+) -> Model:
+    """Return the base on the device, ready to be trained: with a fresh adapter, or as a whole.
+
+    An adapter also trains the embeddings of ``new_tokens``.
 
     Raises:
-        ConfigError: the adapter does not fit the model, or the model does not fit the device.
+        ConfigError: the adapter does not fit the model, or the model does not fit the device or
+            cannot be trained in its type.
     """
     settings = config.optimization
     if settings.precision == "float16" and device.type == "cpu":
@@ -30,7 +62,10 @@ def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.Pe
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
     if settings.gradient_checkpointing:
         _recompute_activations(base.model)
-    model = add_lora(base.model, config.lora, base.style)
+    if config.method == "full":
+        model = _whole(base.model)
+    else:
+        model = add_lora(base.model, config.lora, base.style, new_tokens)
     with enough_memory(
         "when the model was put on the device",
         "Set model.dtype=bfloat16, or model.quantization=nf4.",
@@ -44,8 +79,21 @@ def prepare(base: Base, config: TrainingConfig, device: torch.device) -> peft.Pe
     return model.train()
 
 
-def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> peft.PeftModel:
+def _whole(model: PreTrainedModel) -> PreTrainedModel:
+    if model.dtype != torch.float32:
+        raise ConfigError(
+            f"method=full trains weights of float32, and these are of {model.dtype}",
+            remedy="Set model.dtype=float32; optimization.precision may be shorter.",
+        )
+    return model.requires_grad_()
+
+
+def add_lora(
+    model: PreTrainedModel, lora: LoraConfig, style: PromptStyle, new_tokens: Sequence[int] = ()
+) -> peft.PeftModel:
     """Freeze the model and give it fresh adapter weights, from torch's random state.
+
+    The embeddings of ``new_tokens`` are trained, and saved with the adapter.
 
     Raises:
         ConfigError: the model does not have the target modules, or peft knows none for it.
@@ -59,6 +107,7 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
         target_modules=list(modules) if isinstance(modules, tuple) else modules,
         use_dora=lora.dora,
         use_rslora=lora.rslora,
+        trainable_token_indices=_embeddings(model, new_tokens),
         # GPT-2 stores its weights transposed
         fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
     )
@@ -72,6 +121,14 @@ def add_lora(model: PreTrainedModel, lora: LoraConfig, style: PromptStyle) -> pe
             f"lora.target_modules does not fit this model: {error}",
             remedy="Set lora.target_modules=all-linear, or to a list of module names.",
         ) from error
+
+
+def _embeddings(model: PreTrainedModel, tokens: Sequence[int]) -> dict[str, list[int]] | None:
+    """Return the tokens by the name of each layer that has a row for each of them."""
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    different = {id(layer.weight): layer for layer in reversed(layers)}.values()
+    names = [name for name, module in model.named_modules() if module in different]
+    return {name: list(tokens) for name in names} if tokens else None
 
 
 def _recompute_activations(model: PreTrainedModel) -> None:

@@ -3,7 +3,7 @@
 import platform
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain
@@ -26,13 +26,13 @@ from spor_tasks.core.files import is_file, is_folder
 from spor_tasks.core.folders import recover
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import quantization
-from spor_tasks.harness.checkpoints import loading
+from spor_tasks.harness.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig
 from training.encoding import Row
 
-KIND = "adapter"
-"""The kind of folder that an adapter's manifest names."""
+KINDS: Mapping[str, str] = {"lora": "adapter", "full": TRAINED_WHOLE}
+"""The kind of folder that a manifest names, by the method of training."""
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
@@ -148,7 +148,7 @@ def check_ids(base: Base, rows: Iterable[Row]) -> None:
         ConfigError: a row has such a token.
     """
     embeddings = base.model.get_input_embeddings().num_embeddings
-    used = chain([base.pad_id], *(chain(*row) for row in rows))
+    used = chain([base.pad_id], *(chain(row.input_ids, row.labels) for row in rows))
     if (largest := max(used)) >= embeddings:
         raise ConfigError(
             f"has {embeddings} embeddings, but its tokenizer made the token {largest}, "

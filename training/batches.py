@@ -8,13 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 import peft
 import torch
 from torch.nn import functional
+from transformers import PreTrainedModel
 
 from spor_tasks.core.errors import ConfigError
 from training.encoding import IGNORED, Row, Step, collate
+
+Model: TypeAlias = peft.PeftModel | PreTrainedModel
+"""A base with an adapter, or a model that is trained whole."""
 
 # How much rounding may change the loss of a token, as a share of it: in float32, in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2
@@ -28,16 +33,19 @@ class Batch:
     """Some pairs on the model's device.
 
     ``inputs`` are the model's, ``labels`` the ids of the target tokens, and ``positions`` the
-    places in the batch's flattened outputs that should predict them.
+    places in the batch's flattened outputs that should predict them. ``samples`` are the ids of the
+    pairs' samples, and ``sizes`` how many targets each pair has.
     """
 
     inputs: Mapping[str, torch.Tensor]
     labels: torch.Tensor
     positions: torch.Tensor
+    samples: tuple[str, ...]
+    sizes: tuple[int, ...]
 
 
 def load_batches(
-    step: Step, rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
+    step: Step, rows: Sequence[Row], pad_id: int, model: Model, *, packing: bool = False
 ) -> list[Batch]:
     """Return the batches of a step, on the model's device; a long packed batch in parts."""
     batches = [[rows[number] for number in numbers] for numbers in step.batches]
@@ -50,16 +58,14 @@ def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Yield the rows in parts that have one row or are short enough to be packed."""
     part: list[Row] = []
     for row in rows:
-        if part and sum(max(map(len, other)) for other in [*part, row]) > _LONGEST_ROW:
+        if part and sum(other.length for other in [*part, row]) > _LONGEST_ROW:
             yield part
             part = []
         part.append(row)
     yield part
 
 
-def load_batch(
-    rows: Sequence[Row], pad_id: int, model: peft.PeftModel, *, packing: bool = False
-) -> Batch:
+def load_batch(rows: Sequence[Row], pad_id: int, model: Model, *, packing: bool = False) -> Batch:
     """Return the rows as one batch, on the model's device."""
     inputs = _packed(rows, model) if packing else collate(rows, pad_id)
     if model.config.is_encoder_decoder and not packing:
@@ -68,16 +74,23 @@ def load_batch(
     positions = (labels != IGNORED).nonzero().flatten()  # on a GPU, this would wait for it
     device = model.device
     on_device = {name: tensor.to(device) for name, tensor in inputs.items()}
-    return Batch(on_device, labels[positions].to(device), positions.to(device))
+    return Batch(
+        on_device,
+        labels[positions].to(device),
+        positions.to(device),
+        tuple(row.sample for row in rows),
+        tuple(row.targets for row in rows),
+    )
 
 
-def _packed(rows: Sequence[Row], model: peft.PeftModel) -> dict[str, torch.Tensor]:
+def _packed(rows: Sequence[Row], model: Model) -> dict[str, torch.Tensor]:
     """Return all pairs in one row.
 
     A decoder gets positions that start again with each pair, from which transformers derives the
     mask. An encoder-decoder gets the three masks, and must use relative positions.
     """
-    read, said = ([torch.tensor([ids]) for ids in column] for column in zip(*rows, strict=True))
+    read = [torch.tensor([row.input_ids]) for row in rows]
+    said = [torch.tensor([row.labels]) for row in rows]
     batch = {"input_ids": torch.cat(read, 1), "labels": torch.cat(said, 1)}
     if not model.config.is_encoder_decoder:
         positions = [torch.arange(ids.shape[1]) for ids in read]
@@ -111,12 +124,12 @@ def _own(
     return torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, unseen)[None, None]
 
 
-def target_loss(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
+def target_loss(model: Model, batch: Batch) -> torch.Tensor:
     """Return the cross-entropy of the batch, summed over its target tokens."""
     return target_losses(model, batch).sum()
 
 
-def target_losses(model: peft.PeftModel, batch: Batch) -> torch.Tensor:
+def target_losses(model: Model, batch: Batch) -> torch.Tensor:
     """Return the cross-entropy of every target token of the batch, pair after pair.
 
     Only the logits that a target needs are computed: with a large vocabulary, the others would
@@ -150,7 +163,7 @@ def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[Non
         hook.remove()
 
 
-def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> None:
+def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
     """Check that a pair has the same losses packed behind another pair as alone.
 
     The pairs are the shortest, and the longest before it.
@@ -158,7 +171,7 @@ def check_packing(model: peft.PeftModel, rows: Sequence[Row], pad_id: int) -> No
     Raises:
         ConfigError: the losses differ, or the model does not take packed pairs.
     """
-    by_length = sorted(rows, key=lambda row: sum(map(len, row)))
+    by_length = sorted(rows, key=lambda row: row.tokens)
     shortest, longest = by_length[0], by_length[-1]
     training = model.training
     model.eval()

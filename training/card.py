@@ -1,5 +1,6 @@
 """The model card of an adapter, as the hub shows it: `README.md` beside the weights."""
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
+from spor_tasks.metrics.base import score_info
 from spor_tasks.results.reading import TaskResult
 from training.data import find_spec
-from training.selection import NAMES
 
 CARD = "README.md"
 
@@ -23,7 +24,7 @@ _TEXT = """\
 
 # {model}, tuned on {arm} of {title}
 
-A LoRA adapter for `{path}`. It writes a text that tells given data units, triples or pairs of \
+{kind}. It writes a text that tells given data units, triples or pairs of \
 attribute and value. It was made to measure compositional generalization with [{title}]({source}), \
 not for other use. The licences of its base and its data also apply to it.
 
@@ -40,18 +41,31 @@ All settings are in `training.yaml`, all measurements in `spor.json`.
 {results}## Use
 
 ```python
-from peft import PeftModel
-from transformers import AutoModelFor{kind}
-
-base = AutoModelFor{kind}.from_pretrained("{path}")
-model = PeftModel.from_pretrained(base, "THIS_FOLDER")
+{loading}
 ```
 
 ```sh
-spor eval --model spor-hf --model_args pretrained={path},peft=THIS_FOLDER{quantization} \\
+spor eval --model spor-hf --model_args {arguments}{quantization} \\
   --tasks {tasks} --batch_size 32 --log_samples --output_path results
 ```
 """
+
+_LOADING = {
+    "lora": """\
+from peft import PeftModel
+from transformers import AutoModelFor{auto}
+
+base = AutoModelFor{auto}.from_pretrained("{path}")
+model = PeftModel.from_pretrained(base, "THIS_FOLDER")""",
+    "full": """\
+from transformers import AutoModelFor{auto}
+
+model = AutoModelFor{auto}.from_pretrained("THIS_FOLDER")""",
+}
+_KINDS = {
+    "lora": "A LoRA adapter for `{path}`",
+    "full": "`{path}`, all of whose weights were tuned",
+}
 
 
 def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
@@ -67,12 +81,18 @@ def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
 def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
     """Return the card of the adapter with this manifest."""
     path, config = manifest["base_model"]["path"], manifest["config"]
+    method = config.get("method", "lora")
     benchmark = registry().get("benchmark", _spec(manifest).benchmark)
     front = {
         **({} if Path(path).is_dir() else {"base_model": path}),
-        "library_name": "peft",
+        "library_name": "peft" if method == "lora" else "transformers",
         "language": "en",
-        "tags": [benchmark.name, "lora", "data-to-text", "compositional-generalization"],
+        "tags": [
+            benchmark.name,
+            *(["lora"] if method == "lora" else []),
+            "data-to-text",
+            "compositional-generalization",
+        ],
     }
     scores = [
         (result.task, name, f"{score:.2f}", result.n)
@@ -87,15 +107,27 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
         arm=manifest["arm"].capitalize(),
         title=benchmark.title,
         source=benchmark.source,
-        path=path,
         facts=_facts(manifest),
         epochs=_epochs(manifest["losses"], manifest["selection"]),
         judged=_judged(manifest["selection"], config["selection"]["beams"]),
         results=f"## Results\n\n{table}\n\n" if scores else "",
-        kind="Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM",
+        kind=_KINDS[method].format(path=path),
+        loading=_LOADING[method].format(
+            auto="Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM", path=path
+        ),
+        arguments=",".join(f"{key}={value}" for key, value in _arguments(manifest).items()),
         quantization=f",quantization={quantization}" if quantization else "",
         tasks=tasks_of(manifest),
     )
+
+
+def _arguments(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the arguments that load it in an evaluation."""
+    folder, config = "THIS_FOLDER", manifest["config"]
+    if config.get("method") == "full":
+        return {"pretrained": folder}
+    own = {"tokenizer": folder} if manifest.get("added_tokens") else {}
+    return {"pretrained": manifest["base_model"]["path"], "peft": folder, **own}
 
 
 def tasks_of(manifest: Mapping[str, Any]) -> str:
@@ -124,7 +156,7 @@ def _facts(manifest: Mapping[str, Any]) -> str:
         "protocol": manifest["protocol"],
         "requirements that the sets break": len(manifest["violations"]),
         "training pairs": manifest["pairs"],
-        "LoRA": ", ".join(f"{key} {value}" for key, value in config["lora"].items()),
+        **_method(config),
         "learning rate": optimization["learning_rate"],
         "sequences a step": optimization["batch_size"] * optimization["gradient_accumulation"],
         "steps": manifest["steps"],
@@ -135,21 +167,38 @@ def _facts(manifest: Mapping[str, Any]) -> str:
     return _table(("", ""), facts.items())
 
 
+def _method(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was trained, and what it minimized where that is not the likelihood."""
+    tuned = {"LoRA": _listed(config["lora"])}
+    if config.get("method") == "full":
+        tuned = {"trained": "all weights"}
+    if name := config.get("objective"):
+        tuned["objective"] = f"{name}, {_listed(config.get('objective_settings', {}))}"
+    return tuned
+
+
+def _listed(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in settings.items())
+
+
 def _epochs(losses: Iterable[float], selection: Mapping[str, Any]) -> str:
     header, metric = ["epoch", "loss"], selection["metric"]
     rows: list[list[object]] = [[epoch, f"{loss:.4f}"] for epoch, loss in enumerate(losses, 1)]
     if selection["scores"]:
-        header.append(NAMES[metric])
-        for row, scores in zip(rows, selection["scores"], strict=True):
-            row.append(f"{scores[metric]:.2f}")
+        header.append(score_info(metric).label)
+        judged = [f"{scores.get(metric, math.nan):.2f}" for scores in selection["scores"]]
+        unjudged = [""] * (len(rows) - len(judged))  # epochs of an earlier stage
+        for row, score in zip(rows, unjudged + judged, strict=True):
+            row.append(score)
     return _table(header, rows)
 
 
 def _judged(selection: Mapping[str, Any], beams: int) -> str:
     if not selection["scores"]:
         return ""
+    label = score_info(selection["metric"]).label
     text = (
-        f"\n{NAMES[selection['metric']]} is over {selection['samples']} samples, written with "
+        f"\n{label} is over {selection['samples']} samples, written with "
         f"selection.beams={beams}; {selection['with_unseen_units']} of them have a unit that no "
         "training sample has.\n"
     )

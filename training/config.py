@@ -21,6 +21,9 @@ from spor_tasks.core.files import read_text
 from training.objectives import OBJECTIVES
 from training.settings import CLOSED, Count, NotEmpty, read_settings, read_yaml, to_dict
 
+Protocol: TypeAlias = Literal["published", "strict", "spaced", "full_table", "tabfact", "challenge"]
+"""The kinds of sets; the last four are LogicNLG's."""
+
 _PositiveNumber: TypeAlias = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -59,7 +62,7 @@ class DataConfig:
     aspect: str
     corpus: str
     arm: str
-    protocol: Literal["published", "strict"] | None = None
+    protocol: Protocol | None = None
     part: str | None = None
     limit: Count | None = None
     seed: Annotated[StrictInt | None, _not_if(None)] = None
@@ -137,20 +140,20 @@ class OptimizationConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class SelectionConfig:
-    """Which epoch's adapter is kept.
+    """Which epoch's weights are kept.
 
-    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the highest score
-    of ``metric``. The set is ``samples`` of the corpus that neither arm holds and nothing tests,
-    drawn with ``seed``: the same for every arm, model and training seed. ``dev-split`` holds as
-    many out of the arms themselves, at most a fifth, and does not train on them; that is for order
-    invariance and rule learnability, whose arms tell the same. ``test-best``, the paper's
-    (Appendix A), takes the test set instead, that of performance in these two aspects. ``last``
-    evaluates nothing. Outputs are made with ``beams`` beams, 1 being greedy, in batches of
-    ``batch_size``.
+    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the best score of
+    ``metric``, one of those that the sets report. The set is ``samples`` of the corpus that neither
+    arm holds and nothing tests, drawn with ``seed``: the same for every arm, model and training
+    seed. ``dev-split`` holds as many out of the arms themselves, at most a fifth, and does not
+    train on them; that is for order invariance and rule learnability, whose arms tell the same.
+    ``test-best``, the paper's (Appendix A), takes the test set instead, that of performance in
+    these two aspects. ``last`` evaluates nothing. Outputs are made with ``beams`` beams, 1 being
+    greedy, in batches of ``batch_size``.
     """
 
     policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
-    metric: Literal["parent", "chrf"] = "parent"
+    metric: Annotated[str, NotEmpty] = "parent"
     samples: Count = 500
     seed: StrictInt = 0
     beams: Count = 1
@@ -168,22 +171,56 @@ def _known_objective(name: str) -> str:
 class TrainingConfig:
     """One run: the base, the training set, the method, and the folder of the adapter.
 
-    A relative ``output`` starts at the working directory. ``objective``, one of
-    :mod:`training.objectives`, is minimized. ``overwrite`` allows replacing an existing adapter.
-    ``report_to`` names the service or program that gets losses and scores.
+    A relative ``output`` starts at the working directory. ``method`` ``lora`` trains an adapter,
+    ``full`` all weights of the base, which are saved as a checkpoint. ``objective``, one of
+    :mod:`training.objectives`, is minimized, with ``objective_settings`` of its own. ``overwrite``
+    allows replacing an existing adapter. ``report_to`` names the service or program that gets
+    losses and scores.
     """
 
     model: ModelConfig
     data: DataConfig
     output: Annotated[Path, NotEmpty]
+    method: Annotated[Literal["lora", "full"], _not_if("lora")] = "lora"
     lora: LoraConfig = field(default_factory=LoraConfig)
     objective: Annotated[str, AfterValidator(_known_objective), _not_if("likelihood")] = (
         "likelihood"
     )
+    objective_settings: Annotated[Mapping[str, Any], _not_if({})] = field(default_factory=dict)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     report_to: Literal["tensorboard", "trackio", "wandb"] | None = None
     overwrite: StrictBool = False
+
+    def __post_init__(self) -> None:
+        if self.method == "full" and self.model.quantization:
+            raise ConfigError(
+                f"model.quantization={self.model.quantization} cannot be used with method=full: "
+                "weights of so few bits cannot be trained",
+                remedy="Set model.quantization=null, or method=lora.",
+            )
+        if self.objective != "likelihood" or self.objective_settings:
+            object.__setattr__(self, "objective_settings", self._resolved())
+
+    @property
+    def added_tokens(self) -> tuple[str, ...]:
+        """The tokens that the tokenizer must have, whether or not the base's has them."""
+        if self.objective == "likelihood":  # without torch, which takes seconds
+            return ()
+        tokens: tuple[str, ...] = self._objective.tokens
+        return tokens
+
+    @property
+    def _objective(self) -> Any:  # noqa: ANN401 - its class imports torch
+        return OBJECTIVES.get("objective", self.objective)
+
+    def _resolved(self) -> dict[str, Any]:
+        """Return the settings of the objective with its defaults."""
+        kind, given = self._objective.settings, dict(self.objective_settings)
+        try:
+            return to_dict(read_settings(kind, given, "objective_settings"))
+        except ConfigError as error:
+            raise ConfigError(f"objective_settings: {error.what}", remedy=error.remedy) from error
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects import check, named
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import ConfigError, SplitError
@@ -23,11 +24,15 @@ _log = logging.getLogger(__name__)
 
 
 class TrainingPair(NamedTuple):
-    """What the model reads, what it must write, and the id of the sample that both come from."""
+    """What the model reads, what it must write, and the id of the sample that both come from.
+
+    ``stage`` counts from 0: a stage's pairs are learned when those before it are finished.
+    """
 
     prompt: str
     text: str
     sample: str = ""
+    stage: int = 0
 
 
 PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]
@@ -98,6 +103,8 @@ def check_sets(pair: SplitPair) -> list[str]:
     Raises:
         SplitError: they are strict sets, which must break none.
     """
+    if pair.aspect not in ARMS:  # a benchmark without aspects has no requirements
+        return []
     violations = [violation.words for violation in check.check(pair).violations]
     told = "; ".join(violations)
     if violations and pair.protocol == "strict":

@@ -13,19 +13,21 @@ from pathlib import Path
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
-from training import tiny_base
+from training import tiny_base, tiny_logic
 from training.experiments import experiment, run
-from training.tiny_base import BaseSettings
+from training.tiny_base import BaseSettings, Lessons
 
-EXPERIMENT = Path(__file__).parent.parent / "configs" / "experiments" / "mini.yaml"
+_EXPERIMENTS = Path(__file__).parent.parent / "configs" / "experiments"
+EXPERIMENT = _EXPERIMENTS / "mini.yaml"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
-    """The size of the demo; ``overrides`` override mini.yaml's, ``limit`` is lm-eval's.
+    """The size of the demo; ``overrides`` override the experiment's, ``limit`` is lm-eval's.
 
-    ``workers`` is the number of processes that share the trainings.
+    ``lessons`` are those of the base, None being the corpus `mini`'s, and ``workers`` is the number
+    of processes that share the trainings.
     """
 
     base: BaseSettings = field(default_factory=BaseSettings)
@@ -33,6 +35,20 @@ class DemoSettings:
     overrides: tuple[str, ...] = ()
     limit: int | None = None
     workers: int = 2
+    experiment: Path = EXPERIMENT
+    lessons: Lessons | None = None
+
+
+DEMOS = {
+    "mini": DemoSettings(),
+    "logicnlg_mini": DemoSettings(
+        tiny_logic.SETTINGS,
+        seeds=(0, 1, 2),
+        experiment=_EXPERIMENTS / "logicnlg-mini.yaml",
+        lessons=tiny_logic.LESSONS,
+    ),
+}
+"""The demos by the names of their corpora."""
 
 
 def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) -> bool:
@@ -43,7 +59,7 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     """
     started = time.perf_counter()
     settings = settings or DemoSettings()
-    asked = experiment.load_experiment(EXPERIMENT)
+    asked = experiment.load_experiment(settings.experiment)
     (entry,) = asked.sets
     pair = named.load(entry.aspect, *entry.corpora)
     for split in pair.splits:
@@ -53,9 +69,9 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
         manifest = read_manifest(base)
     except ResultError:
         manifest = {}
-    if not manifest.items() >= tiny_base.facts(tested, settings.base).items():
+    if not manifest.items() >= tiny_base.facts(tested, settings.base, settings.lessons).items():
         _log.info("base: %d steps from scratch", settings.base.steps)
-        tiny_base.build(base, tested, settings.base, progress=progress)
+        tiny_base.build(base, tested, settings.base, settings.lessons, progress=progress)
     asked = replace(
         asked,
         seeds=settings.seeds,

@@ -6,7 +6,7 @@ prompt alone, with the special tokens that the tokenizer adds by default.
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -30,30 +30,42 @@ class Row(NamedTuple):
 
     ``labels[i]`` is the token that the logits at position i should predict, or :data:`IGNORED`. A
     causal model's row is prompt and text without the last token, which predicts nothing, so both
-    have one length; an encoder-decoder's ``labels`` are those of its decoder.
+    have one length; an encoder-decoder's ``labels`` are those of its decoder. ``sample`` and
+    ``stage`` are those of the pair.
     """
 
     input_ids: list[int]
     labels: list[int]
+    sample: str = ""
+    stage: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it has, input and labels together."""
+        return len(self.input_ids) + len(self.labels)
+
+    @property
+    def length(self) -> int:
+        """The length of its longer side."""
+        return max(len(self.input_ids), len(self.labels))
+
+    @property
+    def targets(self) -> int:
+        """How many tokens it has to predict."""
+        return sum(label != IGNORED for label in self.labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The training set in token ids.
 
-    ``samples`` are the ids of the rows' samples, and ``too_long`` the number of pairs left out.
-    ``split_apart`` counts the pairs that are tokenized apart, as :func:`encode` says.
+    ``too_long`` is the number of pairs left out, and ``split_apart`` of those that are tokenized
+    apart, as :func:`encode` says.
     """
 
     rows: tuple[Row, ...]
-    samples: tuple[str, ...]
     too_long: int
     split_apart: int
-
-    @property
-    def lengths(self) -> list[int]:
-        """How many tokens each row has, input and labels together."""
-        return [sum(map(len, row)) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +104,17 @@ def encode(
         )
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
     rows, split_apart = encode_rows(pairs, tokenizer)
-    short = [
-        (row, pair.sample)
+    short = tuple(
+        row._replace(sample=pair.sample, stage=pair.stage)
         for row, pair in zip(rows, pairs, strict=True)
-        if max_length is None or max(map(len, row)) <= max_length
-    ]
+        if max_length is None or row.length <= max_length
+    )
     if not short:
         raise ConfigError(
             f"none of the {len(rows)} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or use a model with more positions.",
         )
-    kept, samples = zip(*short, strict=True)
-    return Rows(kept, samples, len(rows) - len(short), split_apart)
+    return Rows(short, len(rows) - len(short), split_apart)
 
 
 def _causal_rows(
@@ -155,10 +166,41 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
     return steps
 
 
+def plan_stages(
+    rows: Sequence[Row], settings: OptimizationConfig, earlier: Sequence[int] = ()
+) -> list[Step]:
+    """Return the steps of all stages, with epochs that count on from one stage to the next.
+
+    ``earlier`` has the epochs of each stage but the last, which takes what the settings say.
+
+    Raises:
+        ConfigError: a stage has no pairs.
+    """
+    steps: list[Step] = []
+    for stage in range(len(earlier) + 1):
+        numbers = [number for number, row in enumerate(rows) if row.stage == stage]
+        if not numbers:
+            raise ConfigError(
+                f"no pair of stage {stage + 1} is short enough",
+                remedy="Raise optimization.max_length, or use a model with more positions.",
+            )
+        own = settings
+        if stage < len(earlier):
+            own = replace(settings, epochs=earlier[stage], max_steps=None)
+        first = steps[-1].epoch + 1 if steps else 0
+        steps += [
+            Step(
+                first + step.epoch,
+                tuple(tuple(numbers[place] for place in batch) for batch in step.batches),
+            )
+            for step in plan_steps([rows[number].tokens for number in numbers], own)
+        ]
+    return steps
+
+
 def count_targets(step: Step, rows: Sequence[Row]) -> int:
     """Return how many tokens the step has to predict, in all processes together."""
-    numbers = chain.from_iterable(step.batches)
-    return sum(label != IGNORED for number in numbers for label in rows[number].labels)
+    return sum(rows[number].targets for number in chain.from_iterable(step.batches))
 
 
 def _epoch_groups(
@@ -205,7 +247,7 @@ def collate(rows: Sequence[Row], pad_id: int) -> dict[str, torch.Tensor]:
 
     Rows are padded on the right, which neither causal attention nor an encoder's mask sees.
     """
-    inputs, labels = zip(*(map(torch.tensor, row) for row in rows), strict=True)
+    inputs, labels = zip(*(map(torch.tensor, row[:2]) for row in rows), strict=True)
     columns = {
         "input_ids": (inputs, pad_id),
         "attention_mask": (tuple(map(torch.ones_like, inputs)), 0),

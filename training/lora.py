@@ -1,4 +1,4 @@
-"""The recipe, from top to bottom: train an adapter on one arm of one split."""
+"""The recipe, from top to bottom: train an adapter, or a whole model, on one arm of one split."""
 
 import logging
 import math
@@ -16,16 +16,16 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder
 from spor_tasks.core.sample import SplitPair
 from training import processes
-from training.adapters import prepare
-from training.bases import KIND, check_ids, load_base
+from training.adapters import add_tokens, prepare
+from training.bases import KINDS, Base, check_ids, load_base
 from training.batches import check_packing, load_batches
 from training.config import OptimizationConfig, TrainingConfig
 from training.data import make_pairs
-from training.encoding import Rows, Step, count_targets, encode, padding, plan_steps
-from training.manifest import describe_adapter, manifest_of, run_facts, save_adapter
+from training.encoding import Rows, Step, count_targets, encode, padding, plan_stages
+from training.manifest import describe, manifest_of, run_facts, save_weights
 from training.memory import LESS_MEMORY, enough_memory
-from training.objectives.base import Objective, find_objective
-from training.selection import Judge, training_set
+from training.objectives.base import Material, Objective, find_objective
+from training.selection import Judge, TrainingSet, training_set
 from training.state import Run, seeded
 from training.threads import advise_threads, cpu_threads
 from training.trackers import Tracker
@@ -57,7 +57,7 @@ def train(
     progress: bool = True,
     advise: bool = False,
 ) -> TrainingResult:
-    """Train an adapter, and save it with its tokenizer, settings, card and manifest to the output.
+    """Train, and save the weights with their tokenizer, settings, card and manifest to the output.
 
     ``pair`` replaces the split that the settings name. Equal settings, data, versions and device
     give equal bytes, even if a run is interrupted: started again, it continues from the file that
@@ -66,29 +66,23 @@ def train(
 
     Raises:
         SporError: the split, the base model or the output folder is missing or cannot be used, a
-            strict split breaks a requirement, the loss is not a finite number, or memory runs out;
-            a finished adapter at the output is still there.
+            strict split breaks a requirement, the objective does not fit them, the loss is not a
+            finite number, or memory runs out; a finished adapter at the output is still there.
     """
     started = time.perf_counter()
     settings, team = config.optimization, processes.join()
     objective = find_objective(config.objective)
     data = training_set(config, pair)
 
-    alone = atomic_folder(config.output, kind=KIND, overwrite=config.overwrite)
+    alone = atomic_folder(config.output, kind=KINDS[config.method], overwrite=config.overwrite)
     with alone if team.is_main_process else nullcontext() as folder:
         base = load_base(config.model)
-        pairs = make_pairs(
-            data.trained, base.style, objective.rows, limit=config.data.limit, seed=settings.seed
-        )
-        limits = [limit for limit in (settings.max_length, base.positions) if limit]
-        rows = encode(pairs, base.tokenizer, base.style, min(limits, default=None))
-        check_ids(base, rows.rows)
-        steps = plan_steps(rows.lengths, settings)
-        _tell(rows, steps, settings)
+        new_tokens = add_tokens(base, objective.tokens)
+        objective, rows, steps = plan(config, data, base, objective)
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
 
         with seeded(settings.seed, team.device), cpu_threads(settings.threads):
-            model = prepare(base, config, team.device)
+            model = prepare(base, config, team.device, new_tokens)
             if settings.packing:
                 with enough_memory("on the longest pair", LESS_MEMORY):
                     check_packing(model, rows.rows, base.pad_id)
@@ -98,7 +92,7 @@ def train(
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
             judge = (
-                Judge(model, base, data.judged, config.selection, settings.mixed_precision)
+                Judge(model, base, data, config.selection, settings.mixed_precision)
                 if data.judged
                 else None
             )
@@ -119,7 +113,7 @@ def train(
                     bar.update(step.size)
                     tracker.log({"loss": run.losses[-1]}, number)
                     ends_epoch = number == len(steps) or steps[number].epoch > step.epoch
-                    if ends_epoch and judge:
+                    if ends_epoch and judge and step.epoch >= sum(objective.stages):
                         tracker.log(run.judge(judge, team), number)
                     if ends_epoch or number % (settings.save_steps or len(steps)) == 0:
                         unfinished.save(run.state())
@@ -128,7 +122,7 @@ def train(
         if folder:  # in the first process
             if judge:
                 run.take_best()
-            save_adapter(model, base, config, folder)
+            save_weights(model, base, config, folder)
             manifest = manifest_of(
                 *(config, data, base, rows, steps),
                 run=run,
@@ -137,7 +131,7 @@ def train(
                 resumed_from=resumed_from,
                 started=started,
             )
-            describe_adapter(folder, manifest)
+            describe(folder, manifest)
     unfinished.remove()
     team.wait_for_everyone()
     return TrainingResult(
@@ -147,6 +141,30 @@ def train(
         pairs_seen=sum(sizes),
         seconds=run.seconds,
     )
+
+
+def plan(
+    config: TrainingConfig, data: TrainingSet, base: Base, objective: Objective
+) -> tuple[Objective, Rows, list[Step]]:
+    """Return the objective of a run, its pairs in token ids, and its steps; and tell of them.
+
+    Raises:
+        ConfigError: the base cannot read the pairs, or the objective does not fit them.
+    """
+    settings = config.optimization
+    pairs = make_pairs(
+        data.trained, base.style, objective.rows, limit=config.data.limit, seed=settings.seed
+    )
+    longest = min(filter(None, (settings.max_length, base.positions)), default=None)
+    rows = encode(pairs, base.tokenizer, base.style, longest)
+    check_ids(base, rows.rows)
+    samples = {sample.id: sample for sample in data.trained.samples}
+    bound = objective.bound(
+        Material(config.objective_settings, samples, base, longest, settings.seed)
+    )
+    steps = plan_stages(rows.rows, settings, bound.stages)
+    _tell(rows, steps, settings)
+    return bound, rows, steps
 
 
 def fit(
@@ -174,7 +192,7 @@ def fit(
             mean = objective.step(run, batches, count_targets(step, encoded.rows))
             loss = processes.add_up(mean, weights, team).item()
         if not math.isfinite(loss):
-            samples = sorted({encoded.samples[row] for batch in step.batches for row in batch})
+            samples = sorted({encoded.rows[row].sample for batch in step.batches for row in batch})
             raise ConfigError(
                 f"the loss became {loss} at step {number} of {len(steps)}, on the samples "
                 f"{', '.join(samples)}",

@@ -1,4 +1,4 @@
-"""What a run saves: the adapter, its manifest and its card; and the facts that identify a run."""
+"""What a run saves: the weights, their manifest and card; and the facts that identify a run."""
 
 import statistics
 import time
@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import peft
 import torch
 from accelerate import PartialState
 from safetensors import SafetensorError
@@ -17,7 +16,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
 from training import card
-from training.bases import KIND, Base, git_commit, versions
+from training.bases import KINDS, Base, git_commit, versions
+from training.batches import Model
 from training.config import TrainingConfig, settings_sha256, shared_settings
 from training.data import corpus_sha256
 from training.encoding import Rows, Step, padding
@@ -45,8 +45,8 @@ def run_facts(
     }
 
 
-def save_adapter(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
-    """Write the adapter, its tokenizer and the settings.
+def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
+    """Write the adapter or the whole model, its tokenizer and the settings.
 
     Raises:
         ConfigError: the files cannot be written, for example because the disk is full.
@@ -62,17 +62,20 @@ def save_adapter(model: peft.PeftModel, base: Base, config: TrainingConfig, fold
         ) from error
 
 
-def _write(model: peft.PeftModel, base: Base, config: TrainingConfig, folder: Path) -> None:
-    adapter = model.peft_config["default"]
-    # peft keeps a set, and would write it in the order of hashes
-    adapter.target_modules = sorted(adapter.target_modules)
-    model.save_pretrained(folder, save_embedding_layers=False)
+def _write(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
+    if config.method == "full":
+        model.save_pretrained(folder)
+    else:
+        adapter = model.peft_config["default"]
+        # peft keeps a set, and would write it in the order of hashes
+        adapter.target_modules = sorted(adapter.target_modules)
+        model.save_pretrained(folder, save_embedding_layers=False)
     base.tokenizer.save_pretrained(folder)
     (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")
 
 
-def describe_adapter(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the card and the manifest of a saved adapter, which is then finished."""
+def describe(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the card and the manifest of a saved folder, which is then finished."""
     (folder / card.CARD).write_text(card.render_card(manifest), encoding="utf-8")
     write_manifest(folder, manifest)
 
@@ -98,7 +101,7 @@ def manifest_of(
     own_corpus = corpus_sha256(config.data)
     settings = shared_settings(config)
     return {
-        "kind": KIND,
+        "kind": KINDS[config.method],
         "aspect": data.pair.aspect,
         "corpus": data.pair.corpus,
         **({} if own_corpus is None else {"corpus_sha256": own_corpus}),
@@ -109,6 +112,8 @@ def manifest_of(
         "test_sha256": digest(data.pair.test.samples),
         "violations": data.violations,
         "prompt_style": base.style,
+        **({"added_tokens": list(tokens)} if (tokens := config.added_tokens) else {}),
+        **({"added_tokens": list(tokens)} if (tokens := config.added_tokens) else {}),
         "seed": config.optimization.seed,
         "settings": settings,
         "settings_sha256": settings_sha256(settings),
@@ -127,7 +132,9 @@ def manifest_of(
             "with_unseen_units": unseen(data.judged, data.trained),
             "held_out": len(data.arm.samples) - len(data.trained.samples),
             "scores": run.scores,
-            "epoch": 1 + (run.best_epoch if run.scores else steps[-1].epoch),
+            "epoch": 1
+            + steps[-1].epoch
+            - (len(run.scores) - 1 - run.best_epoch if run.scores else 0),
             "seconds": round(run.judging_seconds, 1),
         },
         "base_model": {"path": config.model.path, "revision": base.revision, "sha256": base.sha256},

@@ -1,40 +1,34 @@
-"""Which epoch's adapter is kept: the samples that judge each epoch, and the judge."""
+"""Which epoch's weights are kept: the samples that judge each epoch, and the judge."""
 
 import copy
 import logging
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import peft
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
+from spor_tasks.metrics.base import Column, metric, score_info
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
+from training.batches import Model
 from training.config import DataConfig, SelectionConfig, TrainingConfig
 from training.data import check_sets, everything, find_arm, find_spec, sets_of
 
-NAMES: Mapping[str, str] = {"parent": "PARENT", "chrf": "chrF"}
-"""The printed names of the scores that can choose an epoch; the paper's is PARENT."""
-
 Scores = Mapping[str, float]
-"""Means over the judged samples, under the names of the tasks' scores."""
+"""Scores of the judged samples, under their names; what has no verdict is left out."""
 
-_SCORES = (
-    *("parent", "parent_precision", "parent_recall", "parent_full_table"),
-    *("chrf", "coverage", "empty"),
-)
 _HELD_OUT_AT_MOST = 5  # one sample in so many
 
 
@@ -43,13 +37,15 @@ class TrainingSet:
     """Sets and one of their arms, as ``config`` asks.
 
     ``trained`` is the part of the arm that is trained on, ``judged`` the samples that judge an
-    epoch, and ``violations`` the requirements that the sets break.
+    epoch, ``reported`` the sets whose task says how, and ``violations`` the requirements that the
+    sets break.
     """
 
     pair: SplitPair
     arm: Split
     trained: Split
     judged: Sequence[Sample]
+    reported: SetSpec | None
     violations: tuple[str, ...]
 
 
@@ -65,7 +61,9 @@ def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> Train
     arm = find_arm(pair, config.data.arm)
     violations = tuple(check_sets(pair))
     judged = judged_samples(config.selection, pair, config.data)
-    return TrainingSet(pair, arm, trained_on(config.selection, arm, judged), judged, violations)
+    trained = trained_on(config.selection, arm, judged)
+    reported = _reported(config.selection.metric, pair) if judged else None
+    return TrainingSet(pair, arm, trained, judged, reported, violations)
 
 
 def judged_samples(
@@ -104,23 +102,38 @@ def unseen(judged: Sequence[Sample], trained: Split) -> int:
     return sum(not shown.issuperset(sample.units) for sample in judged)
 
 
-def _reported_test(metric: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
-    """Return the test set for models trained on these arms on which the score is reported.
+def _reported(score: str, pair: SplitPair) -> SetSpec:
+    """Return the sets for models trained on these arms on whose outputs the score is reported.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there are none.
     """
     spec = find_spec(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
-    if metric in spec.scores:
-        return pair.test.samples
-    for other in named.available():
-        if other.name.aspect == spec.trained_on.aspect and metric in other.scores:
-            aspect, part = other.name.aspect, other.name.part
-            return sets_of(replace(data, aspect=aspect, part=part)).test.samples
+    others = (other for other in named.available() if other.name.aspect == spec.trained_on.aspect)
+    for found in (spec, *others):
+        if score in found.scores and _is_of_texts(score):
+            return found
     raise ConfigError(
-        f"no task reports {NAMES[metric]} for models trained for {pair.aspect}",
-        remedy="Set selection.policy=last.",
+        f"no task reports {score} of texts by models trained for {pair.aspect}",
+        where="selection.metric",
+        remedy="Set selection.policy=last, or selection.metric to one of "
+        f"{', '.join(filter(_is_of_texts, spec.scores)) or 'another task'}.",
     )
+
+
+def _is_of_texts(score: str) -> bool:
+    """Return whether outputs can be compared by a score."""
+    known = map(metric, registry().names("metric"))
+    (owner,) = (each for each in known if score_info(score) in each.scores)
+    return owner.answers == "texts" and score_info(score).higher_is_better is not None
+
+
+def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
+    """Return the test set of :func:`_reported`."""
+    found = _reported(score, pair).name
+    if found == SetName(pair.aspect, pair.corpus, pair.protocol, pair.part):
+        return pair.test.samples
+    return sets_of(replace(data, aspect=found.aspect, part=found.part)).test.samples
 
 
 def _development_set(
@@ -140,8 +153,9 @@ def _development_set(
     tested = set(map(_told, (*pair.test.samples, *reported)))
     used = tested.union(_told(sample) for arm in pair.arms for sample in arm.samples)
     categories = {sample.about("category") for sample in pool if _told(sample) in tested}
+    asked = pair.test.samples[0].about("prompt")
     left = [
-        sample
+        _asked(sample, asked)
         for sample in pool
         if _told(sample) not in used and sample.about("category") in categories
     ]
@@ -187,9 +201,15 @@ def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...
     return tuple(samples[number] for number in sorted(numbers))
 
 
+def _asked(sample: Sample, prompt: str | None) -> Sample:
+    """Return the sample with the variant of its corpus's prompt that the test set has."""
+    return replace(sample, context={**sample.context, "prompt": prompt}) if prompt else sample
+
+
 def _told(sample: Sample) -> tuple[str | None, frozenset[DataUnit]]:
-    """Return what a text for the sample must tell, in any order."""
-    return sample.about("name"), frozenset(sample.units)
+    """Return what a text for the sample must tell, in any order: of a table, anything."""
+    units = () if "table" in sample.context else sample.units
+    return sample.about("name"), frozenset(units)
 
 
 def _tell_the_same(pair: SplitPair) -> bool:
@@ -199,14 +219,15 @@ def _tell_the_same(pair: SplitPair) -> bool:
 class Judge:
     """Scores the model in memory by its outputs for the samples, with the code of the evaluation.
 
-    That is `spor-hf` and the tasks' own metrics. Several processes share the samples.
+    That is `spor-hf`, and the filters, decoding and scores of the task that reports the metric.
+    Several processes share the samples.
     """
 
     def __init__(
         self,
-        model: peft.PeftModel,
+        model: Model,
         base: Base,
-        samples: Sequence[Sample],
+        data: TrainingSet,
         settings: SelectionConfig,
         precision: str | None,
     ) -> None:
@@ -214,10 +235,11 @@ class Judge:
         from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
 
         self._model = model
-        self._samples = samples
-        self._docs = [prompted(sample, base.style) for sample in samples]
-        self._measure = partial(adapt.values, adapt.metrics_for(_SCORES), _SCORES)
-        self._decoding = task_files.generation_kwargs(settings.beams)
+        self._samples = data.judged
+        self._docs = [prompted(sample, base.style) for sample in data.judged]
+        self._scores = data.reported.scores if data.reported else ()
+        self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
+        self._decoding, self._filters = task_files.decoding(data.reported, settings.beams)
         logger = logging.getLogger("lm_eval.models.huggingface")
         level = logger.level
         logger.setLevel(logging.ERROR)  # it warns about a model that is loaded already
@@ -243,11 +265,13 @@ class Judge:
                 outputs = self._generate(self._docs[own])
         finally:
             self._model.train()
-        texts = [(filters.first_line(output),) for output in outputs]
+        texts = [(filters.apply(self._filters, output),) for output in outputs]
         shares = gather_object(self._measure(self._samples[own], texts))
-        return {
-            name: math.fsum(scores[name] for scores in shares) / len(shares) for name in shares[0]
+        columns = {
+            name: Column.of([each.get(name) for each in shares], score_info(name).totals)
+            for name in self._scores
         }
+        return {name: column.value for name, column in columns.items() if column.scored.any()}
 
     def _generate(self, docs: Sequence[Mapping[str, Any]]) -> list[str]:
         from spor_tasks.harness import host  # noqa: PLC0415 - as above
@@ -257,6 +281,6 @@ class Judge:
             for number, doc in enumerate(docs)
         ]
         for request in requests:
-            request.filters = filters.DEFAULT
+            request.filters = self._filters
         outputs: list[str] = self._generator.generate_until(requests, disable_tqdm=True)
         return outputs

@@ -1,18 +1,20 @@
 """The state of a run: what changes while an adapter is trained."""
 
 import logging
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import peft
 import torch
 from accelerate import PartialState
 
+from spor_tasks.metrics.base import score_info
+from training.batches import Model
 from training.config import OptimizationConfig
 from training.memory import enough_memory
-from training.selection import NAMES, Judge, Scores
+from training.selection import Judge, Scores
 from training.unfinished import RunState
 
 _log = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ class Run:
     weights after the epoch that is best by ``metric``.
     """
 
-    model: peft.PeftModel
+    model: Model
     settings: OptimizationConfig
     metric: str = "parent"
     optimizer: torch.optim.Optimizer = field(init=False)
@@ -53,8 +55,9 @@ class Run:
 
     @property
     def best_epoch(self) -> int:
-        """The epoch with the highest score, from 0; the first of equals."""
-        scores = [of_epoch[self.metric] for of_epoch in self.scores]
+        """The judged epoch with the best score, from 0; the first of equals."""
+        sign = 1 if score_info(self.metric).higher_is_better else -1
+        scores = [sign * of_epoch.get(self.metric, -sign * math.inf) for of_epoch in self.scores]
         return scores.index(max(scores))
 
     def judge(self, judge: Judge, team: PartialState) -> Scores:
@@ -64,7 +67,8 @@ class Run:
             scores = judge(team)
         self.scores.append(scores)
         self.judging_seconds += time.perf_counter() - start
-        _log.info("epoch %d: %s %.2f", len(self.scores), NAMES[self.metric], scores[self.metric])
+        label, value = score_info(self.metric).label, scores.get(self.metric, math.nan)
+        _log.info("judged epoch %d: %s %.2f", len(self.scores), label, value)
         if self.best_epoch == len(self.scores) - 1:
             self.best = {
                 name: weight.detach().cpu().clone() for name, weight in self.weights.items()

@@ -1,14 +1,15 @@
-"""A tiny base model, trained from scratch on other worlds of the kind of the embedded corpus.
+"""A tiny base model, trained from scratch on other worlds of the kind of an embedded corpus.
 
 Like a pretrained model, it knows the words, single sentences and how to copy. It knows neither the
-facts of the corpus nor how to put several facts into a text.
+facts of the corpus `mini` nor how to put several facts into a text. A base for another corpus has
+other :class:`Lessons`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tokenizers
 import torch
@@ -51,10 +52,24 @@ class BaseSettings:
     seed: int = 0
 
 
-def facts(tested: Sequence[Sample], settings: BaseSettings) -> dict[str, Any]:
+class Lessons(NamedTuple):
+    """What a base reads: texts with all of its words, and rows that tell nothing of tested samples.
+
+    ``name`` is that of the corpus that it is a base for.
+    """
+
+    name: str
+    words: Callable[[], Iterable[str]]
+    rows: Callable[[Sequence[Sample], BaseSettings, PreTrainedTokenizerFast], list[Row]]
+
+
+def facts(
+    tested: Sequence[Sample], settings: BaseSettings, lessons: Lessons | None = None
+) -> dict[str, Any]:
     """Return the facts in the manifest of the base that :func:`build` makes of these arguments."""
     return {
         "kind": KIND,
+        **({"lessons": lessons.name} if lessons else {}),
         "settings": asdict(settings),
         "tested_sha256": digest(tested),
         "versions": versions(),
@@ -62,25 +77,28 @@ def facts(tested: Sequence[Sample], settings: BaseSettings) -> dict[str, Any]:
 
 
 def build(
-    folder: Path, tested: Sequence[Sample], settings: BaseSettings, *, progress: bool = True
+    folder: Path,
+    tested: Sequence[Sample],
+    settings: BaseSettings,
+    lessons: Lessons | None = None,
+    *,
+    progress: bool = True,
 ) -> None:
-    """Train the base and save it to the folder.
+    """Train the base and save it to the folder; the default lessons are those of `mini`.
 
-    Nothing that it reads holds two units of one of the ``tested`` samples.
+    Nothing that it reads there holds two units of one of the ``tested`` samples.
 
     Raises:
         ConfigError: the folder exists and is not such a base; it is not changed.
     """
     with atomic_folder(folder, kind=KIND, overwrite=True) as place:
-        corpus = mini.samples()
-        tokenizer = word_tokenizer(
-            chain.from_iterable([prompt(sample, "causal"), *sample.references] for sample in corpus)
-        )
-        rows = reading(other_worlds(settings.worlds, tested), tokenizer)
+        taught = lessons or MINI
+        tokenizer = word_tokenizer(taught.words())
+        rows = taught.rows(tested, settings, tokenizer)
         model = pretrain(rows, tokenizer, settings, progress=progress)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        write_manifest(place, facts(tested, settings) | {"sha256": digest_weights(place)})
+        write_manifest(place, facts(tested, settings, lessons) | {"sha256": digest_weights(place)})
 
 
 def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
@@ -137,6 +155,13 @@ def reading(samples: Iterable[Sample], tokenizer: PreTrainedTokenizerFast) -> li
 def repeated(sample: Sample) -> str:
     """Return the sample's units as they are, with a full stop behind each."""
     return " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
+
+
+MINI = Lessons(
+    "mini",
+    lambda: chain.from_iterable([prompt(one, "causal"), *one.references] for one in mini.samples()),
+    lambda tested, settings, tokenizer: reading(other_worlds(settings.worlds, tested), tokenizer),
+)
 
 
 def pretrain(

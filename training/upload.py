@@ -7,7 +7,7 @@ from huggingface_hub import HfApi
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.report.hub import explained
-from training.bases import KIND
+from training.bases import KINDS
 
 
 def push_adapter(adapter: Path, repository: str) -> str:
@@ -20,9 +20,11 @@ def push_adapter(adapter: Path, repository: str) -> str:
         ConfigError: the folder is not a finished adapter, or the Hub refuses it or the name.
         ResultError: the folder has no manifest, or it is damaged.
     """
-    if read_manifest(adapter).get("kind") != KIND:
+    if read_manifest(adapter).get("kind") not in KINDS.values():
         raise ConfigError(
-            f"is not a finished {KIND}", where=adapter, remedy="Name the folder of an adapter."
+            "is not a finished adapter or checkpoint",
+            where=adapter,
+            remedy="Name the folder of an adapter.",
         )
     api = HfApi()
     with explained(repository):

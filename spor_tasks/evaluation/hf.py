@@ -21,6 +21,7 @@ from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 from spor_tasks.evaluation import quantization as reduction
+from spor_tasks.evaluation.coarse_to_fine import template_first
 from spor_tasks.harness import checkpoints
 from spor_tasks.text.filters import is_complete
 
@@ -89,6 +90,10 @@ class SporHF(HFLM):  # type: ignore[misc]
     def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         super()._create_model(*args, **{**kwargs, **self._reduced})
         reduction.keep_layout(self._model)
+        if isinstance(self._model, PeftModel):
+            # peft keeps weights tied. transformers, which lm-eval asks to tie them again, does not
+            # find embeddings that an adapter trains.
+            self._model.tie_weights = lambda: None
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
@@ -175,6 +180,9 @@ class SporHF(HFLM):  # type: ignore[misc]
         if names := generation_kwargs.pop(_FILTERS, ()):
             ends.append(lambda text: is_complete(names, text))
         prompt_length = context.shape[1] if self.backend == "causal" else 0
+        processors = []
+        if generation_kwargs.pop("coarse_to_fine", False):
+            processors = template_first(self.tokenizer, prompt_length)
         criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         with torch.autocast(
             self.device.type,
@@ -185,6 +193,7 @@ class SporHF(HFLM):  # type: ignore[misc]
                 input_ids=context,
                 max_new_tokens=max_length - context.shape[1],
                 stopping_criteria=criteria,
+                logits_processor=processors,
                 eos_token_id=self.eot_token_id if end_token is None else end_token,
                 pad_token_id=self.tokenizer.pad_token_id,
                 use_cache=True,

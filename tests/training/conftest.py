@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
 from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
@@ -95,7 +97,10 @@ def tune(
 @pytest.fixture
 def short_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge epochs by a few tokens: a random base ends no text by itself."""
-    decoding = task_files.generation_kwargs
-    monkeypatch.setattr(
-        task_files, "generation_kwargs", lambda beams: decoding(beams) | {"max_gen_toks": 4}
-    )
+    decoding = task_files.decoding
+
+    def short(spec: SetSpec, beams: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+        settings, filters = decoding(spec, beams)
+        return settings | {"max_gen_toks": 4}, filters
+
+    monkeypatch.setattr(task_files, "decoding", short)

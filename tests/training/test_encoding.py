@@ -127,7 +127,7 @@ def test_pairs_that_are_too_long_are_left_out_and_counted(base: Base, name: str)
     cut = encode(pairs, tokenizer, STYLES[name], 40)
     assert (len(full.rows), full.too_long) == (3, 0)
     assert (cut.rows, cut.too_long) == (full.rows[:1], 2)
-    longest = max(map(len, full.rows[1]))
+    longest = full.rows[1].length
     assert encode(pairs[:2], tokenizer, STYLES[name], longest).too_long == 0
     assert encode(pairs[:2], tokenizer, STYLES[name], longest - 1).too_long == 1
 

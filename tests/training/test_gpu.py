@@ -57,7 +57,7 @@ def test_a_run_on_a_gpu_goes_on_where_it_was(
     cut = configure(*SETTINGS, "lora.dropout=0.1", f"output={whole.output}-cut")
     expected = train(whole, progress=False)
     with monkeypatch.context() as patch:
-        patch.setattr(lora, "save_adapter", _interrupt)
+        patch.setattr(lora, "save_weights", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             train(cut, progress=False)
     assert train(cut, progress=False).losses == pytest.approx(expected.losses, rel=1e-4)

@@ -85,7 +85,7 @@ def test_float16_scales_its_losses_and_learns_the_same(base: Folders, invented: 
         settings = OptimizationConfig(
             batch_size=2, gradient_accumulation=2, epochs=4, learning_rate=1e-2, precision=precision
         )
-        encoded = Rows(tuple(rows_of(loaded, invented)), ("a",) * 4, 0, 0)
+        encoded = Rows(tuple(rows_of(loaded, invented)), 0, 0)
         steps = plan_steps([1] * 4, settings)
         run = Run(without_dropout(loaded), settings)
         for _ in fit(run, LIKELIHOOD, steps, encoded, pad_id=loaded.pad_id, team=processes.join()):
@@ -329,8 +329,8 @@ def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_f
         tune("optimization.seed=1")
     places = (
         ("fit", RuntimeError),
-        ("save_adapter", KeyboardInterrupt),
-        ("describe_adapter", OSError),
+        ("save_weights", KeyboardInterrupt),
+        ("describe", OSError),
     )
     for place, error in places:
 

@@ -73,7 +73,7 @@ def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
 ) -> None:
     handlers = []
 
-    def demonstrate() -> bool:
+    def demonstrate(_: object) -> bool:
         handlers.append(signal.getsignal(signal.SIGTERM))
         if rank is None:
             signal.raise_signal(signal.SIGTERM)

@@ -65,6 +65,23 @@ def test_only_categories_that_are_tested_are_drawn_from() -> None:
     assert {sample.about("category") for sample in found} == {"Ship"}
 
 
+@pytest.mark.parametrize("part", [None, "c2f"])
+def test_tables_that_are_neither_trained_on_nor_tested_judge_by_the_scores_of_their_task(
+    part: str | None,
+) -> None:
+    pair = named.load("logicnlg", "logicnlg_mini", part=part)
+    settings = SelectionConfig(metric="bleu_3", samples=10**6)
+    found = judged_samples(settings, pair)
+    used = {sample.about("name") for split in pair.splits for sample in split.samples}
+    assert len(found) == 100
+    assert used.isdisjoint({sample.about("name") for sample in found})
+    assert {sample.about("prompt") for sample in found} == {"coarse_to_fine" if part else None}
+    for metric in ("parent", "adv_acc", "ppl", "no such score"):
+        with pytest.raises(ConfigError) as caught:
+            judged_samples(replace(settings, metric=metric), pair)
+        assert caught.value.where == "selection.metric"
+
+
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
 def test_where_everything_is_trained_on_or_tested_nothing_is_left_and_that_is_said(
     aspect: str,

@@ -11,9 +11,11 @@ from spor_tasks.aspects import named
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
+from spor_tasks.corpora.logicnlg.linearize import in_variant
+from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.corpora.mini import worlds as mini
 from spor_tasks.prompts.styles import prompt
-from training import tiny_base
+from training import tiny_base, tiny_logic
 from training.encoding import IGNORED, collate
 from training.tiny_base import BaseSettings
 
@@ -86,6 +88,19 @@ def test_a_single_unit_is_read_as_a_sentence_and_several_as_a_list(
         "Gull carries salt. <end>",
     ]
     assert [IGNORED in row.labels for row in rows] == [True, True, False]
+
+
+def test_a_base_for_tables_reads_other_tables_than_those_of_the_corpus() -> None:
+    tokenizer = tiny_base.word_tokenizer(tiny_logic.LESSONS.words())
+    rows = tiny_logic.LESSONS.rows((), replace(TINY, worlds=20), tokenizer)
+    assert len(rows) == 40
+    read = {tokenizer.decode(row.input_ids) for row in rows}
+    for sample in worlds.samples("test"):
+        ids = tokenizer(prompt(in_variant(sample, "full_table"), "causal"))["input_ids"]
+        assert tokenizer.unk_token_id not in ids
+        assert not any(text.startswith(tokenizer.decode(ids)) for text in read)
+    whole, single = (row.labels.count(tokenizer.eos_token_id) for row in rows[:2])
+    assert (whole, single) == (6, 1)
 
 
 def test_a_base_is_an_ordinary_checkpoint(tmp_path: Path) -> None:

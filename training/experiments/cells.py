@@ -150,7 +150,7 @@ def _job(experiment: Experiment, cell: Cell) -> _Job:
             arguments["quantization"] = config.model.quantization
         if cell.seed is not None:
             training = config
-            arguments["peft"] = str(config.output)
+            arguments |= tuned(config)
     return _Job(
         cell=cell,
         folder=experiment.folder / cell.name,
@@ -162,6 +162,14 @@ def _job(experiment: Experiment, cell: Cell) -> _Job:
         threads=own.threads or threads,
         processes=experiment.processes,
     )
+
+
+def tuned(config: TrainingConfig) -> dict[str, str]:
+    """Return the arguments of lm-eval's models that load what such a training gives."""
+    folder = str(config.output)
+    if config.method == "full":
+        return {"pretrained": folder}
+    return {"peft": folder} | ({"tokenizer": folder} if config.added_tokens else {})
 
 
 def _base(model: ModelConfig | ShownModel) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
-from training.config import TrainingConfig, parse_config
+from training.config import Protocol, TrainingConfig, parse_config
 from training.settings import CLOSED, COMMAND_LINE, Count, NotEmpty, read_settings, read_yaml
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
@@ -74,7 +74,7 @@ class SetsEntry:
 
     aspect: str
     corpora: tuple[str, ...]
-    protocols: tuple[Literal["published", "strict"], ...] = ()
+    protocols: tuple[Protocol, ...] = ()
     parts: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -84,7 +84,8 @@ class SetsEntry:
 class EvaluationConfig:
     """How tasks are evaluated.
 
-    ``model`` is lm-eval's kind of model; ``beam5``, the paper's decoding, needs spor-hf. ``dtype``
+    ``model`` is lm-eval's kind of model; ``beam5``, the SPOR paper's decoding, needs spor-hf, and
+    where a benchmark has no such tasks, its own are taken. ``dtype``
     and ``threads`` (of the CPU) are by default those of the training, and ``device`` is lm-eval's
     choice. ``limit`` evaluates only that many samples of each task: such scores are not results.
     """
@@ -307,7 +308,8 @@ def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str) -> _TasksByArm:
         tasks = _named_tasks(entry)
         for spec in _specs(entry):
             for arm in (None, *_arms(entry, spec)):
-                own = tasks or (spec.task_name(decoding=suffix),)
+                other = suffix if suffix in spec.decodings else None
+                own = tasks or (spec.task_name(decoding=other),)
                 found[spec.trained_on][arm] |= dict.fromkeys(own)
     return found
 

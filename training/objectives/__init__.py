@@ -5,6 +5,9 @@ from spor_tasks.core.registry import Entry, Registry, installed
 OBJECTIVES = Registry(
     [
         Entry("objective", "likelihood", "training.objectives.likelihood:LIKELIHOOD"),
+        Entry("objective", "coarse_to_fine", "training.objectives.coarse_to_fine:COARSE_TO_FINE"),
+        Entry("objective", "adversarial", "training.objectives.adversarial:ADVERSARIAL"),
+        Entry("objective", "reward", "training.objectives.reward:REWARD"),
         *installed("objective"),
     ]
 )

@@ -4,27 +4,64 @@ To add one: a module with an object that has the parts of :class:`Objective`, an
 :data:`training.objectives.OBJECTIVES`.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-import peft
 import torch
+from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle
-from training.batches import Batch
+from training.bases import Base
+from training.batches import Batch, Model
 from training.data import TrainingPair
 from training.objectives import OBJECTIVES
+from training.settings import CLOSED
 from training.state import Run
 
 
+@dataclass(frozen=True, slots=True, config=CLOSED)
+class NoSettings:
+    """The settings of an objective that has none."""
+
+
+class Material(NamedTuple):
+    """What a run is made of, as far as an objective may need it beside its batches.
+
+    ``settings`` are the run's ``objective_settings``, ``samples`` those that are trained on, by
+    their ids, and ``longest`` is the most tokens that a row may have, None without a limit.
+    """
+
+    settings: Mapping[str, Any]
+    samples: Mapping[str, Sample]
+    base: Base
+    longest: int | None
+    seed: int
+
+
 class Objective(Protocol):
-    """What training minimizes."""
+    """What training minimizes.
+
+    ``settings`` is the class of its settings, a pydantic dataclass, and ``tokens`` are those that
+    the tokenizer must have. ``stages`` has the epochs of each stage before the last.
+    """
+
+    settings: ClassVar[type] = NoSettings
+    tokens: ClassVar[tuple[str, ...]] = ()
+    stages: tuple[int, ...] = ()
+
+    def bound(self, material: Material) -> Self:  # noqa: ARG002 - for those that need it
+        """Return the objective of a run; the default needs nothing of it.
+
+        Raises:
+            ConfigError: it cannot be used with these samples or settings.
+        """
+        return self
 
     def rows(self, sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
         """Return the pairs of prompt and text that are learned from a sample."""
 
-    def loss(self, model: peft.PeftModel, batch: Batch) -> torch.Tensor:
+    def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the loss of a batch, summed over its target tokens, so that batches add up."""
 
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-import peft
 import torch
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle, prompt
-from training.batches import Batch, target_loss
+from training.batches import Batch, Model, target_loss
 from training.data import TrainingPair
 from training.objectives.base import Objective
 
@@ -21,7 +20,7 @@ class Likelihood(Objective):
         for text in sample.references if own is None else (own,):
             yield TrainingPair(prompt(sample, style), text, sample.id)
 
-    def loss(self, model: peft.PeftModel, batch: Batch) -> torch.Tensor:
+    def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the cross-entropy, summed over the target tokens."""
         return target_loss(model, batch)
 

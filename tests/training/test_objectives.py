@@ -1,0 +1,417 @@
+"""What each objective minimizes, against slow and obvious computations on tiny random models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import AttributeValue, Contrast, Sample, Split, SplitPair
+from spor_tasks.corpora.logicnlg.linearize import in_variant
+from spor_tasks.evaluation.hf import SporHF
+from spor_tasks.harness import checkpoints
+from spor_tasks.prompts.styles import prompt
+from tests.training.losses import gradients, plain_loss, without_dropout
+from training import lora
+from training.adapters import add_tokens, prepare
+from training.bases import Base, load_base
+from training.batches import Batch, Model, load_batch, load_batches, target_losses
+from training.config import ModelConfig, OptimizationConfig, TrainingConfig
+from training.encoding import Row, encode, plan_stages
+from training.lora import TrainingResult, train
+from training.objectives import adversarial
+from training.objectives.adversarial import ADVERSARIAL, opposed
+from training.objectives.base import Material
+from training.objectives.coarse_to_fine import COARSE_TO_FINE
+from training.objectives.corruption import corrupted
+from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.reward import REWARD, find_reward
+from training.objectives.writing import Writer, Written
+from training.state import seeded
+
+ROWS = [["Ann", "12"], ["Bo", "7"], ["Cy", "12"]]
+TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
+TEMPLATES = (
+    "[ENT] has [ENT] .",
+    "only [ENT] has [ENT] .",
+    "[ENT] beats [ENT] .",
+    "most are good .",
+)
+
+
+def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
+    return Sample(
+        id=f"s{number}",
+        corpus="logicnlg",
+        units=(AttributeValue("who", "0"), AttributeValue("n", "1")),
+        references=(TEXTS[number],),
+        context={
+            "name": "table",
+            "title": "t",
+            "target": TEXTS[number],
+            "template": TEMPLATES[number],
+            "table": {"header": ["who", "n"], "rows": ROWS},
+            **context,
+        },
+    )
+
+
+SAMPLES = tuple(map(make, range(4)))
+CONTRAST = Contrast((AttributeValue("n", "1"),), "all have 7 .")
+PAIRED = (*SAMPLES[:2], replace(SAMPLES[2], challenge=CONTRAST), SAMPLES[3])
+
+
+@pytest.fixture
+def loaded(base: Callable[..., Path]) -> Base:
+    return load_base(ModelConfig(str(base("gpt2"))))
+
+
+@pytest.fixture
+def model(loaded: Base) -> Model:
+    return without_dropout(loaded)
+
+
+def material(base: Base, samples: Sequence[Sample], **settings: object) -> Material:
+    return Material(settings, {sample.id: sample for sample in samples}, base, 256, seed=0)
+
+
+def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
+    pairs = [pair for sample in samples for pair in LIKELIHOOD.rows(sample, base.style)]
+    return encode(pairs, base.tokenizer, base.style, None).rows
+
+
+def mean_log(model: Model, base: Base, read: str, text: str) -> torch.Tensor:
+    """Return the mean log probability of a text's tokens and its end, one at a time."""
+    ids = base.tokenizer(read)["input_ids"]
+    found = []
+    for token in [*base.tokenizer(text)["input_ids"], base.tokenizer.eos_token_id]:
+        logits = model(input_ids=torch.tensor([ids])).logits[0, -1]
+        found.append(functional.log_softmax(logits, 0)[token])
+        ids = [*ids, token]
+    return torch.stack(found).mean()
+
+
+# --- Adversarial regularization ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("weight", "margin"), [(0.5, 0.3), (2.0, 4.0)])
+def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
+    model: Model, loaded: Base, weight: float, margin: float
+) -> None:
+    objective = ADVERSARIAL.bound(material(loaded, PAIRED, weight=weight, margin=margin))
+    assert set(objective.against) == {"s0", "s1", "s2"}, "the last one names nothing"
+    rows = rows_of(loaded, PAIRED)
+    expected = torch.zeros(())
+    for sample, row in zip(PAIRED, rows, strict=True):
+        expected += plain_loss(model, row)
+        if (false := opposed(sample, "causal", 0)) is None:
+            continue
+        true = mean_log(model, loaded, prompt(sample, "causal"), sample.target)
+        other = mean_log(model, loaded, false.prompt, false.text)
+        expected += weight * row.targets * max(margin - (true - other), torch.zeros(()))
+    found = objective.loss(model, load_batch(rows, loaded.pad_id, model))
+    assert found.item() == pytest.approx(expected.item(), rel=1e-5)
+    alone = [objective.loss(model, load_batch([row], loaded.pad_id, model)) for row in rows]
+    assert found.item() == pytest.approx(sum(alone).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e6])
+def test_a_text_that_is_unlikely_enough_is_not_pushed_further(
+    model: Model, loaded: Base, monkeypatch: pytest.MonkeyPatch, factor: float
+) -> None:
+    """However unlikely it is: the paper's own term would give any reward for that."""
+    objective = ADVERSARIAL.bound(material(loaded, PAIRED, weight=3.0, margin=0.5))
+    rows = rows_of(loaded, PAIRED)
+    batch = load_batch(rows, loaded.pad_id, model)
+
+    def unlikely(model: Model, given: Batch) -> torch.Tensor:
+        found = target_losses(model, given)
+        return found if given is batch else found + 100 + factor
+
+    monkeypatch.setattr(adversarial, "target_losses", unlikely)
+    found = {}
+    for name, one in (("adversarial", objective), ("likelihood", LIKELIHOOD)):
+        loss = one.loss(model, batch)
+        loss.backward()
+        found[name] = loss.item(), gradients(model)
+    assert found["adversarial"][0] == pytest.approx(found["likelihood"][0], rel=1e-6)
+    for key, gradient in found["likelihood"][1].items():
+        assert torch.allclose(found["adversarial"][1][key], gradient, rtol=1e-5), key
+
+
+def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
+    assert corrupted(SAMPLES[0], 0) in {f"{who} has 7 ." for who in ("Bo", "Cy")}, (
+        "12 can only become 7"
+    )
+    assert corrupted(SAMPLES[3], 0) is None
+    found = {corrupted(SAMPLES[2], seed) for seed in range(20)}
+    assert found == {f"{a} beats {b} ." for a in ("Ann", "Bo") for b in ("Ann", "Cy")}
+    assert corrupted(SAMPLES[2], 3) == corrupted(SAMPLES[2], 3)
+    assert corrupted(Sample("0", "e2e", (), ("Ann",)), 0) is None
+
+
+def test_samples_without_tables_cannot_be_corrupted(loaded: Base) -> None:
+    plain = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))
+    with pytest.raises(ConfigError) as caught:
+        ADVERSARIAL.bound(material(loaded, [plain], weight=1.0, margin=1.0))
+    assert caught.value.remedy
+
+
+# --- Reward --------------------------------------------------------------------------------------
+
+
+def test_a_constant_reward_leaves_the_gradient_of_the_likelihood_alone(
+    model: Model, loaded: Base
+) -> None:
+    settings = {"reward": "constant", "weight": 5.0, "max_tokens": 4}
+    objective = REWARD.bound(material(loaded, SAMPLES, **settings))
+    batch = load_batch(rows_of(loaded, SAMPLES), loaded.pad_id, model)
+    found = {}
+    for name, one in (("reward", objective), ("likelihood", LIKELIHOOD)):
+        one.loss(model, batch).backward()
+        found[name] = gradients(model)
+    assert all(
+        torch.equal(found["reward"][key], found["likelihood"][key]) for key in found["reward"]
+    )
+
+
+def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
+    model: Model, loaded: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [[72, 104, 2], [99, 2], [70, 71]]
+    prompts = [loaded.tokenizer(prompt(s, "causal"))["input_ids"] for s in SAMPLES[:3]]
+    rows = tuple(
+        Row(read + said[:-1], [-100] * (len(read) - 1) + said, sample.id)
+        for read, said, sample in zip(prompts, ids, SAMPLES, strict=False)
+    )
+
+    def write(_: object, __: object, ___: object, *, sampling: bool) -> Written:
+        return Written(("good", "bad", "good") if sampling else ("bad", "good", "good"), rows)
+
+    monkeypatch.setattr(Writer, "write", write)
+    settings = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
+    objective = replace(
+        REWARD.bound(material(loaded, SAMPLES[:3], **settings)),
+        reward=lambda _, texts: [float(text == "good") for text in texts],
+    )
+    batch = load_batch(rows_of(loaded, SAMPLES[:3]), loaded.pad_id, model)
+    found = objective.loss(model, batch).item()
+    gains = (1, -1, 0)
+    policy = sum(gain * plain_loss(model, row) for gain, row in zip(gains, rows, strict=True))
+    assert found == pytest.approx((LIKELIHOOD.loss(model, batch) + 0.7 * policy).item(), rel=1e-5)
+
+
+def test_what_is_written_greedily_is_the_likeliest_token_each_time(
+    model: Model, loaded: Base
+) -> None:
+    written = Writer(loaded, 5).write(model, SAMPLES, sampling=False)
+    for sample, row, text in zip(SAMPLES, written.rows, written.texts, strict=True):
+        ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
+        said: list[int] = []
+        while len(said) < 5 and loaded.tokenizer.eos_token_id not in said:
+            logits = model(input_ids=torch.tensor([ids + said])).logits[0, -1]
+            said.append(int(logits.argmax()))
+        assert row.input_ids == ids + said[:-1]
+        assert row.labels[-len(said) :] == said
+        assert row.sample == sample.id
+        assert text in loaded.tokenizer.decode(said)
+
+
+def test_what_is_sampled_depends_on_the_seed_alone(model: Model, loaded: Base) -> None:
+    def sampled(seed: int) -> Written:
+        with seeded(seed, torch.device("cpu")):
+            return Writer(loaded, 5).write(model, SAMPLES, sampling=True)
+
+    assert sampled(0) == sampled(0) != sampled(1)
+
+
+def test_a_score_is_a_reward_from_0_to_1() -> None:
+    assert find_reward("empty")([SAMPLES[0]] * 2, ["", "text"]) == [0.0, 1.0]
+    for wrong in ("no such score", "corpus_bleu_1"):
+        with pytest.raises(ConfigError) as caught:
+            find_reward(wrong)
+        assert caught.value.remedy
+
+
+# --- Coarse to fine ------------------------------------------------------------------------------
+
+COARSE = tuple(in_variant(sample, "coarse_to_fine") for sample in SAMPLES)
+
+
+def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded: Base) -> None:
+    bound = COARSE_TO_FINE.bound(material(loaded, COARSE, template_epochs=2))
+    pairs = [pair for sample in COARSE for pair in bound.rows(sample, "causal")]
+    assert [(pair.stage, pair.text) for pair in pairs[:2]] == [
+        (0, "[ENT] has [ENT] ."),
+        (1, "[ENT] has [ENT] . [SEP] Ann has 12 ."),
+    ]
+    rows = encode(pairs, loaded.tokenizer, "causal", None).rows
+    settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
+    steps = plan_stages(rows, settings, bound.stages)
+    stages = [{rows[number].stage for batch in step.batches for number in batch} for step in steps]
+    assert stages == [{0}] * 4 + [{1}] * 5
+    assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_samples_without_templates_are_refused(loaded: Base) -> None:
+    with pytest.raises(ConfigError) as caught:
+        COARSE_TO_FINE.bound(material(loaded, SAMPLES, template_epochs=2))
+    assert "c2f" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
+def test_new_tokens_have_embeddings_and_swallow_the_blanks_of_the_published_ones(
+    base: Callable[..., Path], name: str
+) -> None:
+    loaded = load_base(ModelConfig(str(base(name))))
+    before = len(loaded.tokenizer)
+    entity, separator = add_tokens(loaded, COARSE_TO_FINE.tokens)
+    assert loaded.model.get_input_embeddings().num_embeddings >= len(loaded.tokenizer) == before + 2
+    ids = loaded.tokenizer("a [ENT] b [SEP] c", add_special_tokens=False)["input_ids"]
+    plain = loaded.tokenizer(["a", " b", "c"], add_special_tokens=False)["input_ids"]
+    assert ids == [*plain[0], entity, *plain[1], separator, *plain[2]]
+    assert "[SEP]" in loaded.tokenizer.decode(ids, skip_special_tokens=True)
+    assert add_tokens(loaded, COARSE_TO_FINE.tokens) == ()
+
+
+# --- Whole runs ----------------------------------------------------------------------------------
+
+OBJECTIVES: Mapping[str, tuple[str, ...]] = {
+    "likelihood": (),
+    "adversarial": ("objective=adversarial",),
+    "reward": ("objective=reward", "objective_settings={reward: empty, max_tokens: 3}"),
+    "coarse_to_fine": ("objective=coarse_to_fine", "objective_settings={template_epochs: 1}"),
+}
+
+
+@pytest.fixture
+def learn(configure: Callable[..., TrainingConfig]) -> Callable[..., TrainingResult]:
+    def run(
+        objective: str, *overrides: str, to: str = "adapter", name: str = "gpt2"
+    ) -> TrainingResult:
+        samples = COARSE if objective == "coarse_to_fine" else SAMPLES
+        part = "c2f" if objective == "coarse_to_fine" else None
+        split = Split("train", samples)
+        pair = SplitPair(
+            "logicnlg", "logicnlg", "published", (split,), Split("test", samples), part
+        )
+        settings = (
+            *("data.aspect=logicnlg", "data.corpus=logicnlg", "data.arm=train"),
+            *("optimization.batch_size=2", "optimization.learning_rate=1e-2"),
+            *OBJECTIVES[objective],
+        )
+        return train(configure(*settings, *overrides, name=name, to=to), pair, progress=False)
+
+    return run
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    learn: Callable[..., TrainingResult],
+    objective: str,
+    method: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = (f"method={method}", "optimization.save_steps=1", "optimization.epochs=2")
+    whole = learn(objective, *settings, to="whole").adapter
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    steps = 0
+
+    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            interrupt()
+        return load_batches(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "load_batches", at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            learn(objective, *settings, to="cut")
+    cut = learn(objective, *settings, to="cut").adapter
+    assert read_manifest(cut)["resumed_from"] == 2
+    (weights,) = whole.glob("*.safetensors")
+    assert (cut / weights.name).read_bytes() == weights.read_bytes()
+
+
+def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learned(
+    learn: Callable[..., TrainingResult], base: Callable[..., Path]
+) -> None:
+    result = learn("coarse_to_fine", "method=full", "optimization.epochs=3")
+    assert len(result.losses) == 2 + 6
+    manifest = read_manifest(result.adapter)
+    assert (manifest["kind"], len(manifest["losses"])) == ("checkpoint", 4)
+    model, info = AutoModelForCausalLM.from_pretrained(result.adapter, output_loading_info=True)
+    assert not info["missing_keys"]
+    tokenizer = AutoTokenizer.from_pretrained(result.adapter)
+    assert {"[ENT]", "[SEP]"} <= tokenizer.get_vocab().keys()
+    assert model.config.vocab_size == len(tokenizer)
+    arguments = {"pretrained": str(result.adapter)}
+    assert checkpoints.find_adapter(arguments) == manifest
+    assert checkpoints.find_adapter({"pretrained": str(base("gpt2"))}) is None
+    card = (result.adapter / "README.md").read_text()
+    assert "peft" not in card.lower()
+    (result.adapter / "model.safetensors").write_bytes(b"other")
+    with pytest.raises(ConfigError, match="weights"):
+        checkpoints.find_adapter(arguments)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_an_adapter_brings_the_embeddings_of_new_tokens(
+    learn: Callable[..., TrainingResult],
+    base: Callable[..., Path],
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trained: list[Model] = []
+
+    def remember(*arguments: Any) -> Model:  # noqa: ANN401 - passed on
+        trained.append(prepare(*arguments))
+        return trained[-1]
+
+    monkeypatch.setattr(lora, "prepare", remember)
+    folder = learn("coarse_to_fine", name=name).adapter
+    found = SporHF(
+        str(base(name)), peft=str(folder), tokenizer=str(folder), dtype="float32", device="cpu"
+    )
+    ids = torch.tensor([found.tok_encode("a [ENT] b [SEP] c")])
+    with torch.no_grad():
+        expected = trained[0].eval()(input_ids=ids).logits
+        assert torch.allclose(found.model(input_ids=ids).logits, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("method=full", "model.quantization=nf4"),
+        ("method=full", "model.dtype=bfloat16"),
+        ("objective=reward",),
+        ("objective=reward", "objective_settings={reward: nonsense}"),
+        ("objective=adversarial", "objective_settings={weight: -1}"),
+        ("objective_settings={weight: 1}",),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    learn: Callable[..., TrainingResult], settings: Sequence[str]
+) -> None:
+    with pytest.raises(SporError) as caught:
+        learn("likelihood", *settings)
+    assert caught.value.what
+
+
+def test_settings_of_an_objective_are_written_with_its_defaults(
+    configure: Callable[..., TrainingConfig],
+) -> None:
+    config = configure("objective=adversarial", "objective_settings={margin: 2}")
+    assert config.objective_settings == {"weight": 1.0, "margin": 2.0}
+    assert configure("objective=likelihood").objective_settings == {}

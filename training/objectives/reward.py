@@ -1,0 +1,138 @@
+"""The likelihood of the text, and the expected reward of what the model writes: REINFORCE.
+
+The paper samples each token in turn, lets the model go on from it greedily, and rewards the token
+for the sentence that comes of it. Here a whole sentence is sampled for each prompt, and all of its
+tokens get its reward, less that of the sentence that the model writes greedily:
+
+    −log p(Y) − weight (r(sampled) − r(greedy)) log p(sampled)
+
+A reward is of a whole sentence anyway. So this too has the expected reward's gradient, which the
+greedy sentence, a baseline that does not depend on what is sampled, leaves as it is and makes less
+noisy. It costs two sentences for each prompt; one roll-out for each token would cost as many as
+there are tokens. Several processes draw sentences of their own, so they do not learn exactly what
+one process does.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
+
+import torch
+from pydantic import Field, StrictFloat
+from pydantic.dataclasses import dataclass as settings_dataclass
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.base import Metric, ScoreInfo, metric
+from spor_tasks.metrics.totals import MEAN
+from training.batches import Batch, Model, load_batch, target_loss, target_losses
+from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood
+from training.objectives.writing import Writer
+from training.settings import CLOSED, Count
+
+Reward: TypeAlias = Callable[[Sequence[Sample], Sequence[str]], Sequence[float]]
+"""Returns a number from 0 to 1 for the text about each sample; more is better."""
+
+CONSTANT = "constant"
+"""The reward that is 1 for every text: nothing is learned from it."""
+
+
+@settings_dataclass(frozen=True, slots=True, config=CLOSED)
+class RewardSettings:
+    """``reward`` is a score of a registered metric that is a mean over texts, or ``constant``.
+
+    ``weight`` is that of the reward, the likelihood's being 1, and ``max_tokens`` the most that a
+    sentence may have.
+    """
+
+    reward: str
+    weight: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] = 1.0
+    max_tokens: Count = 30
+
+
+@dataclass(frozen=True)
+class Rewarded(Likelihood):
+    """Cross-entropy, and the reward of sampled sentences less that of greedy ones."""
+
+    settings: ClassVar[type] = RewardSettings
+    weight: float = 0.0
+    reward: Reward | None = None
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+    writer: Writer | None = None
+
+    def bound(self, material: Material) -> Self:
+        """Return the objective with its reward.
+
+        Raises:
+            ConfigError: there is no such score, or it is not a mean over texts.
+        """
+        settings = RewardSettings(**material.settings)
+        return replace(
+            self,
+            weight=settings.weight,
+            reward=find_reward(settings.reward),
+            samples=material.samples,
+            writer=Writer(material.base, settings.max_tokens),
+        )
+
+    def loss(self, model: Model, batch: Batch) -> torch.Tensor:
+        """Return the cross-entropy and the reward's loss, summed over their tokens."""
+        likelihood = target_loss(model, batch)
+        if self.writer is None or self.reward is None:
+            return likelihood
+        samples = [self.samples[name] for name in batch.samples]
+        sampled, greedy = (
+            self.writer.write(model, samples, sampling=sampling) for sampling in (True, False)
+        )
+        gains = [
+            reward - baseline
+            for reward, baseline in zip(
+                self.reward(samples, sampled.texts), self.reward(samples, greedy.texts), strict=True
+            )
+        ]
+        rows = [row for row, gain in zip(sampled.rows, gains, strict=True) if gain]
+        if not rows:
+            return likelihood
+        chosen = load_batch(rows, self.writer.pad_id, model)
+        surprises = target_losses(model, chosen).split(chosen.sizes)
+        policy = [
+            gain * surprise.sum()
+            for gain, surprise in zip(filter(None, gains), surprises, strict=True)
+        ]
+        return likelihood + self.weight * torch.stack(policy).sum()
+
+
+def find_reward(name: str) -> Reward:
+    """Return the reward of this name.
+
+    Raises:
+        ConfigError: it is neither ``constant`` nor a score that is a mean over texts.
+    """
+    if name == CONSTANT:
+        return lambda samples, _: [1.0] * len(samples)
+    for each in map(metric, registry().names("metric")):
+        infos = {info.name: info for info in each.scores}
+        if name in infos and each.answers == "texts" and infos[name].totals is MEAN:
+            return partial(_scored, each, infos[name])
+    raise ConfigError(
+        f"{name!r} is not a reward",
+        where="objective_settings",
+        remedy=f"Set reward to {CONSTANT}, or to a score that is a mean over texts, such as truth.",
+    )
+
+
+def _scored(
+    owner: Metric[Any], info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
+) -> list[float]:
+    """Return the scores from 0 to 1; 0 for a text without a verdict."""
+    found = owner.measure(samples, [(text,) for text in texts])
+    values = (owner.values(evidence).get(info.name) for evidence in found)
+    span = info.high - info.low
+    good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
+    return good if info.higher_is_better else [1 - share for share in good]
+
+
+REWARD = Rewarded()
