@@ -125,7 +125,7 @@ def test_only_models_import_torch() -> None:
     }
     assert users == {
         "spor_tasks.metrics.classifier",
-        "spor_tasks.metrics.entailment",
+        "spor_tasks.evaluation.coarse_to_fine",
         "spor_tasks.evaluation.hf",
         "spor_tasks.evaluation.quantization",
         "spor_tasks.harness.tokens",

@@ -34,7 +34,7 @@ from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
 from training.config import DataConfig, LoraConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import make_pairs
-from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_steps
+from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_stages
 from training.lora import fit
 from training.memory import forget_peak, peak_memory
 from training.objectives.likelihood import LIKELIHOOD
@@ -132,7 +132,7 @@ def _epoch(
     team, settings = processes.join(), config.optimization
     base = load_base(config.model)
     rows, held_out = _rows(base, arm, pairs)
-    steps = plan_steps(rows.lengths, settings)
+    steps = plan_stages(rows.rows, settings)
     with seeded(settings.seed, team.device):
         run = Run(prepare(base, config, team.device), settings)
         if threads is None:
