@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 from spor_tasks import __version__
 from spor_tasks.core.sample import Contrast, Sample, contrast_of
 from spor_tasks.metrics.base import ScoreInfo
-from spor_tasks.metrics.likelihood import RATIO, Likelihood, LikelihoodMetric
+from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.logic import LOGIC, logic_of
-from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.totals import RATIO, Value
 
 _Pair: TypeAlias = tuple[Likelihood, Likelihood]
 

@@ -42,19 +42,6 @@ class LikelihoodMetric:
     challenge: ClassVar[type | None] = None
 
 
-class _Ratio(Totals):
-    """A sum over a sum; a value is the two numbers that an output adds."""
-
-    def statistics(self, values: Sequence[Value]) -> Numbers:
-        rows = [(math.nan, math.nan) if value is None else value for value in values]
-        return np.array(rows, float).reshape(len(values), 2)
-
-    def score(self, totals: Numbers) -> Numbers:
-        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
-            found: Numbers = totals[..., 0] / totals[..., 1]
-        return found
-
-
 class _GroupPerplexity(Totals):
     """The exponential of the mean over groups of their mean loss by token.
 
@@ -79,5 +66,4 @@ class _GroupPerplexity(Totals):
         return found
 
 
-RATIO = _Ratio()
 GROUP_PERPLEXITY = _GroupPerplexity()

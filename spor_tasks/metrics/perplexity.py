@@ -15,11 +15,10 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.likelihood import (
     GROUP_PERPLEXITY,
-    RATIO,
     Likelihood,
     LikelihoodMetric,
 )
-from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.totals import RATIO, Value
 
 _DIGITS = 12  # of a table's number, in hexadecimal: few enough for a float
 

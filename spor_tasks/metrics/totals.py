@@ -112,6 +112,19 @@ class _Mean(Totals):
         return np.array([1 / count, -total / count**2])
 
 
+class _Ratio(Totals):
+    """A sum over a sum; a value is the two numbers that an output adds."""
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        rows = [(math.nan, math.nan) if value is None else value for value in values]
+        return np.array(rows, float).reshape(len(values), 2)
+
+    def score(self, totals: Numbers) -> Numbers:
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
+            found: Numbers = totals[..., 0] / totals[..., 1]
+        return found
+
+
 class _GroupMeans(Totals):
     """The mean over groups of the mean of each; a value is its group's number and a number.
 
@@ -173,4 +186,5 @@ def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
 
 
 MEAN = _Mean()
+RATIO = _Ratio()
 GROUP_MEANS = _GroupMeans()

@@ -19,7 +19,7 @@ from spor_tasks.corpora.logicnlg_mini.worlds import NAME
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
 from spor_tasks.metrics.programs.execute import Variant, verdict
 from spor_tasks.metrics.programs.outcome import Failure
-from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.totals import RATIO, Value
 
 
 class Meaning(NamedTuple):
@@ -39,7 +39,10 @@ class _Truth(SimpleMetric[Meaning | None]):
     scores = (
         ScoreInfo("truth", "true"),
         ScoreInfo("truth_readable", "readable"),
-        *(ScoreInfo(f"truth_{logic}", f"true, {logic}", of_some=True) for logic in LOGICS),
+        *(
+            ScoreInfo(f"truth_{logic}", f"true, {logic}", totals=RATIO, of_some=True)
+            for logic in LOGICS
+        ),
     )
 
     @property
@@ -64,7 +67,7 @@ class _Truth(SimpleMetric[Meaning | None]):
         if evidence is None:
             return {"truth": 0.0, "truth_readable": 0.0}
         true = 100.0 * evidence.true
-        return {"truth": true, "truth_readable": 100.0, f"truth_{evidence.logic}": true}
+        return {"truth": true, "truth_readable": 100.0, f"truth_{evidence.logic}": (true, 1)}
 
     def describe(self, _: Sample, __: object, evidence: Meaning | None) -> dict[str, object]:
         """Return the values and the program."""

@@ -14,9 +14,10 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Contrast, Sample
 from spor_tasks.metrics.adversarial import ADVERSARIAL
 from spor_tasks.metrics.base import Tally, score_info
-from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, RATIO, Likelihood
+from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, Likelihood
 from spor_tasks.metrics.logic import kinds_of
 from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.metrics.totals import RATIO
 
 UNITS = (AttributeValue("city", "0"),)
 

@@ -87,7 +87,7 @@ def test_what_is_found_is_the_kind_of_logic_the_program_and_its_verdict() -> Non
     assert described == {
         "truth": 0.0,
         "truth_readable": 100.0,
-        "truth_count": 0.0,
+        "truth_count": (0.0, 1),
         "program": expected.program,
     }
     assert TRUTH.describe(sample(), ("",), None)["program"] is None

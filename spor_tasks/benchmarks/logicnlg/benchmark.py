@@ -63,7 +63,7 @@ _TABLES: Mapping[str, tuple[str | None, ...]] = {
     "template first": ("c2f", "c2f_adversarial"),
 }
 _IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
-_BY_KIND = {"adv_acc_": "Adv-Acc", "sp_": "SP-Acc"}
+_BY_KIND = {"adv_acc_": "Adv-Acc", "sp_": "SP-Acc", "truth_": "truth"}
 
 
 def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:

@@ -24,6 +24,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.corpora.logicnlg import reader, tabfact
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.corpora.logicnlg_mini.grammar import LOGICS
 from spor_tasks.corpora.sources import LOGICNLG
 from spor_tasks.metrics.logic import LOGIC
 from spor_tasks.metrics.programs.ranking import KINDS, PLAIN
@@ -77,6 +78,7 @@ _BLIND_PAIRS: dict[str, Any] = {
 }
 
 _TRUTH = ("truth", "truth_readable")
+_TRUTH_BY_KIND = tuple(f"truth_{kind}" for kind in LOGICS)
 """Scores of the embedded corpus alone, whose sentences can be checked."""
 
 _PARTS: dict[str | None, tuple[dict[str, Any], str | None]] = {
@@ -133,7 +135,8 @@ def find(name: SetName) -> SetSpec:
 def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
     other = None if name.protocol == "published" else name.protocol
     corpus = TITLE if name.corpus == BENCHMARK else name.corpus
-    more = _TRUTH if name.corpus == MINI and "bleu_3" in judging["scores"] else ()
+    can_check = name.corpus == MINI and "bleu_3" in judging["scores"]
+    more, kinds = (_TRUTH, _TRUTH_BY_KIND) if can_check else ((), ())
     trained = "c2f" if (name.part or "").startswith("c2f") else None
     prompts = name.protocol if name.protocol in {"spaced", "full_table", "tabfact"} else "published"
     return SetSpec(
@@ -145,8 +148,9 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
         arms=("tabfact",) if name.protocol == "tabfact" else ("train",),
         **judging
         | {
-            "scores": (*judging["scores"], *more),
+            "scores": (*judging["scores"], *more, *kinds),
             "reported": (*judging["reported"], *more),
+            "breakdown": (*judging.get("breakdown", ()), *kinds),
         },
         trained_on=SetName(BENCHMARK, name.corpus, prompts, trained),
         is_default=other is None,
