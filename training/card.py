@@ -24,8 +24,7 @@ _TEXT = """\
 
 # {model}, tuned on {arm} of {title}
 
-{kind}. It writes a text that tells given data units, triples or pairs of \
-attribute and value. It was made to measure compositional generalization with [{title}]({source}), \
+{kind}. It writes a text about given data. It was made to be evaluated with [{title}]({source}), \
 not for other use. The licences of its base and its data also apply to it.
 
 ## Training
@@ -91,7 +90,7 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
             benchmark.name,
             *(["lora"] if method == "lora" else []),
             "data-to-text",
-            "compositional-generalization",
+            *(["compositional-generalization"] if benchmark.name not in benchmark.groups else []),
         ],
     }
     scores = [
