@@ -47,9 +47,11 @@ def first_tokens(text: str, most: int) -> str:
     Raises:
         ConfigError: the text may be longer, and a package is not installed.
     """
-    if len(text.encode()) <= most or _at_most(text) <= most:
+    # A lone surrogate, which UTF-8 does not have, counts as one other character.
+    counted = text.encode("utf-8", "replace").decode()
+    if len(counted.encode()) <= most or _at_most(counted) <= most:
         return text
-    encoding = tokenizer().encode(text)
+    encoding = tokenizer().encode(counted)
     return text if len(encoding) <= most else text[: encoding.offsets[most][0]]
 
 

@@ -45,3 +45,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
         gpt2.tokenizer.__wrapped__()
     assert name in caught.value.what
     assert "pip install" in str(caught.value.remedy)
+
+
+def test_a_lone_surrogate_counts_as_a_character() -> None:
+    assert gpt2.first_tokens("a \ud800 b", 800) == "a \ud800 b"
+    assert gpt2.first_tokens("\ud800 " * 900, 800).startswith("\ud800 \ud800")
