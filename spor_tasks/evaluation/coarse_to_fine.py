@@ -11,8 +11,9 @@ import torch
 from transformers import LogitsProcessor, PreTrainedTokenizerBase
 
 from spor_tasks.core.visible import visible
+from spor_tasks.text.filters import SEPARATOR
 
-_ENTITY, _SEPARATOR = "[ENT]", "[SEP]"
+_ENTITY = "[ENT]"
 _log = logging.getLogger(__name__)
 
 
@@ -44,8 +45,8 @@ def template_first(tokenizer: PreTrainedTokenizerBase, prompt_length: int) -> li
     logged once.
     """
     known = tokenizer.get_vocab()
-    if _ENTITY in known and _SEPARATOR in known:
-        return [TemplateFirst(known[_ENTITY], known[_SEPARATOR], prompt_length)]
+    if _ENTITY in known and SEPARATOR in known:
+        return [TemplateFirst(known[_ENTITY], known[SEPARATOR], prompt_length)]
     _say_unknown(tokenizer.name_or_path)
     return []
 
@@ -56,5 +57,5 @@ def _say_unknown(name: str) -> None:
         "%s does not have %s and %s as single tokens, so nothing keeps templates in form",
         visible(name),
         _ENTITY,
-        _SEPARATOR,
+        SEPARATOR,
     )
