@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, TypeAlias, TypeVar, overload
 
 from spor_tasks.core.errors import CorpusError
 
@@ -70,6 +70,7 @@ class Contrast:
 
 
 Challenge: TypeAlias = Orders | Hidden | Contrast
+_Kind = TypeVar("_Kind", Orders, Hidden, Contrast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +118,7 @@ def orders_of(sample: Sample) -> Orders:
     Raises:
         CorpusError: the sample has none.
     """
-    if not isinstance(sample.challenge, Orders):
-        raise CorpusError("has no input orders", where=f"sample {sample.id}")
-    return sample.challenge
+    return _challenge(sample, Orders, "has no input orders")
 
 
 def hidden_of(sample: Sample) -> Hidden:
@@ -128,9 +127,7 @@ def hidden_of(sample: Sample) -> Hidden:
     Raises:
         CorpusError: the sample hides nothing.
     """
-    if not isinstance(sample.challenge, Hidden):
-        raise CorpusError("hides nothing", where=f"sample {sample.id}")
-    return sample.challenge
+    return _challenge(sample, Hidden, "hides nothing")
 
 
 def contrast_of(sample: Sample) -> Contrast:
@@ -139,8 +136,12 @@ def contrast_of(sample: Sample) -> Contrast:
     Raises:
         CorpusError: the sample has none.
     """
-    if not isinstance(sample.challenge, Contrast):
-        raise CorpusError("has no false text", where=f"sample {sample.id}")
+    return _challenge(sample, Contrast, "has no false text")
+
+
+def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:
+    if not isinstance(sample.challenge, kind):
+        raise CorpusError(lacking, where=f"sample {sample.id}")
     return sample.challenge
 
 
