@@ -25,7 +25,7 @@ def pytest_runtest_makereport(
     report = yield
     fixtures = getattr(item, "fixturenames", ())
     on_real_data = (
-        bool({"data_dir", "logicnlg_dir"} & {*fixtures})
+        bool({"data_dir", "logicnlg_dir", "totto_dir"} & {*fixtures})
         or item.get_closest_marker("real_data") is not None
     )
     if report.skipped and on_real_data and os.environ.get(REQUIRE_DATA):
@@ -53,6 +53,12 @@ def logicnlg_dir() -> Path:
     """LogicNLG's repository; its tables are in the folder that TABFACT_DATA_DIR names."""
     _folder_in("TABFACT_DATA_DIR", "no tables of LogicNLG here")
     return _folder_in("LOGICNLG_DATA_DIR", "no LogicNLG here")
+
+
+@pytest.fixture(scope="session")
+def totto_dir() -> Path:
+    """Real examples of ToTTo: 25 and 5 of the development set, 3 of the training set."""
+    return _folder_in("TOTTO_DATA_DIR", "no ToTTo here")
 
 
 @pytest.fixture(scope="session")

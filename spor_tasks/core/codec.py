@@ -94,8 +94,10 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
     Raises:
         LookupError, TypeError, ValueError: as :func:`sample_of`.
     """
-    other = doc.get("context")
-    if other and "table" in json.loads(other):
+    other = json.loads(doc.get("context") or "{}")
+    if isinstance(source := other.get("source"), str) and source:
+        return source
+    if "table" in other:
         return str(doc["name"])
     return frozenset(map(tuple, json.loads(doc["units"])))
 

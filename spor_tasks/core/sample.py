@@ -91,7 +91,12 @@ class Sample:
 
     @property
     def cluster(self) -> Hashable:
-        """What it shares with samples that are not independent of it: its units, or its table."""
+        """What it shares with samples that are not independent of it.
+
+        This is the page that its data is from (``source``), its table, or its units.
+        """
+        if source := self.about("source"):
+            return source
         return self.about("name") if "table" in self.context else frozenset(self.units)
 
     @property

@@ -1,0 +1,1 @@
+"""ToTTo: one sentence about the highlighted cells of a table."""
