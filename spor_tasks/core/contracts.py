@@ -52,7 +52,8 @@ class SetSpec:
     sample. ``trained_on`` are the sets whose arms these are, under one name for all that
     share them. Each sample has ``outputs`` prompts, and so many outputs. ``is_default`` tells
     whether the name of a task leaves out the protocol, and ``is_fixed`` whether the sets are the
-    same for everyone, not built with a seed of one's own. ``template`` is the file that the task
+    same for everyone, not built with a seed of one's own. ``is_pinned`` tells whether the task has
+    the digest of the test set, which needs a source that can be verified. ``template`` is the file that the task
     includes, ``decodings`` are the other ways to decode that have tasks, and ``in_context`` tells
     whether each arm has a task with demonstrations. ``version`` is that of the tasks.
     """
@@ -70,6 +71,7 @@ class SetSpec:
     outputs: int = 1
     is_default: bool = True
     is_fixed: bool = True
+    is_pinned: bool = True
     breakdown: tuple[str, ...] = ()
     template: str = "_base"
     decodings: tuple[str, ...] = (BEAM5,)

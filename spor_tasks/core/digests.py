@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Deferred, Sample
+from spor_tasks.core.sample import Sample
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -13,8 +13,8 @@ def digest(samples: Iterable[Sample]) -> str:
 
     For a split read from a published file this is the SHA-256 of the file.
     """
-    if isinstance(samples, Deferred):
-        return samples.sha256
+    if known := getattr(samples, "sha256", None):  # of a sequence that is read later
+        return str(known)
     sha = hashlib.sha256()
     for sample in samples:
         sha.update(encode_row(to_row(sample)))

@@ -23,11 +23,13 @@ from transformers import PreTrainedTokenizerBase, StoppingCriteria
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.coarse_to_fine import template_first
 from spor_tasks.harness import checkpoints
+from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import is_complete
 
 _log = logging.getLogger(__name__)
 
 _FILTERS = "spor_filters"  # the key in a request's settings, which lm-eval passes through
+_CUT = "cut_before"
 
 
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
@@ -98,7 +100,8 @@ class SporHF(HFLM):  # type: ignore[misc]
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        outputs: list[str] = super().generate_until(list(map(_stopping, requests)), disable_tqdm)
+        asked = [_stopping(self._shortened(request)) for request in requests]
+        outputs: list[str] = super().generate_until(asked, disable_tqdm)
         return outputs
 
     spor_beam_search = generate_until  # what our tasks call for beams
@@ -126,17 +129,37 @@ class SporHF(HFLM):  # type: ignore[misc]
         counts: Counter[str] = Counter()
         for request in different:
             prompt, kwargs = request.args
-            counts[request.task_name] += len(self.tok_encode(prompt)) > self._room(kwargs)
+            counts[request.task_name] += self._length(prompt) > self._room(kwargs)
         total: Counter[str] = Counter()
         for share in gather_object([counts]):  # only the first process writes
             total.update(share)
         self._prompts_cut.update(total)
         if cut := counts.total():
             _log.warning(
-                "%d of %d prompts are longer than the model takes and lose their beginning",
+                "%d of %d prompts are longer than the model takes and lose %s",
                 cut,
                 len(different),
+                "the end of their table"
+                if all(_CUT in request.args[1] for request in different)
+                else "their beginning",
             )
+
+    def _shortened(self, request: Instance) -> Instance:
+        """Return a request whose prompt fits, if its task says what may be left out."""
+        prompt, settings = request.args
+        if _CUT not in settings:
+            return request
+        room = self._room(settings)
+        rest = {key: value for key, value in settings.items() if key != _CUT}
+        shortened = copy.copy(request)
+        shortened.arguments = (
+            without_end_of_table(prompt, settings[_CUT], room, self._length, self.tokenizer),
+            rest,
+        )
+        return shortened
+
+    def _length(self, prompt: str) -> int:
+        return len(self.tok_encode(prompt))
 
     def _room(self, generation_kwargs: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""

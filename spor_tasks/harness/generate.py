@@ -31,22 +31,24 @@ def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
     for spec in specs:
         name_of_set = spec.name.protocol if _has_no_aspects(sets) else spec.name.aspect
         folder = f"{spec.benchmark}/{spec.name.corpus}/{name_of_set}"
-        for name, text in task_texts(spec, sets.load(spec.name)):
+        pair = sets.load(spec.name) if spec.is_pinned else None
+        for name, text in task_texts(spec, pair):
             yield f"{folder}/{name}", text
 
 
 def task_texts(
-    spec: SetSpec, pair: SplitPair, *, templates: str = "../..", **more: object
+    spec: SetSpec, pair: SplitPair | None, *, templates: str = "../..", **more: object
 ) -> Iterator[tuple[str, str]]:
     """Yield file names and contents of the tasks over one set.
 
     ``templates`` is the way from them to what they include, and ``more`` goes into their metadata.
+    Without sets, nothing says which test set it must be.
     """
-    sha256 = digest(pair.test.samples)
+    pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
     variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
     variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
     for variant in variants:
-        task = _task(spec, variant, templates, {**more, "test_sha256": sha256})
+        task = _task(spec, variant, templates, {**more, **pinned})
         yield f"{task['task']}.yaml", dump(task)
 
 

@@ -29,6 +29,8 @@ class SubmissionTask(SporTask):
         ConfigError: the file exists, or there are several processes, each with a part of the set.
     """
 
+    suffix = ".json"
+
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests, if the file can be written."""
         if kwargs.get("world_size", 1) > 1:
@@ -47,17 +49,18 @@ class SubmissionTask(SporTask):
 
     @property
     def _file(self) -> Path:
-        return Path(str(self.config.metadata.get("submission", f"{self.config.task}.json")))
+        name = f"{self.config.task}{self.suffix}"
+        return Path(str(self.config.metadata.get("submission", name)))
 
     def apply_filters(self) -> list[Instance]:
         """Filter the outputs, and write the file."""
         instances = super().apply_filters()
-        found: dict[str, list[str]] = {}
         asked = self._asked()
-        for requests in asked.values():
-            found.setdefault(requests[0].doc["name"], []).append(self._answer(requests))
+        answers = [
+            (str(requests[0].doc["name"]), self._answer(requests)) for requests in asked.values()
+        ]
         with writing(self._file), atomic_write(self._file) as file:
-            file.write(json.dumps(found, indent=2).encode())
+            file.write(self.written(answers).encode())
         _log.warning(
             "%s: wrote the answers for %d of %d samples to %s",
             *(self.config.task, len(asked), len(self._plan.pair.test.samples)),
@@ -67,6 +70,23 @@ class SubmissionTask(SporTask):
 
     def _answer(self, requests: Sequence[Instance]) -> str:
         return host.kept(requests[0], self._filters[0].name)
+
+    def written(self, answers: Sequence[tuple[str, str]]) -> str:
+        """Return the text of the file, of the name and the answer of each sample in order."""
+        found: dict[str, list[str]] = {}
+        for name, answer in answers:
+            found.setdefault(name, []).append(answer)
+        return json.dumps(found, indent=2)
+
+
+class LinesTask(SubmissionTask):
+    """A test set without references: the file, ``TASK.txt``, has one sentence a line."""
+
+    suffix = ".txt"
+
+    def written(self, answers: Sequence[tuple[str, str]]) -> str:
+        """Return a line for each answer, in the order of the test set."""
+        return "".join(f"{' '.join(answer.split())}\n" for _, answer in answers)
 
 
 class AdversarialSubmissionTask(SubmissionTask, AdversarialTask):

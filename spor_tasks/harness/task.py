@@ -15,7 +15,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Split, without_first_reference
 from spor_tasks.harness import adapt, asked, backends, checkpoints, filters, host
-from spor_tasks.harness.plan import is_on, resolve, split_digest
+from spor_tasks.harness.plan import arm_digest, is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
 # The keys of an adapter's manifest that go into the result.
@@ -93,7 +93,7 @@ class SporTask(host.HostTask):
             "prompt_style": self._style,
             "held_out_reference": self._holds_out,
             "fewshot_arm": arm,
-            "arms": {arm.name: split_digest(arm) for arm in plan.pair.arms},
+            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
             "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
         }
         self._scores = plan.spec.scores
@@ -105,7 +105,11 @@ class SporTask(host.HostTask):
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
-                "metadata": {**metadata, "spor": facts},
+                "metadata": {
+                    **metadata,
+                    "test_sha256": split_digest(plan.pair.test),
+                    "spor": facts,
+                },
                 "metric_list": metrics,
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
                 "fewshot_split": arm,

@@ -257,9 +257,31 @@ def test_prompts_longer_than_the_model_takes_are_counted(
     assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
     assert [
         record.args for record in caplog.records if record.name == "spor_tasks.evaluation.hf"
-    ] == [(2, 5)]
+    ] == [(2, 5, "their beginning")]
     model.generate_until(long[2:], disable_tqdm=True)
     assert model.get_model_info()["prompts_cut"] == {"long": 0, "fitting": 0}
+
+
+def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
+    checkpoint: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = load(checkpoint("llama"), max_length=40)
+    seen: list[str] = []
+    encode = model.tok_batch_encode
+    monkeypatch.setattr(
+        model, "tok_batch_encode", lambda texts, **more: seen.extend(texts) or encode(texts, **more)
+    )
+    settings = {"max_gen_toks": 16, "cut_before": ["!"]}
+    prompts = ("a" * 30 + "! Text:", "b! Text:")
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
+        model.generate_until(
+            [host.request({}, each, settings, i, "long") for i, each in enumerate(prompts)],
+            disable_tqdm=True,
+        )
+    assert sorted(seen) == ["a" * 16 + "! Text:", "b! Text:"]
+    assert caplog.records[0].args == (1, 2, "the end of their table")
 
 
 def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(

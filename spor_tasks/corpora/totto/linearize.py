@@ -25,7 +25,9 @@ def variant_of(sample: Sample) -> Variant:
 
 
 def in_variant(sample: Sample, variant: Variant) -> Sample:
-    """Return the sample with another input."""
+    """Return the sample with this input."""
+    if variant == variant_of(sample):
+        return sample
     return replace(sample, context={**sample.context, "prompt": variant})
 
 

@@ -1,0 +1,34 @@
+"""Prompts that are longer than a model takes: the end of the table is left out, not the question."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def without_end_of_table(
+    prompt: str,
+    before: Sequence[str],
+    most: int,
+    count: Callable[[str], int],
+    tokenizer: Callable[..., Any],
+) -> str:
+    """Return a prompt of at most ``most`` tokens, shortened just before a text.
+
+    The text is the first one of ``before`` that the prompt has, where it stands last. ``count``
+    counts the tokens of a prompt as the model sees it, and ``tokenizer`` is one of transformers. A
+    prompt that fits is returned as it is. So is one without such a text, or if leaving out all that
+    stands before it is not enough, or if the tokenizer does not say where its tokens are.
+    """
+    marker = next((text for text in before if text in prompt), None)
+    excess = count(prompt) - most
+    if excess <= 0 or marker is None or not getattr(tokenizer, "is_fast", False):
+        return prompt
+    start = prompt.rindex(marker)
+    kept, rest = prompt[:start], prompt[start:]
+    while excess > 0:  # the tokens at the cut may be others than before it
+        found = tokenizer(kept, add_special_tokens=False, return_offsets_mapping=True)
+        ends = [end for _, end in found["offset_mapping"]]
+        if excess >= len(ends):
+            return prompt
+        kept = kept[: ends[-excess - 1]]
+        excess = count(kept + rest) - most
+    return kept + rest
