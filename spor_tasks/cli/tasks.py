@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, positive
-from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def _describe(file: "TaskFile") -> str:
     metadata = file.content["metadata"]
     names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
     shown = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
-    decoding = "5 beams" if file.decoding == BEAM5 else None
+    decoding = file.decoding and f"{file.decoding.removeprefix('beam')} beams"
     return ", ".join(filter(None, dict.fromkeys([*names, shown, decoding])))
 
 

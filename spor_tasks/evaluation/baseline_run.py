@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Hidden
@@ -91,13 +90,16 @@ _REMEDIES = {
 }
 
 
+_SUBMITTED = ("challenge", "test")
+
+
 def suits(baseline: Baseline, file: TaskFile) -> bool:
     """Return whether a task has what the baseline uses.
 
     Tasks with beams suit no baseline, nor do those that ask for likelihoods, or for a submission.
     """
     metadata = file.content["metadata"]
-    if file.decoding == BEAM5 or asks_likelihoods(metadata) or metadata["protocol"] == "challenge":
+    if file.decoding or asks_likelihoods(metadata) or metadata["protocol"] in _SUBMITTED:
         return False
     match baseline.looks_at:
         case "demonstrations":

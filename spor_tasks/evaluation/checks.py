@@ -9,7 +9,6 @@ from typing import Any
 from huggingface_hub import constants
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
-from spor_tasks.core.contracts import BEAM5
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import find_folder
 from spor_tasks.evaluation.command import LIST, mapping
@@ -82,7 +81,7 @@ def _check_shots(settings: Mapping[str, Any], names: Sequence[str]) -> None:
 def _check_beams(settings: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse beam search with a model other than ours before it is loaded, as the task would."""
     asked = mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
-    searching = [task.name for task in task_files.expand(names) if asked or task.decoding == BEAM5]
+    searching = [task.name for task in task_files.expand(names) if asked or task.decoding]
     model = str(settings.get("model", EvaluatorConfig().model))
     if searching and model not in BEAM_MODELS:
         raise ConfigError(

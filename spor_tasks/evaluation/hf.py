@@ -8,7 +8,7 @@ only new tokens, also for a decoder of an encoder-decoder.
 import copy
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.coarse_to_fine import template_first
+from spor_tasks.evaluation.sampling import Seeded, SeededSampling
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import is_complete
@@ -30,6 +31,8 @@ _log = logging.getLogger(__name__)
 
 _FILTERS = "spor_filters"  # the key in a request's settings, which lm-eval passes through
 _CUT = "cut_before"
+_SEED = "sampling_seed"
+_DRAWING = ("temperature", "top_k", "top_p")
 
 
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
@@ -84,6 +87,7 @@ class SporHF(HFLM):  # type: ignore[misc]
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
         self._prompts_cut: dict[str, int] = {}
+        self._seeds: Sequence[int] = ()  # of the rows of a batch
         if hasattr(self, "accelerator") and self.device.type == "cpu":
             # lm-eval shares documents only among GPUs; here every process would evaluate all.
             self._rank = self.accelerator.process_index
@@ -100,7 +104,7 @@ class SporHF(HFLM):  # type: ignore[misc]
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        asked = [_stopping(self._shortened(request)) for request in requests]
+        asked = [_seeded(_stopping(self._shortened(request))) for request in requests]
         outputs: list[str] = super().generate_until(asked, disable_tqdm)
         return outputs
 
@@ -177,6 +181,7 @@ class SporHF(HFLM):  # type: ignore[misc]
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
+        self._seeds = [text.seed for text in strings if isinstance(text, Seeded)]
         ids, mask = super().tok_batch_encode(strings, **kwargs)
         if self.backend == "seq2seq":
             # It is padded on the left so far: a stable sort by the mask moves the padding.
@@ -206,6 +211,10 @@ class SporHF(HFLM):  # type: ignore[misc]
         processors = []
         if generation_kwargs.pop("coarse_to_fine", False):
             processors = template_first(self.tokenizer, prompt_length)
+        if generation_kwargs.pop(_SEED, None) is not None:
+            how = {key: generation_kwargs.pop(key) for key in _DRAWING if key in generation_kwargs}
+            processors.append(SeededSampling(self._seeds, prompt_length, **how))
+            generation_kwargs["do_sample"] = False
         criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         with torch.autocast(
             self.device.type,
@@ -237,6 +246,17 @@ def _stopping(request: Instance) -> Instance:
     stopping = copy.copy(request)
     stopping.arguments = prompt, {**settings, _FILTERS: names}
     return stopping
+
+
+def _seeded(request: Instance) -> Instance:
+    """Return a request whose prompt has a seed of its own, if its task gives one for sampling."""
+    prompt, settings = request.args
+    if _SEED not in settings:
+        return request
+    seeded = copy.copy(request)
+    of = (settings[_SEED], (request.doc or {}).get("id"), request.idx)
+    seeded.arguments = Seeded.of(prompt, *of), settings
+    return seeded
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

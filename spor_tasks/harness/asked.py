@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.metrics import bleurt
 from spor_tasks.metrics.base import Metric
 
 
@@ -43,12 +44,14 @@ _KNOWN: Mapping[str, _Asked] = {
         ("ranker", "variant", "label", "steps", "states", "seconds"),
         "`lexical`, or the classifier that ranks programs",
     ),
+    "bleurt": _Asked(bleurt.load, ("model", "device", "batch_size"), "a checkpoint of BLEURT"),
 }
 
 
 LOGGED: Mapping[str, tuple[str, ...]] = {
     "facts": ("told",),
     "nli": (),
+    "bleurt": (),
     "sp": ("sp_program", "sp_verdict", "sp_programs", "sp_search", "sp_trace"),
 }
 """What of a metric's evidence is logged with a document."""

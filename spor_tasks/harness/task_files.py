@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import yaml
 
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import BEAM5, SetSpec
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -69,15 +69,16 @@ def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
 def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return how the task of some sets decodes, and the filters that cut its outputs.
 
-    It decodes greedily, or with this number of beams as the benchmark's ``_beam5`` tasks, if it has
+    It decodes greedily, or with this number of beams as the benchmark's tasks with beams, if it has
     any. Sets whose templates are not here, as those of an installed package, decode as SPOR's.
     """
     templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
     name = "_base" if spec is None or not templates.is_dir() else spec.template
     template = _template((templates if templates.is_dir() else TEMPLATES) / name)
     chosen = template["generation_kwargs"]
-    if beams > 1 and (templates / "_beam5").is_file():
-        chosen = _template(templates / "_beam5")["generation_kwargs"]
+    searching = BEAM5 if spec is None else next(iter(spec.decodings), "")
+    if beams > 1 and (templates / f"_{searching}").is_file():
+        chosen = _template(templates / f"_{searching}")["generation_kwargs"]
     functions = [each["function"] for each in template["filter_list"][0]["filter"]]
     names = (name.removeprefix("spor_") for name in functions if name.startswith("spor_"))
     return chosen | {"num_beams": beams}, tuple(names)
