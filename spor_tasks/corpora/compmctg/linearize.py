@@ -1,0 +1,51 @@
+"""What a model is given: the words of the values, and how its text begins.
+
+The published code gives GPT-2 its end token, a token for each value, and the tokens of the
+beginning. Written together, without a blank before the beginning, they are divided into the same
+tokens, for every value and beginning of the benchmark.
+"""
+
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.base import Style, check_style
+
+START = "<|endoftext|>"
+
+PREFIXES = (
+    *("Once upon a time", "The book", "The chicken", "The city", "The country", "The horse"),
+    *("The lake", "The last time", "The movie", "The painting", "The pizza", "The potato"),
+    *("The president of the country", "The road", "The year is 1910.", "In summary"),
+    *("This essay discusses", "Views on", "The connection", "Foundational to this is"),
+    *("To review,", "In brief,", "An illustration of", "Furthermore,", "The central theme"),
+    *("To conclude,", "The key aspect", "Prior to this", "Emphasised are", "To summarise"),
+    *("The relationship", "More importantly,", "It has been shown", "The issue focused on"),
+    "In this essay",
+)
+"""The 35 beginnings of the benchmark, which are those of PPLM (Dathathri et al., 2020)."""
+
+_REQUEST = "Task: write a sentence that meets the requirement of input control conditions."
+
+
+def prefix_of(sample: Sample) -> str:
+    """Return how the text of a sample must begin; empty for a text that people wrote."""
+    return sample.about("prefix") or ""
+
+
+def linearize(sample: Sample, style: Style) -> str:
+    """Return the prompt of a sample.
+
+    For models that follow instructions, it is the published template without its examples, which
+    are demonstrations here.
+
+    Raises:
+        ConfigError: there is no such style.
+    """
+    check_style(style)
+    values, prefix = [unit[-1] for unit in sample.units], prefix_of(sample)
+    match style:
+        case "causal":
+            return f"{START}{''.join(f' {value}' for value in values)}{prefix}"
+        case "seq2seq":
+            return f"{' '.join(values)}: {prefix}".rstrip()
+        case "instruction":
+            named = ", ".join(f"{unit[0]}: {unit[-1]}" for unit in sample.units)
+            return f"{_REQUEST}\nInput: {named}.\nOutput: {prefix}".rstrip()

@@ -1,0 +1,113 @@
+"""Reads CompMCTG's files: labelled texts, and which combinations are left out of training.
+
+A dataset is a folder with ``gen.jsonl``, whose texts train a generator, ``cls.jsonl``, whose texts
+train classifiers, and ``unseen.jsonl``, the published splits. A sample has the values of its
+aspects as units, and its text as reference.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.files import read_rows
+from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
+from spor_tasks.corpora.compmctg.spaces import Combination, Space
+
+Part: TypeAlias = Literal["gen", "cls"]
+
+TEXT = "review"
+"""The field of a row with its text."""
+
+FOLDERS = {"fyelp": "Fyelp", "amazon": "Amazon", "yelp": "Yelp", "mixture": "Mixture"}
+
+MODES = {"Original": "original", "Hold-Out": "holdout", "ACD": "acd", "Few-Shot": "fewshot"}
+"""Our names of the published protocols."""
+
+
+def read(path: Path, space: Space) -> Iterator[Sample]:
+    """Yield the samples of a file of labelled texts, gzipped or not.
+
+    Raises:
+        CorpusError: the file cannot be read, or a row has no text, or a value that is not in the
+            space; the error names file and line.
+    """
+    make = SampleMaker(space.name)
+    for where, row in read_rows(path):
+        text = row.get(TEXT)
+        if not isinstance(text, str) or not text.strip():
+            raise CorpusError(f"has no text in `{TEXT}`", where=where)
+        yield make(units_of(space, combination_of(space, row, where)), [text])
+
+
+def combination_of(space: Space, row: Mapping[str, Any], where: str) -> Combination:
+    """Return the combination that a row's fields name.
+
+    Raises:
+        CorpusError: an aspect is missing, or its value is not in the space.
+    """
+    try:
+        return space.combination(row, where)
+    except ConfigError as error:
+        raise CorpusError(error.what, where=where, remedy=error.remedy) from error
+
+
+def units_of(space: Space, combination: Combination) -> tuple[DataUnit, ...]:
+    """Return a combination as units."""
+    return tuple(map(AttributeValue, space.aspects, combination))
+
+
+def combination_in(sample: Sample) -> Combination:
+    """Return the combination of a sample."""
+    return tuple(unit[-1] for unit in sample.units)
+
+
+class Unseen(NamedTuple):
+    """What a published split leaves out: rows with all of these values, of some aspects or all."""
+
+    protocol: str
+    number: str
+    combinations: tuple[Mapping[str, str], ...]
+
+    def has(self, values: Mapping[str, str]) -> bool:
+        """Return whether a row with these values is left out."""
+        return any(each.items() <= values.items() for each in self.combinations)
+
+
+def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
+    """Return the published splits of a dataset, in the order of its ``unseen.jsonl``.
+
+    Raises:
+        CorpusError: the file cannot be read, or a row is malformed; the error names file and line.
+    """
+    found = []
+    for where, row in read_rows(path):
+        mode, listed = row.get("mode"), row.get("unseen_combs")
+        if mode not in MODES:
+            raise CorpusError(
+                f"`mode` must be one of {', '.join(MODES)}, not {mode!r}", where=where
+            )
+        if not isinstance(listed, list):
+            raise CorpusError("`unseen_combs` must be a list", where=where)
+        combinations = tuple(_values(space, each, where) for each in listed)
+        found.append(Unseen(MODES[mode], str(row.get("idx", "")), combinations))
+    return tuple(found)
+
+
+def unseen_rows(
+    space: Space, protocol: str, left_out: Sequence[Sequence[Combination]]
+) -> Iterator[dict[str, Any]]:
+    """Yield splits as rows of an ``unseen.jsonl``."""
+    mode = next(name for name, ours in MODES.items() if ours == protocol)
+    for number, combinations in enumerate(left_out):
+        rows = [space.as_row(each) for each in combinations]
+        yield {"mode": mode, "idx": str(number), "unseen_combs": rows}
+
+
+def _values(space: Space, given: object, where: str) -> Mapping[str, str]:
+    if not isinstance(given, dict) or not given:
+        raise CorpusError("`unseen_combs` must hold objects with values", where=where)
+    for aspect, value in given.items():
+        if value not in space.aspects.get(aspect, ()):
+            raise CorpusError(f"there is no {aspect} {value!r} in {space.name}", where=where)
+    return given
