@@ -183,6 +183,16 @@ def _read(name: str) -> CorpusSamples:
                 remedy="Use a corpus of triples or attribute-value pairs.",
             )
         return known
+    return read_own(name)
+
+
+def read_own(name: str) -> CorpusSamples:
+    """Return the corpus in a file of the user's own.
+
+    Raises:
+        ConfigError: there is no such file, or it has the name of a registered corpus.
+        CorpusError: it cannot be read.
+    """
     path = Path(name)
     if not is_file(path):
         raise ConfigError(

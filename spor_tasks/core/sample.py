@@ -163,13 +163,13 @@ class CorpusSamples:
     """What sets are built from: training samples, and samples that may become test samples."""
 
     name: str
-    train: tuple[Sample, ...]
-    test: tuple[Sample, ...]
+    train: Sequence[Sample]
+    test: Sequence[Sample]
 
     @property
     def samples(self) -> tuple[Sample, ...]:
         """All samples, training samples first."""
-        return self.train + self.test
+        return (*self.train, *self.test)
 
     @property
     def sha256(self) -> str:

@@ -5,7 +5,7 @@ line to :data:`spor_tasks.core.registry.ENTRIES`. A corpus in a JSON Lines file 
 (:mod:`spor_tasks.corpora.own`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
 
@@ -22,7 +22,13 @@ _TEXT_CUE = "Text:"
 
 
 class Corpus(Protocol):
-    """A corpus by name."""
+    """A corpus by name.
+
+    It may also have ``parts(folder=None)``, which returns samples by the name of their part, with
+    ``train`` for training samples, if it has others than training and test samples; and
+    ``references(path=None)``, which yields the samples that a file of outputs is about, one a line,
+    and where each stands.
+    """
 
     @property
     def name(self) -> str:
@@ -38,7 +44,7 @@ class Corpus(Protocol):
             CorpusError: a file is missing or is not the published one.
         """
 
-    def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
+    def everything(self, folder: Path | None = None) -> Sequence[Sample]:
         """Return every sample of the sources in a fixed order, even if no set is built from it.
 
         Raises:

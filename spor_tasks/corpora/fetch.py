@@ -164,30 +164,53 @@ def _download(
             raise TimeoutError("it took too long")
         return seconds
 
-    opener = urllib.request.build_opener(_Timely(left), _Redirects)
-    request = urllib.request.Request(  # noqa: S310 - `fetch` admits http and https only
-        address, headers={"User-Agent": f"spor-tasks/{__version__}"}
-    )
     for pause in (*pauses, None):
         try:
-            with opener.open(request, timeout=min(TIMEOUT, left())) as response:
+            with opened(address, left) as response:
                 content: bytes = response.read(at_most + 1)
                 if len(content) <= at_most and response.length:
                     raise http.client.IncompleteRead(content, response.length)
                 return content
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code == HTTPStatus.NOT_FOUND:
-                return None
-            fault: Exception = error
-            passing = error.code in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT) or (
-                error.code >= HTTPStatus.INTERNAL_SERVER_ERROR
-            )
         except (OSError, http.client.HTTPException) as error:  # broken, refused, timed out
-            fault, passing = error, True
-        if not passing or pause is None or time.monotonic() + pause > deadline or stop.wait(pause):
+            fault = error
+        if isinstance(fault, urllib.error.HTTPError):
+            fault.close()
+            if fault.code == HTTPStatus.NOT_FOUND:
+                return None
+        if (
+            not may_pass(fault)
+            or pause is None
+            or time.monotonic() + pause > deadline
+            or stop.wait(pause)
+        ):
             break
     raise CorpusError(f"cannot be fetched: {fault}", where=address, remedy=_AGAIN) from fault
+
+
+def opened(
+    address: str, left: Callable[[], float], headers: Mapping[str, str] | None = None
+) -> http.client.HTTPResponse:
+    """Open an http or https address, whose answer is read only while seconds are ``left``.
+
+    Raises:
+        OSError, http.client.HTTPException: it cannot be opened, or the answer is an error.
+        CorpusError: it redirects to another scheme.
+    """
+    sent = {"User-Agent": f"spor-tasks/{__version__}", **(headers or {})}
+    request = urllib.request.Request(address, headers=sent)  # noqa: S310 - ours, or checked
+    opener = urllib.request.build_opener(_Timely(left), _Redirects)
+    response: http.client.HTTPResponse = opener.open(request, timeout=min(TIMEOUT, left()))
+    return response
+
+
+def may_pass(error: Exception) -> bool:
+    """Return whether another attempt may not meet this error of :func:`opened` again."""
+    if not isinstance(error, urllib.error.HTTPError):
+        return True
+    return error.code >= HTTPStatus.INTERNAL_SERVER_ERROR or error.code in (
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.REQUEST_TIMEOUT,
+    )
 
 
 # --- Connections that end ------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Where the corpora come from, and their licences."""
 
+from spor_tasks.corpora.archive import Archive
 from spor_tasks.corpora.repository import Licence, Repository
 
 SPOR = Repository(
@@ -33,6 +34,22 @@ TABFACT = Repository(
 
 REPOSITORIES = (SPOR, LOGICNLG, TABFACT)
 
+TOTTO = Archive(
+    corpus="totto",
+    url="https://storage.googleapis.com/totto-public/totto_data.zip",
+    page="https://github.com/google-research-datasets/ToTTo",
+    variable="TOTTO_DATA_DIR",
+    fetch="spor data fetch --corpus totto",
+    folder="totto_data",
+    files=("totto_train_data.jsonl", "totto_dev_data.jsonl", "unlabeled_totto_test_data.jsonl"),
+    notes=("LICENSE", "LICENSE.txt", "README.md", "README.txt", "README"),
+    at_most=10**9,
+    unpacked=8 * 10**9,
+)
+"""ToTTo; its address is that of its README, which names neither size nor digest."""
+
+ARCHIVES = (TOTTO,)
+
 LICENCES = {
     "webnlg": Licence(
         "CC BY-NC-SA 4.0",
@@ -49,6 +66,11 @@ LICENCES = {
         "https://creativecommons.org/licenses/by-sa/4.0/",
         "LogicNLG: Chen et al., ACL 2020 (its sentences: MIT); tables of Wikipedia by TabFact: "
         "Chen et al., ICLR 2020",
+    ),
+    "totto": Licence(
+        "CC BY-SA 3.0",
+        "https://creativecommons.org/licenses/by-sa/3.0/",
+        "ToTTo: Parikh et al., EMNLP 2020; tables and texts of Wikipedia",
     ),
 }
 

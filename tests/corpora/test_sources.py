@@ -112,6 +112,7 @@ def test_every_corpus_has_a_licence_and_someone_to_name() -> None:
         "webnlg": "CC BY-NC-SA 4.0",
         "e2e": "CC BY-SA 4.0",
         "logicnlg": "CC BY-SA 4.0",
+        "totto": "CC BY-SA 3.0",
     }
     assert all(licence.attribution for licence in sources.LICENCES.values())
 

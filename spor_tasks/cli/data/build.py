@@ -6,13 +6,22 @@ from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands, add_json, positive
 from spor_tasks.cli.data.common import add_request, request_of, title
+from spor_tasks.cli.data.overlap import run as split
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
-    add_request(parser, required=True)
+    add_request(parser, required=True, protocols=("published", "strict", "overlap"))
+    parser.add_argument(
+        "--alpha",
+        type=positive,
+        metavar="N",
+        help="with --protocol overlap: training keeps the headers of held-out tables that more "
+        "than N of its samples have, 5",
+    )
     parser.add_argument(
         "--search", action="store_true", help="search strict sets of systematicity (minutes)"
     )
@@ -28,6 +37,14 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.aspects import folder, request
     from spor_tasks.cli.progress import working
 
+    if options.protocol == "overlap":
+        split(options)
+        return
+    if not options.aspect or options.alpha:
+        raise ConfigError(
+            "sets are of an aspect, without --alpha, unless the protocol is overlap",
+            remedy="Add --aspect, or --protocol overlap.",
+        )
     with folder.new(options.out, overwrite=options.overwrite) as staging:
         with working(f"building {options.aspect}") as progress:
             answer = request.answer(request_of(options), progress)

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
@@ -15,16 +16,21 @@ if TYPE_CHECKING:
     from spor_tasks.core.contracts import Value
 
 
-def add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def add_request(
+    parser: argparse.ArgumentParser,
+    *,
+    required: bool,
+    protocols: Sequence[str] = ("published", "strict"),
+) -> None:
     """Add the options that say which sets are wanted."""
     parser.add_argument(
         "--corpus", required=required, help="webnlg, e2e, mini, or your own JSON Lines file"
     )
-    parser.add_argument("--aspect", required=required, choices=ARMS)
+    parser.add_argument("--aspect", choices=ARMS)
     parser.add_argument(
         "--part", help="n3, n4, n5, or main, cwio, performance (default: the aspect's first part)"
     )
-    parser.add_argument("--protocol", choices=["published", "strict"])
+    parser.add_argument("--protocol", choices=protocols)
     parser.add_argument(
         "--seed",
         type=int,

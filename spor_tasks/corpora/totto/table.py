@@ -9,19 +9,24 @@ that an index counts the cells of a row and not its columns.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import astuple
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Json, Sample
 
+_Span: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
-class Cell(NamedTuple):
-    """A cell, and how many columns and rows it spans."""
+
+class Cell(msgspec.Struct, frozen=True, gc=False):
+    """A cell, and how many columns and rows it spans; a decoder fills it with a published one."""
 
     value: str
     is_header: bool = False
-    column_span: int = 1
-    row_span: int = 1
+    column_span: _Span = 1
+    row_span: _Span = 1
 
 
 class Headers(NamedTuple):
@@ -57,44 +62,48 @@ class CellTable:
         A column header stands in a row above and shares a column with the cell; a row header stands
         before the cell in its row. How many rows a cell spans is not looked at [code].
         """
-        spans = [list(_spans(row)) for row in self.rows]
-        headers = [
-            [(cell.value, *span) for cell, span in zip(row, of_row, strict=True) if cell.is_header]
-            for row, of_row in zip(self.rows, spans, strict=True)
-        ]
-        with_headers = [number for number, of_row in enumerate(headers) if of_row]
+        places = tuple(places)
+        rows = self.rows[: max((row for row, _ in places), default=0)]
+        headers = [_headers(row) for row in rows]
+        with_headers = [number for number, known in enumerate(headers) if known]
         for row, index in places:
-            start, end = spans[row][index]
-            yield Headers(
-                tuple(
-                    value
-                    for number in takewhile(row.__gt__, with_headers)
-                    for value, first, last in headers[number]
-                    if first < end and start < last
-                ),
-                tuple(cell.value for cell in self.rows[row][:index] if cell.is_header),
-            )
+            before = self.rows[row][:index]
+            start = sum([cell.column_span for cell in before])
+            end = start + self.rows[row][index].column_span
+            above = [
+                value
+                for number in takewhile(row.__gt__, with_headers)
+                for value, first, last in headers[number]
+                if first < end and start < last
+            ]
+            yield Headers(tuple(above), tuple([cell.value for cell in before if cell.is_header]))
 
 
-def _spans(row: Iterable[Cell]) -> Iterator[tuple[int, int]]:
-    """Yield the first column that each cell covers, and the one after its last."""
-    start = 0
+def _headers(row: Iterable[Cell]) -> list[tuple[str, int, int]]:
+    """Return the header cells of a row: value, first column, and the one after the last."""
+    found, start = [], 0
     for cell in row:
-        yield start, start + cell.column_span
-        start += cell.column_span
+        end = start + cell.column_span
+        if cell.is_header:
+            found.append((cell.value, start, end))
+        start = end
+    return found
 
 
 def as_json(table: CellTable) -> Json:
     """Return the table as it stands in a sample's context."""
     return {
         "cells": [
-            [list(cell) if cell[1:] != _PLAIN else cell.value for cell in row] for row in table.rows
+            [
+                list(astuple(cell))
+                if cell.is_header or cell.column_span > 1 or cell.row_span > 1
+                else cell.value
+                for cell in row
+            ]
+            for row in table.rows
         ],
         "highlighted": [list(place) for place in table.highlighted],
     }
-
-
-_PLAIN = (False, 1, 1)
 
 
 def has_cells(sample: Sample) -> bool:
@@ -137,13 +146,19 @@ def _cell(given: Any) -> Cell:  # noqa: ANN401 - JSON
 
 def fault_of(table: CellTable) -> str | None:
     """Return what is wrong with a table, or None: cells, spans or highlighted places."""
+    for cell in table.cells:
+        if cell.column_span < 1 or cell.row_span < 1:
+            return (
+                f"has a cell {cell.value!r} that spans {cell.column_span} columns and "
+                f"{cell.row_span} rows; both must be at least 1"
+            )
+    return misplaced(table)
+
+
+def misplaced(table: CellTable) -> str | None:
+    """Return what is wrong with the highlighted places of a table, or that it is empty, or None."""
     if not any(table.rows):
         return "has an empty table"
-    if span := next((cell for cell in table.cells if min(cell[2:]) < 1), None):
-        return (
-            f"has a cell {span.value!r} that spans {span.column_span} columns and "
-            f"{span.row_span} rows; both must be at least 1"
-        )
     if not table.highlighted:
         return "has no highlighted cell"
     for row, index in table.highlighted:

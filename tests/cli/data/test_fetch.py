@@ -1,5 +1,6 @@
 """`spor data fetch`: what is copied, and what is printed of it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,26 @@ def test_logicnlg_is_fetched_from_both_of_its_repositories(
     rest = 5 - len(first | second)
     assert f"{other}: {len(second)} fetched, {len(first)} kept, {rest} absent" in printed
     assert printed.count("logicnlg: ") == 1
+
+
+def test_totto_is_fetched_from_a_copy_and_says_that_it_is_trusted(
+    totto_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    for name in sources.TOTTO.files:
+        shutil.copy(totto_dir / "train_sample.jsonl", source / name)
+    arguments = ["data", "fetch", "--corpus", "totto", "--from", str(source), "--to", str(target)]
+    assert cli.main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert f"{target}: 3 fetched" in printed
+    assert "trusted" in printed
+    assert "totto: CC BY-SA 3.0" in printed
+    assert "Parikh" in printed
+    assert cli.main(arguments) == 0
+    assert f"{target}: 3 kept" in capsys.readouterr().out
+
+
+def test_a_digest_is_asked_of_archives_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["data", "fetch", "--corpus", "logicnlg", "--sha256", "0" * 64]) == 2
+    assert "sha256" in capsys.readouterr().err

@@ -1,0 +1,335 @@
+"""ToTTo's files: what is read of them, at random too, and what is wrong with them."""
+
+import gzip
+import hashlib
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.corpora.lines import FileSamples, Joined
+from spor_tasks.corpora.sources import TOTTO as PUBLISHED
+from spor_tasks.corpora.tables import header_of, header_values
+from spor_tasks.corpora.totto import TOTTO, reader
+from spor_tasks.corpora.totto.table import Cell, CellTable, as_json, fault_of, table_of
+
+
+def cell(value: str, *, is_header: bool = False, columns: int = 1, rows: int = 1) -> dict[str, Any]:
+    return {"value": value, "is_header": is_header, "column_span": columns, "row_span": rows}
+
+
+def example(number: int = 5, **changed: object) -> dict[str, Any]:
+    table = [
+        [cell("Year", is_header=True), cell("Film", is_header=True, columns=2)],
+        [cell("1990", is_header=True), cell("Moss", rows=2), cell("ü")],
+    ]
+    return {
+        "table": table,
+        "table_webpage_url": "http://en.wikipedia.org/wiki/Moss",
+        "table_page_title": "Moss",
+        "table_section_title": "Films",
+        "table_section_text": "",
+        "highlighted_cells": [[1, 1], [1, 0]],
+        "example_id": number,
+        "overlap_subset": True,
+        "sentence_annotations": [{"original_sentence": "x", "final_sentence": "Moss is of 1990."}],
+    } | changed
+
+
+def written(path: Path, *examples: object) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in examples), "utf-8")
+    return path
+
+
+def samples(path: Path) -> list[Sample]:
+    return [sample for _, sample in reader.read(path)]
+
+
+def test_an_example_becomes_a_sample(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", example(-(10**25)))
+    ((where, sample),) = reader.read(path)
+    assert where == f"{path}:1"
+    assert sample.units == (AttributeValue("Film", "Moss"), AttributeValue("Year", "1990"))
+    assert sample.references == ("Moss is of 1990.",)
+    assert dict(sample.context) == {
+        "name": str(-(10**25)),
+        "title": "Moss",
+        "section_title": "Films",
+        "source": "http://en.wikipedia.org/wiki/Moss",
+        "overlap": True,
+        "table": {
+            "cells": [
+                [["Year", True, 1, 1], ["Film", True, 2, 1]],
+                [["1990", True, 1, 1], ["Moss", False, 1, 2], "ü"],
+            ],
+            "highlighted": [[1, 1], [1, 0]],
+        },
+    }
+    assert header_values(sample) == {"Year", "Film", "1990"}
+    assert header_of(sample) == {"year", "film", "1990"}
+    assert as_json(table_of(sample)) == sample.context["table"]
+
+
+def test_the_hidden_test_set_has_no_references(tmp_path: Path) -> None:
+    hidden = example()
+    del hidden["sentence_annotations"], hidden["overlap_subset"]
+    (sample,) = samples(written(tmp_path / "a.jsonl", hidden))
+    assert sample.references == ()
+    assert "overlap" not in sample.context
+
+
+def without(what: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    changed = example()
+    what(changed)
+    return changed
+
+
+FAULTS: dict[str, object] = {
+    "outside of the row": example(highlighted_cells=[[1, 3]]),
+    "outside of the table": example(highlighted_cells=[[2, 0]]),
+    "below zero": example(highlighted_cells=[[0, -1]]),
+    "beyond all": example(highlighted_cells=[[2**70, 0]]),
+    "three numbers": example(highlighted_cells=[[0, 0, 0]]),
+    "none highlighted": example(highlighted_cells=[]),
+    "no rows": example(table=[]),
+    "empty rows": example(table=[[], []]),
+    "no value": without(lambda of: of["table"][1][1].pop("value")),
+    "a number": example(table=[[cell(5)]]),  # type: ignore[arg-type]
+    "a row that is no list": example(table=[{}]),
+    "no table": without(lambda of: of.pop("table")),
+    "no columns": example(table=[[cell("a", columns=0)]]),
+    "no rows spanned": example(table=[[cell("a", rows=-1)]]),
+    "no sentence": example(sentence_annotations=[{}]),
+    "not a flag": example(overlap_subset="yes"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_a_malformed_example_is_named(tmp_path: Path, fault: object) -> None:
+    path = written(tmp_path / "a.jsonl", example(4), fault)
+    with pytest.raises(CorpusError) as error:
+        samples(path)
+    assert error.value.where == f"{path}:2, example 5"
+
+
+LINES: dict[str, bytes] = {
+    "text": b"Hello.",
+    "blank": b"  ",
+    "half": json.dumps(example()).encode()[:200],
+    "half, with id": json.dumps({"example_id": "a-5", **example("a-5")}).encode()[:200],  # type: ignore[arg-type]
+    "a list": b"[]",
+    "no id": json.dumps({"table": []}).encode(),
+    "invalid UTF-8": json.dumps(example()).replace("Moss", "\\").encode().replace(b"\\\\", b"\xff"),
+    "invalid UTF-8 alone": b"\xff\xfe",
+    "half of a pair": json.dumps(example(table_page_title="\ud800")).encode(),
+    "many brackets": b'{"a": ' + b"[" * 100_000,
+    "two values": json.dumps(example()).encode() * 2,
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_a_line_that_is_no_example_is_named(tmp_path: Path, line: bytes, *, packed: bool) -> None:
+    content = json.dumps(example(4)).encode() + b"\n" + line + b"\n"
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(CorpusError) as error:
+        samples(path)
+    found = f"{path}:2"
+    if b'"example_id"' in line:
+        found += ", example a-5" if b"a-5" in line else ", example 5"
+    assert error.value.where == found
+
+
+def test_two_examples_with_one_id_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", example(1), example(2), example(1))
+    for read in (samples, lambda path: len(FileSamples(path, reader.FORMAT))):
+        with pytest.raises(CorpusError) as error:
+            read(path)
+        assert error.value.where == f"{path}:3, example 1"
+        assert "line 1" in error.value.what
+
+
+def test_a_file_may_be_empty_missing_cut_or_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "cut").write_bytes(gzip.compress(json.dumps(example()).encode() * 99)[:-20])
+    for name in ("empty", "missing", "cut", "."):
+        with pytest.raises(CorpusError) as error:
+            samples(tmp_path / name)
+        assert str(tmp_path / name) in str(error.value.where)
+
+
+# --- At random ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> FileSamples:
+    examples = [example(number, table_page_title="ü" * number) for number in range(40)]
+    return FileSamples(written(tmp_path / "a.jsonl", *examples), reader.FORMAT)
+
+
+def test_samples_are_the_same_at_random_as_in_order(file: FileSamples) -> None:
+    known = samples(file.path)
+    assert len(file) == 40
+    assert list(file) == known
+    assert [file[i] for i in reversed(range(40))] == known[::-1]
+    assert file[-3] == known[-3]
+    assert file[5:30:7] == tuple(known[5:30:7])
+    assert len({sample.id for sample in file}) == 40
+    with pytest.raises(IndexError):
+        file[40]
+
+
+def test_a_last_line_without_an_end_is_read(file: FileSamples) -> None:
+    known = file[39]
+    file.path.write_bytes(file.path.read_bytes().rstrip())
+    assert FileSamples(file.path, reader.FORMAT)[39] == known
+
+
+def test_its_digest_is_that_of_the_file(file: FileSamples) -> None:
+    sha = hashlib.sha256(file.path.read_bytes()).hexdigest()
+    assert file.sha256 == digest(file) == sha
+    file.path.unlink()
+    assert FileSamples(file.path, reader.FORMAT).sha256 is None
+
+
+def test_threads_and_processes_may_share_it(file: FileSamples) -> None:
+    known = list(file)
+    again = pickle.loads(pickle.dumps(file))  # noqa: S301 - our own
+    assert again == file
+    assert again[7] == known[7]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(file.__getitem__, range(40))) == known
+
+
+def test_a_file_that_changes_is_an_error(file: FileSamples) -> None:
+    assert file[0]
+    written(file.path, example(1))
+    with pytest.raises(CorpusError) as error:
+        file[0]
+    assert error.value.where == str(file.path)
+
+
+def test_a_packed_file_is_read_in_order_only(file: FileSamples) -> None:
+    known = list(file)
+    file.path.write_bytes(gzip.compress(file.path.read_bytes()))
+    packed = FileSamples(file.path, reader.FORMAT)
+    assert list(iter(packed)) == known
+    with pytest.raises(CorpusError) as error:
+        packed[0]
+    assert error.value.remedy
+
+
+def test_files_are_joined_without_being_read(file: FileSamples, tmp_path: Path) -> None:
+    more = FileSamples(written(tmp_path / "b.jsonl", example(99)), reader.FORMAT)
+    both = Joined((file, more))
+    assert list(both) == [*file, *more]
+    assert len(both) == 41
+    assert (both[40], both[-41], both[39:41]) == (more[0], file[0], (file[39], more[0]))
+    with pytest.raises(IndexError):
+        both[41]
+
+
+# --- The published files --------------------------------------------------------------------------
+
+
+def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
+    train = reader.part("train", tmp_path)
+    assert train.sha256 is None
+    for read in (len, list, lambda of: of[0]):
+        with pytest.raises(CorpusError) as error:
+            read(train)
+        assert error.value.remedy
+        assert PUBLISHED.fetch in error.value.remedy
+
+
+@pytest.mark.parametrize("below", ["", "totto_data"])
+def test_parts_are_found_in_the_folder_or_as_in_the_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    monkeypatch.setenv(PUBLISHED.variable, str(tmp_path))
+    folder = tmp_path / below
+    folder.mkdir(exist_ok=True)
+    for number, name in enumerate(PUBLISHED.files):
+        written(folder / name, example(number))
+    assert [reader.part(part)[0].about("name") for part in reader.PARTS] == ["0", "1", "2"]
+    assert [sample.about("name") for sample in TOTTO.everything()] == ["0", "1", "2"]
+    read = TOTTO.read()
+    assert [sample.about("name") for sample in read.samples] == ["0", "1"]
+    assert [sample.about("name") for _, sample in TOTTO.references()] == ["1"]
+    assert TOTTO.parts().keys() == {"train", "dev", "test"}
+
+
+def test_the_development_set_is_enough(tmp_path: Path) -> None:
+    written(tmp_path / PUBLISHED.files[1], example())
+    read = TOTTO.read(tmp_path)
+    assert (len(read.train), len(read.test), len(TOTTO.everything(tmp_path))) == (0, 1, 1)
+
+
+def test_the_real_examples(totto_dir: Path, tmp_path: Path) -> None:
+    shutil.copy(totto_dir / "dev_25.jsonl", tmp_path / PUBLISHED.files[1])
+    dev = reader.part("dev", tmp_path)
+    assert [*dev] == samples(totto_dir / "dev_25.jsonl")
+    assert len(dev) == 25
+    assert {len(sample.references) for sample in dev} <= {1, 2, 3}
+    assert all(fault_of(table_of(sample)) is None for sample in dev)
+    assert len({sample.id for sample in dev}) == 25
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+cells = st.builds(Cell, st.text(max_size=3), st.booleans(), st.integers(1, 3), st.integers(1, 3))
+grids = st.lists(st.lists(cells, max_size=5).map(tuple), min_size=1, max_size=5).map(tuple)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> CellTable:
+    rows = draw(grids.filter(any))
+    places = [(row, i) for row, of in enumerate(rows) for i in range(len(of))]
+    return CellTable(rows, tuple(draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))))
+
+
+@given(tables())
+def test_headers_are_those_of_the_slow_definition(table: CellTable) -> None:
+    def span(row: int, index: int) -> set[int]:
+        start = sum(cell.column_span for cell in table.rows[row][:index])
+        return {*range(start, start + table.rows[row][index].column_span)}
+
+    for (row, index), headers in zip(
+        table.highlighted, table.headers(table.highlighted), strict=True
+    ):
+        assert headers.of_row == tuple(
+            cell.value for cell in table.rows[row][:index] if cell.is_header
+        )
+        assert headers.of_column == tuple(
+            cell.value
+            for above, cells in enumerate(table.rows[:row])
+            for i, cell in enumerate(cells)
+            if cell.is_header and span(above, i) & span(row, index)
+        )
+
+
+@given(tables())
+def test_a_table_is_the_same_after_json(table: CellTable) -> None:
+    sample = Sample("0", "totto", (), (), json.loads(json.dumps({"table": as_json(table)})))
+    assert table_of(sample) == table
+    assert header_values(sample) == {cell.value for cell in table.cells if cell.is_header}
+
+
+@pytest.mark.parametrize("table", [None, {}, {"cells": 5}, {"cells": [[5]]}, "x", {"header": 5}])
+def test_a_sample_without_a_header_is_named(table: object) -> None:
+    sample = Sample("5", "totto", (), (), {"table": table})  # type: ignore[dict-item]
+    with pytest.raises(CorpusError) as error:
+        header_values(sample)
+    assert error.value.where == "sample 5"
