@@ -12,6 +12,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric, score_infos
+from spor_tasks.metrics.bleurt import Bleurt, Pair
 from spor_tasks.metrics.facts import ClassifierInput, Facts
 from spor_tasks.metrics.nli import Claim, NliAcc, flattened, rows_of
 from tests.conftest import REPOSITORY
@@ -48,13 +49,27 @@ class Entails:
         return [0.8127]
 
 
+class Rates:
+    """The checkpoint of the document's example, which is asked what the document says."""
+
+    signature = "model:example"
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+        assert all(f"`{text}`" in DOC for pair in pairs for text in pair)
+        return [0.5, 0.3]
+
+
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
 def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
     name, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
-    judges: dict[str, Facts | NliAcc] = {"facts": Facts(Told()), "nli_acc": NliAcc(Entails())}
+    judges: dict[str, Facts | NliAcc | Bleurt] = {
+        "facts": Facts(Told()),
+        "nli_acc": NliAcc(Entails()),
+        "bleurt": Bleurt(Rates()),
+    }
     scoring.score(file, name, corpus, per_sample=evidence, judge=judges.get(name))
     found = [row for _, row in read_rows(evidence)]
     for row, line in zip(found, shown.splitlines(), strict=True):
@@ -69,7 +84,8 @@ def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) ->
 def test_every_metric_has_an_example() -> None:
     names = {name for name in registry().names("metric") if metric(name).answers == "texts"}
     shown = {name for name, _ in COMMANDS}
-    assert shown == names - {"parent_full_table", "empty"}  # beside parent, and in results
+    # Beside parent and totto, and in results.
+    assert shown == names - {"parent_full_table", "totto_real", "empty"}
     assert len(BLOCKS) == 2 * len(COMMANDS)
 
 

@@ -8,6 +8,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
 
 if TYPE_CHECKING:
+    from spor_tasks.metrics.bleurt import Bleurt
     from spor_tasks.metrics.facts import Facts
     from spor_tasks.metrics.nli import NliAcc
 
@@ -59,10 +60,11 @@ def add_json(parser: argparse.ArgumentParser, help: str = "print JSON") -> None:
 
 
 def add_classifier(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the classifier that the metrics `facts` and `nli_acc` ask."""
+    """Add the options of the classifier that some metrics ask."""
     group = parser.add_argument_group(
-        "metrics facts and nli_acc",
-        "the classifier that decides which units a text expresses, or whether a table entails it",
+        "metrics facts, nli_acc and bleurt",
+        "the classifier that decides which units a text expresses, or whether a table entails it, "
+        "or that rates a text",
     )
     group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
     group.add_argument(
@@ -77,7 +79,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
 
 
-def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | None":
+def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | Bleurt | None":
     """Return the metric with the classifier that the options name; None if they name none.
 
     Raises:
@@ -95,6 +97,12 @@ def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | None":
         from spor_tasks.metrics import entailment
 
         return entailment.load(**given)
+    if metric == "bleurt":
+        from spor_tasks.metrics import bleurt
+
+        if unknown := given.keys() & {"format", "label"}:
+            raise ConfigError(f"BLEURT has no --{min(unknown)}", remedy="Leave it out.")
+        return bleurt.load(**given)
     from spor_tasks.metrics import classifier
 
     return classifier.load(**given)

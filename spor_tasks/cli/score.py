@@ -25,7 +25,14 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="JSON Lines, plain or gzipped: samples in the published field names, each with its "
         "`output` (metric order: `output_1` and `output_2`); `-` reads standard input; of LogicNLG "
-        "also a `.json` file of the published format",
+        "also a `.json` file of the published format, of ToTTo a `.txt` file, a sentence a line",
+    )
+    parser.add_argument(
+        "--references",
+        type=Path,
+        metavar="EXAMPLES",
+        help="the samples, in the corpus's own format (of ToTTo JSON Lines), to which the lines of "
+        "FILE are the outputs; default for a `.txt` file: what is scored of the corpus",
     )
     for kind in ("metric", "corpus"):
         parser.add_argument(
@@ -78,6 +85,7 @@ def run(options: argparse.Namespace) -> None:
         options.file,
         options.metric,
         options.corpus,
+        references=options.references,
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
@@ -102,16 +110,17 @@ def _sp_acc(options: argparse.Namespace) -> "SpAcc | None":
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
+    width = max(28, *(len(score.name) + 2 for score in result.scores))
     ends = f"{'95 % interval':>24}" if intervals else ""
-    print(f"{'score':<28}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
+    print(f"{'score':<{width}}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
     for name, value, n, unscored, _, interval in map(dataclasses.astuple, result.scores):
         ends = " to ".join(f"{end:.4f}" for end in interval or ())
-        print(f"{name:<28}{value:>12.4f}{n:>9,}{unscored:>10,}{ends:>24}".rstrip())
+        print(f"{name:<{width}}{value:>12.4f}{n:>9,}{unscored:>10,}{ends:>24}".rstrip())
     if result.comparisons:
-        print(f"\n{'difference':<28}{'value':>12}{'n':>9}{'p':>10}{'p by bootstrap':>24}")
+        print(f"\n{'difference':<{width}}{'value':>12}{'n':>9}{'p':>10}{'p by bootstrap':>24}")
     for name, paired in result.comparisons.items():
         difference, n, _, *ps = paired or (math.nan, 0, 0, math.nan, math.nan)
-        print(f"{name:<28}{difference:>+12.4f}{n:>9,}{ps[0]:>10.4f}{ps[1]:>24.4f}")
+        print(f"{name:<{width}}{difference:>+12.4f}{n:>9,}{ps[0]:>10.4f}{ps[1]:>24.4f}")
     if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "

@@ -215,12 +215,20 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         CorpusError: the file cannot be read, or as :func:`parse_rows`; the error names the line.
         ConfigError: as :func:`row_limit`.
     """
+    with open_lines(path) as file:
+        yield from stream_rows(file, str(path))
+
+
+def open_lines(path: Path) -> BufferedReader:
+    """Open a file or a pipe.
+
+    Raises:
+        CorpusError: it cannot be read.
+    """
     try:
-        file = path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
+        return path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=path) from error
-    with file:
-        yield from stream_rows(file, str(path))
 
 
 def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -232,11 +240,21 @@ def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[st
         CorpusError: as :func:`read_rows`.
         ConfigError: as :func:`row_limit`.
     """
+    return parse_rows(stream_lines(file, where), where)
+
+
+def stream_lines(file: BufferedReader, where: str) -> Iterator[bytes]:
+    """Yield the lines of an open file or pipe, gzipped or not; of one that is too long, the start.
+
+    Raises:
+        CorpusError: the file cannot be read; the error names the line.
+        ConfigError: as :func:`row_limit`.
+    """
     line, most = 1, row_limit() + 1
     try:
         plain = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
-        for row in parse_rows(iter(partial(plain.readline, most), b""), where):
-            yield row
+        for content in iter(partial(plain.readline, most), b""):
+            yield content
             line += 1
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"cannot be read: {error}", where=f"{where}:{line}") from error

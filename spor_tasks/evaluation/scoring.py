@@ -4,6 +4,9 @@ Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`)
 ``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Scored is what filters
 (:mod:`spor_tasks.text.filters`) leave of an output. A file is read in batches of rows, of which
 only numbers are kept.
+
+A corpus with a method ``references`` also takes plain texts, one output a line, in the order of its
+samples: ``references(path)`` yields where each sample stands, and the sample.
 """
 
 import hashlib
@@ -11,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from io import BufferedReader
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,9 +24,11 @@ from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
     ROW_VARIABLE,
     encode_row,
+    open_lines,
     read_json,
     read_rows,
     row_limit,
+    stream_lines,
     stream_rows,
     write_rows,
     writing,
@@ -32,6 +38,7 @@ from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts
 from spor_tasks.metrics.base import metric as registered
+from spor_tasks.metrics.bleurt import Bleurt
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Comparison
@@ -42,8 +49,8 @@ STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
-_Judge: TypeAlias = Facts | NliAcc | SpAcc | None
-_JUDGED = {"facts": Facts, "nli_acc": NliAcc}  # by classifiers
+_Judge: TypeAlias = Facts | NliAcc | SpAcc | Bleurt | None
+_JUDGED = {"facts": Facts, "nli_acc": NliAcc, "bleurt": Bleurt}  # by classifiers
 _SET = {**_JUDGED, "sp_acc": SpAcc | None}  # which need settings, or may have some
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
@@ -75,6 +82,7 @@ def score(
     name: str,
     corpus: str,
     *,
+    references: Path | None = None,
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
@@ -85,9 +93,11 @@ def score(
 
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
     measured too. ``judge`` is the metric of this name with its classifier or other settings.
-    ``per_sample`` is written each row as it was, with what the metrics found. ``against`` holds
-    another system's outputs for the same samples in the same order. ``filters`` are applied to each
-    output, in this order; without any it is scored whole.
+    ``references`` is a file of samples in the corpus's own format, to which the outputs are plain
+    texts, one a line; those in a `.txt` file are for what is scored of the corpus. ``per_sample``
+    is written each row as it was, with what the metrics found. ``against`` holds another system's
+    outputs for the same samples in the same order. ``filters`` are applied to each output, in this
+    order; without any it is scored whole.
 
     Raises:
         ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier or
@@ -102,7 +112,12 @@ def score(
     cut = partial(known_filters.apply, filters)
 
     def judged_of(path: Path) -> Iterator[_Judged]:
-        return _judge(_read(path, of_corpus), metrics, corpus, cut)
+        plain = path.name.removesuffix(".gz").endswith(".txt") and hasattr(of_corpus, "references")
+        if references or plain:
+            rows = _paired_with(path, of_corpus, references)
+        else:
+            rows = ((*row, None) for row in _read(path, of_corpus))
+        return _judge(rows, metrics, corpus, cut)
 
     own, other = _Summary(metrics, filters), _Summary(metrics, filters)
     judged = own.counted(judged_of(file))
@@ -154,6 +169,10 @@ class _Row(NamedTuple):
     fields: Mapping[str, Any]
     sample: Sample
     texts: Texts
+
+
+_Given: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
+"""Where a row stands, its fields, and its sample if the fields do not say what it is."""
 
 
 class _Judged(NamedTuple):
@@ -230,16 +249,50 @@ def _read(file: Path, corpus: object) -> Iterator[tuple[str, Mapping[str, Any]]]
         return found
     if file != STANDARD_INPUT:
         return read_rows(file)
-    return stream_rows(open(0, "rb", closefd=False), "standard input")
+    return stream_rows(_standard_input(), "standard input")
+
+
+def _standard_input() -> BufferedReader:
+    return open(0, "rb", closefd=False)
+
+
+def _paired_with(file: Path, corpus: Any, references: Path | None) -> Iterator[_Given]:  # noqa: ANN401 - of the registry
+    """Yield the lines of a file as outputs for the samples that the corpus has there."""
+    if not hasattr(corpus, "references"):
+        raise ConfigError(
+            f"the corpus {corpus.name} does not say which samples a line of text is about",
+            where="--references",
+            remedy="Write JSON Lines: each sample with its `output`.",
+        )
+    named = "standard input" if file == STANDARD_INPUT else str(file)
+    with _standard_input() if file == STANDARD_INPUT else open_lines(file) as opened:
+        pairs = zip_longest(stream_lines(opened, named), corpus.references(references))
+        for number, (line, known) in enumerate(pairs, start=1):
+            place = f"{named}:{number}"
+            if line is None or known is None:
+                fault = f"is missing: the output for {known[0]}" if known else "is a line too many"
+                remedy = "The file needs one line for each sample."
+                raise CorpusError(fault, where=place, remedy=remedy)
+            sample: Sample = known[1]
+            name = sample.about("name") or sample.id
+            row = {"id": name, "output": _decoded(line, place)}
+            yield f"{place}, sample {name}", row, sample
+
+
+def _decoded(line: bytes, where: str) -> str:
+    try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
+        return line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"is not UTF-8: {error}", where=where) from error
 
 
 def _judge(
-    rows: Iterable[tuple[str, Mapping[str, Any]]],
+    rows: Iterable[_Given],
     metrics: _Metrics,
     corpus: str,
     cut: Callable[[str], str],
 ) -> Iterator[_Judged]:
-    found = (_row(row, where, metrics, corpus, cut) for where, row in rows)
+    found = (_row(row, metrics, corpus, cut) for row in rows)
     while batch := list(islice(found, _AT_ONCE)):
         try:
             evidence = _measure(batch, metrics)
@@ -258,14 +311,10 @@ def _measure(batch: Sequence[_Row], metrics: _Metrics) -> list[tuple[Any, ...]]:
     return list(zip(*(each.measure(samples, outputs) for each in metrics), strict=True))
 
 
-def _row(
-    fields: Mapping[str, Any],
-    where: str,
-    metrics: _Metrics,
-    corpus: str,
-    cut: Callable[[str], str],
-) -> _Row:
-    sample = _sample(fields, where, metrics, corpus)
+def _row(given: _Given, metrics: _Metrics, corpus: str, cut: Callable[[str], str]) -> _Row:
+    where, fields, known = given
+    sample = _sample(fields, where, metrics, corpus) if known is None else known
+    _refuse_other(sample, where, metrics, corpus)
     count = metrics[0].outputs or 1
     names = ("output",) if count == 1 else (f"output_{number + 1}" for number in range(count))
     return _Row(where, fields, sample, [cut(text_of(fields, name, where)) for name in names])
@@ -274,7 +323,11 @@ def _row(
 def _sample(row: Mapping[str, Any], where: str, metrics: _Metrics, corpus: str) -> Sample:
     # A maker for each row, for one remembers every sample to number equal ones.
     needs_texts = any(each.needs_texts for each in metrics)
-    sample = from_row(row, SampleMaker(corpus), where=where, needs_texts=needs_texts)
+    return from_row(row, SampleMaker(corpus), where=where, needs_texts=needs_texts)
+
+
+def _refuse_other(sample: Sample, where: str, metrics: _Metrics, corpus: str) -> None:
+    """Refuse a sample of another kind than the corpus or the metrics are about."""
     if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
         raise CorpusError(
             f"its units are not those of {corpus}",
@@ -288,7 +341,6 @@ def _sample(row: Mapping[str, Any], where: str, metrics: _Metrics, corpus: str) 
             remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
             "`replaced_entity` or `replaced_kv_pair`.",
         )
-    return sample
 
 
 def text_of(row: Mapping[str, Any], field: str, where: str) -> str:

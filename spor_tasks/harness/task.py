@@ -56,10 +56,11 @@ class SporTask(host.HostTask):
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
-    - ``facts_model``, ``nli_model``: a classifier on the disk or the hub; tasks that report
-      ``facts`` or ``nli_acc`` then score it. ``_format``, ``_label``, ``_device`` and
-      ``_batch_size`` in place of ``_model`` are as in :func:`spor_tasks.metrics.classifier.load`
-      and :func:`spor_tasks.metrics.entailment.load`;
+    - ``facts_model``, ``nli_model``, ``bleurt_model``: a classifier on the disk or the hub; tasks
+      that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_format``, ``_label``,
+      ``_device`` and ``_batch_size`` in place of ``_model`` are as in
+      :func:`spor_tasks.metrics.classifier.load`, :func:`spor_tasks.metrics.entailment.load` and
+      :func:`spor_tasks.metrics.bleurt.load`;
     - ``sp_ranker``: what ranks programs, ``lexical`` or a classifier; tasks that report ``sp_acc``
       then score it, with the settings of :func:`spor_tasks.metrics.sp_acc.load`.
 

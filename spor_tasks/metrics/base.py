@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.totals import MEAN, Numbers, Totals, Value, added, has_verdict
+from spor_tasks.metrics.totals import MEAN, Numbers, Totals, Value, added, has_verdict, less
 
 Texts: TypeAlias = Sequence[str]
 """What a system wrote for a sample: one text, or one for each of its input orders."""
@@ -158,11 +159,21 @@ def score_infos() -> Mapping[str, ScoreInfo]:
 
 
 def score_info(name: str) -> ScoreInfo:
-    """Return what is known of a score.
+    """Return what is known of a score, or of the gap between two.
 
     Raises:
         ConfigError: no registered metric has it.
     """
+    if gap := Gap.of(name):
+        one, other = map(score_info, gap)
+        return ScoreInfo(
+            name,
+            f"{one.label} − {other.label}",
+            low=one.low - other.high,
+            high=one.high - other.low,
+            higher_is_better=None,
+            totals=less(one.totals, other.totals),
+        )
     infos = score_infos()
     if name not in infos:
         known = ", ".join(info.name for info in infos.values() if not info.of_some)
@@ -231,6 +242,16 @@ class Column:
     def take(self, outputs: NDArray[Any]) -> "Column":
         """Return the column of some of the outputs, by their numbers or a mask."""
         return Column(self.statistics[outputs], self.totals)
+
+    def less(self, other: "Column") -> "Column":
+        """Return the column of this score less another one, of the same outputs or of others."""
+        width = max(each.statistics.shape[1] for each in (self, other))
+        rows = np.zeros((len(self.statistics), 2 * width))
+        for start, each in ((0, self), (width, other)):
+            end = start + each.statistics.shape[1]
+            rows[:, start:end] = np.nan_to_num(each.statistics)
+        rows[~(self.scored | other.scored)] = np.nan
+        return Column(rows, less(self.totals, other.totals))
 
     def score(self, name: str, signature: str) -> Score:
         """Return the value with what it takes to trust it."""

@@ -57,7 +57,8 @@ class SequenceClassifier:
     """A sequence classifier of transformers, and how likely it finds one of its classes.
 
     ``setting`` names the setting of the class. ``tokenizer`` is what the checkpoint names, or that
-    of BART for one that names another that transformers no longer has.
+    of BART for one that names another that transformers no longer has. One that ``rates`` says no
+    probability, but the number itself.
 
     Raises:
         ConfigError: there is no such classifier, device or class.
@@ -72,6 +73,7 @@ class SequenceClassifier:
         *,
         setting: str,
         tokenizer: Tokenizers = "auto",
+        rates: bool = False,
     ) -> None:
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"a batch cannot have {batch_size!r} pairs", remedy="Use 1 or more.")
@@ -84,6 +86,8 @@ class SequenceClassifier:
         # The probability of a class among others, or of what is true or false by itself.
         alone = config.num_labels == 1 or config.problem_type == "multi_label_classification"
         self._probability = torch.sigmoid if alone else torch.nn.Softmax(dim=-1)
+        if rates:
+            self._probability = torch.nn.Identity()
         folder = find_folder(name, "config.json")
         weights = known_digest(folder)[:16] if folder else "unknown"
         shown = Path(name).name if Path(name).is_dir() else name
@@ -94,7 +98,8 @@ class SequenceClassifier:
     ) -> tuple[list[dict[str, Any]], int]:
         """Return texts of one or two segments as tokens, and how many of them were cut.
 
-        ``cut`` is `only_first` or `only_second`: the segment that loses what is over ``most``.
+        ``cut`` is `only_first`, `only_second` or `longest_first`: the segment that loses what is
+        over ``most``.
         """
         paired = None if seconds[0] is None else list(seconds)
         encoded = self.tokenizer(list(firsts), paired, truncation=cut, max_length=most)
@@ -102,7 +107,7 @@ class SequenceClassifier:
         return parts, sum(bool(each.overflowing) for each in encoded.encodings or ())
 
     def likely(self, encoded: Sequence[Mapping[str, Any]]) -> list[float]:
-        """Return the probability of the class for each encoded text; none is padded yet."""
+        """Return the probability, or number, of the class for each encoded text, not yet padded."""
         found = [0.0] * len(encoded)
         by_length = sorted(range(len(encoded)), key=lambda i: len(encoded[i]["input_ids"]))
         self._model.to(self._device)

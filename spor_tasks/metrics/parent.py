@@ -8,7 +8,7 @@ those of SPOR's published evaluation [code].
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ _FILTERED_PREDICATES = ("nationality", "date", "country")
 _FILTERED_OBJECT = re.compile(r"\d{4}")
 
 # Stands for a proportion of zero wherever a product would otherwise be lost to it [code].
-_FLOOR = 1e-5
+FLOOR = 1e-5
 # Keeps F defined where precision and recall are both zero [code].
 _EPSILON = 1e-8
 
@@ -111,11 +111,10 @@ class Parent(SimpleMetric[ParentEvidence]):
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
         truth = _prepare(self.table(sample), sample.references, self.max_order)
         text = tokens(output)
-        table_recall = _table_recall(truth, text)
-        orders = _orders(text, self.max_order, truth.lexicon)
-        written = [(ngrams, sum(known)) for ngrams, known in orders]
+        told = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
+        written = ngrams_of(text, self.max_order, truth.lexicon)
         against = [
-            self._combine(*_compare(written, reference), table_recall)
+            combined(*compared(written, reference), told or FLOOR, self.weight)
             for reference in truth.references
         ]
         return ParentEvidence(*map(max, zip(*against, strict=True)))
@@ -123,13 +122,6 @@ class Parent(SimpleMetric[ParentEvidence]):
     def table(self, sample: Sample) -> tuple[DataUnit, ...]:
         """Return the units that a text is to mention; an empty table keeps F near zero."""
         return sample.units if self.full_table else tuple(filter(_is_published, sample.units))
-
-    def _combine(
-        self, precision: float, reference_recall: float, table_recall: float
-    ) -> tuple[float, float, float]:
-        recall = reference_recall ** (1 - self.weight) * table_recall**self.weight
-        f = 2 * precision * recall / (precision + recall + _EPSILON)
-        return precision, recall, f
 
     def values(self, evidence: ParentEvidence) -> dict[str, float]:
         """Return F, precision and recall times 100; the published score is the mean F."""
@@ -152,8 +144,8 @@ PARENT = Parent()
 PARENT_FULL_TABLE = Parent(full_table=True)
 
 
-class _Expected(NamedTuple):
-    """The n-grams of one order in a reference, and how many tokens of each the table has.
+class NGrams(NamedTuple):
+    """The n-grams of one order in a text, and how many tokens of each the table has.
 
     An n-gram is entailed in that proportion; tokens are counted and divided last, so that every
     sum is exact. ``known`` is the sum.
@@ -171,7 +163,7 @@ class _Truth(NamedTuple):
 
     values: Sequence[tuple[str, ...]]
     lexicon: frozenset[str]
-    references: Sequence[Sequence[_Expected]]
+    references: Sequence[Sequence[NGrams]]
 
 
 @lru_cache(maxsize=_PREPARED_SAMPLES)
@@ -179,42 +171,37 @@ def _prepare(table: tuple[DataUnit, ...], references: tuple[str, ...], max_order
     # A value without a token is nothing that a text could mention.
     values = tuple(value for unit in table if (value := _value(unit)))
     lexicon = frozenset(token for value in values for token in value)
-    expected = [
-        [
-            _Expected(dict(zip(ngrams, known, strict=True)), sum(known))
-            for ngrams, known in _orders(tokens(reference), max_order, lexicon)
-        ]
-        for reference in references
-    ]
+    expected = [ngrams_of(tokens(reference), max_order, lexicon) for reference in references]
     return _Truth(values, lexicon, expected)
 
 
-def _orders(
-    text: Sequence[str], max_order: int, lexicon: frozenset[str]
-) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-    """Yield for each order its n-grams, and how many tokens of each the lexicon has.
+def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> list[NGrams]:
+    """Return the n-grams of each order, and how many tokens of each the lexicon has.
 
     An n-gram is its tokens joined by spaces, of which they have none: a string keeps its hash, and
     the garbage collector need not walk it. All are different, see :func:`_told_apart`.
     """
     ngrams, known = text, [token in lexicon for token in text]
     known_tokens: Sequence[int] = known
+    found = []
     for order in range(max_order):
         if order:
             ngrams = [
                 f"{ngram} {token}" for ngram, token in zip(ngrams, text[order:], strict=False)
             ]
             known = list(map(operator.add, known, known_tokens[order:]))
-        yield _told_apart(ngrams), known
+        known_of = dict(zip(ngrams, known, strict=True))
+        if len(known_of) < len(ngrams):
+            known_of = dict(zip(_told_apart(ngrams), known, strict=True))
+        found.append(NGrams(known_of, sum(known)))
+    return found
 
 
-def _told_apart(ngrams: Sequence[str]) -> Sequence[str]:
+def _told_apart(ngrams: Sequence[str]) -> list[str]:
     """Number the second and later occurrences of an n-gram, so that each counts on its own.
 
     What a text may claim of a reference, the smaller of two counts, is then what both contain.
     """
-    if len(set(ngrams)) == len(ngrams):
-        return ngrams
     seen: dict[str, int] = {}
     apart = []
     for ngram in ngrams:
@@ -245,39 +232,43 @@ def _shown(entity: str) -> tuple[str, ...]:
     return tokens(display(entity))
 
 
-def _compare(
-    output: Sequence[tuple[Sequence[str], int]], reference: Sequence[_Expected]
-) -> tuple[float, float]:
-    """Return an output's precision, and its recall of one reference.
-
-    The output is given by the n-grams of each order and how many of their tokens the table has.
-    """
+def compared(output: Sequence[NGrams], reference: Sequence[NGrams]) -> tuple[float, float]:
+    """Return an output's precision, and its recall of one reference."""
     precisions, recalls = [], []
-    for order, ((ngrams, known), expected) in enumerate(
-        zip(output, reference, strict=True), start=1
-    ):
+    for order, (written, expected) in enumerate(zip(output, reference, strict=True), start=1):
         known_of = expected.known_of
-        found = [known_of[ngram] for ngram in ngrams if ngram in known_of]
-        found_known = sum(found)
+        found = [known_of[ngram] for ngram in written.known_of if ngram in known_of]
+        count, found_known = len(written.known_of), sum(found)
         # What the reference has is right; anything else is as right as the table entails it.
-        right = order * len(found) + known - found_known
-        precisions.append(right / (order * len(ngrams)) if ngrams else 0.0)
+        right = order * len(found) + written.known - found_known
+        precisions.append(right / (order * count) if count else 0.0)
         recalls.append(found_known / expected.known if expected.known else 1.0)
     precision = _geometric_mean(precisions) if precisions[0] else 0.0
-    recall = _geometric_mean(recalls) if recalls[0] else _FLOOR
+    recall = _geometric_mean(recalls) if recalls[0] else FLOOR
     return precision, recall
 
 
+def combined(
+    precision: float, reference_recall: float, table_recall: float, weight: float
+) -> tuple[float, float, float]:
+    """Return precision, recall and F; ``weight`` is the table's share in recall."""
+    recall = reference_recall ** (1 - weight) * table_recall**weight
+    return precision, recall, 2 * precision * recall / (precision + recall + _EPSILON)
+
+
 def _geometric_mean(proportions: Sequence[float]) -> float:
-    logarithms = map(math.log, [proportion or _FLOOR for proportion in proportions])
+    logarithms = map(math.log, [proportion or FLOOR for proportion in proportions])
     return math.exp(sum(logarithms) / len(proportions))
 
 
-def _table_recall(truth: _Truth, output: Sequence[str]) -> float:
-    """Return the mean share of a unit's value that the output mentions in the value's order."""
-    if not truth.values:
-        return _FLOOR
-    # Tokens outside the table are in no common subsequence.
-    mentions = [token for token in output if token in truth.lexicon]
-    shares = (LCSseq.similarity(value, mentions) / len(value) for value in truth.values)
-    return math.fsum(shares) / len(truth.values) or _FLOOR
+def mentioned(
+    values: Sequence[tuple[str, ...]], lexicon: frozenset[str], text: Sequence[str]
+) -> float:
+    """Return the mean share of a value that a text mentions in the value's order.
+
+    The lexicon has the tokens of all values, of which there is at least one.
+    """
+    # Tokens outside the values are in no common subsequence.
+    mentions = [token for token in text if token in lexicon]
+    shares = (LCSseq.similarity(value, mentions) / len(value) for value in values)
+    return math.fsum(shares) / len(values)

@@ -5,7 +5,6 @@ all sentences of the same table. Beside them stands corpus BLEU, which the READM
 code computes. The weights of BLEU-3 are 0.33, so they do not add up to 1 [code].
 """
 
-import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
-from spor_tasks.metrics.totals import Numbers, Totals, Value
+from spor_tasks.metrics.totals import Numbers, Sums, Value
 
 _WEIGHTS = {1: (1.0,), 2: (0.5, 0.5), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.25, 0.25)}
 _ORDERS = tuple(_WEIGHTS)
@@ -60,16 +59,13 @@ def bleu(numbers: Numbers, order: int) -> Numbers:
     return np.where(found[..., 0] > 0, penalty * score, 0.0)
 
 
-class _CorpusBleu(Totals):
+class _CorpusBleu(Sums):
     """Corpus BLEU of one order: the counts of all outputs, added."""
+
+    width = 2 * len(_ORDERS) + 2
 
     def __init__(self, order: int) -> None:
         self._order = order
-
-    def statistics(self, values: Sequence[Value]) -> Numbers:
-        width = 2 * len(_ORDERS) + 2
-        rows = [(math.nan,) * width if value is None else value for value in values]
-        return np.array(rows, float).reshape(len(values), width)
 
     def score(self, totals: Numbers) -> Numbers:
         scored = totals[..., len(_ORDERS)] > 0  # every output has a total

@@ -112,17 +112,46 @@ class _Mean(Totals):
         return np.array([1 / count, -total / count**2])
 
 
-class _Ratio(Totals):
-    """A sum over a sum; a value is the two numbers that an output adds."""
+class Sums(Totals):
+    """A score of several sums; a value is the ``width`` numbers that an output adds."""
 
-    def statistics(self, values: Sequence[Value]) -> Numbers:
-        rows = [(math.nan, math.nan) if value is None else value for value in values]
-        return np.array(rows, float).reshape(len(values), 2)
+    width: ClassVar[int]
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:  # noqa: D102 - as declared
+        rows = [(math.nan,) * self.width if value is None else value for value in values]
+        return np.array(rows, float).reshape(len(values), self.width)
+
+
+class _Ratio(Sums):
+    """A sum over a sum."""
+
+    width = 2
 
     def score(self, totals: Numbers) -> Numbers:
         with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
             found: Numbers = totals[..., 0] / totals[..., 1]
         return found
+
+
+class _Less(Totals):
+    """One score less another, of other outputs; each has half of the statistics.
+
+    A value is a row of statistics.
+    """
+
+    def __init__(self, one: Totals, other: Totals) -> None:
+        self._one, self._other = one, other
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        return np.array(values, float)
+
+    def score(self, totals: Numbers) -> Numbers:
+        one, other = np.split(totals, 2, axis=-1)
+        return self._one.score(one) - self._other.score(other)
+
+    def gradient(self, totals: Numbers) -> Numbers:
+        one, other = np.split(totals, 2)
+        return np.concatenate([self._one.gradient(one), -self._other.gradient(other)])
 
 
 class _GroupMeans(Totals):
@@ -183,6 +212,11 @@ def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
     sums, counts = totals[..., ::2], totals[..., 1::2]
     held = counts > 0
     return np.divide(sums, counts, out=np.zeros_like(sums), where=held), held
+
+
+def less(one: Totals, other: Totals) -> Totals:
+    """Return how the difference of two scores comes about: each has half of the totals."""
+    return _Less(one, other)
 
 
 MEAN = _Mean()

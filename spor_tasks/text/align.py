@@ -73,24 +73,28 @@ def locate_ends(pairs: Sequence[Ends], text: str, *, strict: bool) -> tuple[int 
 
 
 def trace(
-    units: Sequence[DataUnit], text: str, *, strict: bool
+    units: Sequence[DataUnit], text: str, *, strict: bool, same_digits: bool = False
 ) -> tuple[tuple[Placement, ...], ...]:
     """Return all that stands behind the positions of :func:`locate`.
 
     For each unit those are the placements of the entities that decide where it stands, none where
-    it is not located.
+    it is not located. With ``same_digits`` a number is not taken for another one: a similar word
+    must have its digits, as `14th` has those of `14`.
     """
-    return tuple(_trace([_ends(unit) for unit in units], text, strict=strict))
+    pairs = [_ends(unit) for unit in units]
+    return tuple(_trace(pairs, text, strict=strict, same_digits=same_digits))
 
 
-def _trace(pairs: Sequence[Ends], text: str, *, strict: bool) -> Iterator[tuple[Placement, ...]]:
+def _trace(
+    pairs: Sequence[Ends], text: str, *, strict: bool, same_digits: bool = False
+) -> Iterator[tuple[Placement, ...]]:
     sought = _sought(tuple(pairs))
     words: dict[str, list[int]] = {}
     for position, word in enumerate(clean(text).split()):
         words.setdefault(word, []).append(position)
     placed = _settle(
         {
-            entity: _mentions(wordings, words, strict=strict)
+            entity: _mentions(wordings, words, strict=strict, same_digits=same_digits)
             for entity, wordings in sought.wordings.items()
         }
     )
@@ -177,20 +181,24 @@ def _settle(mentions: Mapping[str, Sequence[Placement]]) -> dict[str | None, Pla
 
 
 def _mentions(
-    wordings: Iterable[Sequence[str]], words: Mapping[str, Sequence[int]], *, strict: bool
+    wordings: Iterable[Sequence[str]],
+    words: Mapping[str, Sequence[int]],
+    *,
+    strict: bool,
+    same_digits: bool,
 ) -> Sequence[Placement]:
     """Return the tied best placements of the first wording that has any."""
     for tokens in wordings:
-        placements = _placements(tokens, words, strict=strict)
+        placements = _placements(tokens, words, strict=strict, same_digits=same_digits)
         if placements:
             return placements
     return ()
 
 
 def _placements(
-    tokens: Sequence[str], words: Mapping[str, Sequence[int]], *, strict: bool
+    tokens: Sequence[str], words: Mapping[str, Sequence[int]], *, strict: bool, same_digits: bool
 ) -> Sequence[Placement]:
-    choices = [_nearest(token, words) for token in tokens]
+    choices = [_nearest(token, words, same_digits=same_digits) for token in tokens]
     matched = [positions for positions in choices if positions]
     says_something = any(len(token) > 1 or token.isdigit() for token in tokens)
     if len(matched) < len(choices) and (strict or not says_something):
@@ -198,11 +206,14 @@ def _placements(
     return tightest(matched)
 
 
-def _nearest(token: str, words: Mapping[str, Sequence[int]]) -> Sequence[int]:
+def _nearest(token: str, words: Mapping[str, Sequence[int]], *, same_digits: bool) -> Sequence[int]:
     """Return, ascending, where the words stand that differ least from the token."""
     if token in words:
         return words[token]
     least = min(_MOST_EDITS, len(token) // 2)
+    if same_digits and (digits := _digits(token)):
+        least = _MOST_EDITS
+        words = {word: positions for word, positions in words.items() if _digits(word) == digits}
     found: list[int] = []
     for word, positions in words.items():
         distance = Levenshtein.distance(token, word, score_cutoff=least)  # least + 1: any more
@@ -211,6 +222,10 @@ def _nearest(token: str, words: Mapping[str, Sequence[int]]) -> Sequence[int]:
         if distance == least:
             found += positions
     return sorted(found)
+
+
+def _digits(word: str) -> str:
+    return "".join(filter(str.isdigit, word))
 
 
 def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:

@@ -304,14 +304,23 @@ def test_an_empty_file_is_an_error_and_no_score(write: Write) -> None:
         scoring.score(write(), "parent", "webnlg")
 
 
-@pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "totto")])
+@pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "toto")])
 def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str) -> None:
     with pytest.raises(ConfigError) as caught:
         scoring.score(Path("unread"), metric, corpus)
     assert caught.value.remedy
 
 
-OF_TABLES = {"nli_acc", "sp_acc", "truth", "adversarial", "perplexity"}
+OF_TABLES = {
+    "nli_acc",
+    "sp_acc",
+    "truth",
+    "adversarial",
+    "perplexity",
+    "totto",
+    "totto_real",
+    "bleurt",
+}
 
 
 def test_every_metric_is_measured_with_those_that_correct_it(write: Write) -> None:

@@ -13,10 +13,10 @@ from tests.support.classifiers import save_bert
 TASK = "logicnlg_mini"
 
 
-def evaluate(**metadata: object) -> dict[str, Any]:
+def evaluate(task: str = TASK, **metadata: Any) -> dict[str, Any]:  # noqa: ANN401
     return simple_evaluate(  # type: ignore[no-any-return]
         model="dummy",
-        tasks=[TASK],
+        tasks=[task],
         task_manager=task_files.manager({}, **metadata),
         limit=3,
         log_samples=True,
@@ -41,6 +41,14 @@ def test_a_classifier_judges_tables(tmp_path: Path) -> None:
     assert "nli" in scores["configs"][TASK]["metadata"]["spor"]
 
 
+def test_a_checkpoint_rates_texts(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path / "bert", labels=("LABEL_0",))
+    found = evaluate("totto_mini", bleurt_model=str(folder))
+    scores = found["results"]["totto_mini"]
+    assert {"bleurt,none", "totto_parent,none"} <= scores.keys()
+    assert "bleurt" in found["configs"]["totto_mini"]["metadata"]["spor"]
+
+
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -51,7 +59,7 @@ def test_a_classifier_judges_tables(tmp_path: Path) -> None:
         {"nli_model": "no/such", "nli_format": "tapas"},
     ],
 )
-def test_settings_that_say_nothing_are_refused(metadata: dict[str, object]) -> None:
+def test_settings_that_say_nothing_are_refused(metadata: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
         evaluate(**metadata)
     assert error.value.remedy

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.metrics.bleurt import Pair
 from spor_tasks.metrics.facts import ClassifierInput
 from spor_tasks.metrics.nli import Claim
 
@@ -84,6 +85,15 @@ class WordJudge:
             _share(text, " ".join(cell for row in table_of(sample).rows for cell in row))
             for sample, text in claims
         ]
+
+
+class EqualRater:
+    """Rates a text best if it is the reference, and worst otherwise."""
+
+    signature = "model:equal"
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
+        return [2.0 if text == reference else -3.0 for reference, text in pairs]
 
 
 def save_tapas(folder: Path, labels: Sequence[str] = ("LABEL_0", "LABEL_1"), seed: int = 0) -> Path:

@@ -3,7 +3,7 @@
 import pytest
 
 from spor_tasks.core.sample import AttributeValue, Triple
-from spor_tasks.text.align import Ends, locate, locate_ends, order, tightest
+from spor_tasks.text.align import Ends, locate, locate_ends, order, tightest, trace
 
 
 def where(entity: str, text: str, *, strict: bool = False) -> int | None:
@@ -196,3 +196,14 @@ def test_order_follows_positions_then_data_with_what_is_not_located_last(
     positions: tuple[int | None, ...], indices: tuple[int, ...]
 ) -> None:
     assert order(positions) == indices
+
+
+def test_with_the_same_digits_a_number_is_no_other_number() -> None:
+    units = [AttributeValue("", value) for value in ("59", "5", "14", "Anna")]
+    text = "Ann had 5, and came 14th."
+
+    def found(*, same_digits: bool) -> list[list[tuple[int, ...]]]:
+        return [list(each) for each in trace(units, text, strict=False, same_digits=same_digits)]
+
+    assert found(same_digits=True) == [[], [(2,)], [(5,)], [(0,)]]
+    assert found(same_digits=False)[0] == [(2,)]

@@ -1,0 +1,41 @@
+"""Samples of ToTTo for tests: invented ones, and those that the published code was run on."""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.corpora.totto import reader
+
+Row: TypeAlias = dict[str, Any]
+
+
+def sample(
+    *references: str,
+    cells: Sequence[Sequence[Json]] = (("Ann", "7"),),
+    highlighted: Sequence[tuple[int, int]] = ((0, 0),),
+    **context: Json,
+) -> Sample:
+    """Return a sample; a cell is its value, or a list as in the context of a sample."""
+    table: Json = {
+        "cells": [list(row) for row in cells],
+        "highlighted": [list(place) for place in highlighted],
+    }
+    return Sample(
+        "0", "totto", (AttributeValue("", "Ann"),), references, {**context, "table": table}
+    )
+
+
+def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
+    """Return the samples of published examples, which may lack an id."""
+    path = folder / "examples.jsonl"
+    given = ({"example_id": number, **row} for number, row in enumerate(rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
+    return [found for _, found in reader.read(path)]
+
+
+def golden_rows(path: Path) -> list[Row]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]

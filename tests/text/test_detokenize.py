@@ -1,0 +1,87 @@
+"""Lines are detokenized as Moses' script does it; its answers are written down here."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks.metrics.parent_totto import prepared
+from spor_tasks.text.detokenize import detokenize
+from tests.support.totto import golden_rows
+
+# What detokenizer.perl -l en prints, revision 4134.
+PRINTED = {
+    "It costs $ 5 ( 4 % ) , he said .": "It costs $5 (4%), he said.",
+    "jones ' house": "jones' house",
+    "`` quoted '' text": "``quoted ''text",
+    'the dogs \' " barks "': 'the dogs\' "barks"',
+    '" a " and " b "': '"a" and "b"',
+    "' a ' b '": "'a' b '",
+    "it 's Ann 's , not ' s": "it's Ann's, not 's",
+    "12 's and ) 's": "12's and) 's",
+    "won ( tko ) in round 2": "won (tko) in round 2",
+    "won (tko) 's": "won (tko) 's",
+    "( a  b": "(a b",
+    "(  b": "( b",
+    "twelve @-@ year @-@ old": "twelve-year-old",
+    "a @-@ @-@ b": "a-@-@ b",
+    "@-@ a": "-a",
+    "r&amp;b &quot;x&quot; &lt;b&gt; &apos;s": 'r&b "x" <b> \'s',
+    "&#91;1&#93; &#124; &bar; &bra;x&ket;": "[1] | | [x]",
+    "&amp;lt;": "&lt;",
+    "&foo; &apos": "&foo; &apos",
+    "<null>": "<null>",
+    "< null >": "< null >",
+    "<b> text": "<b> text",
+    "": "",
+    "   ": "   ",
+    "  ": "  ",
+    "\u001c ": "\u001c",
+    "日本 語 の 文 。 ok 日": "日本語の文。 ok 日",
+    "a 日 b": "a 日 b",
+    "¿ qué ? ¡ sí !": "¿qué? ¡sí!",
+    "„ ja “ und ” nein „": "„ja“ und ” nein „",
+    "„ “ x": "„“ x",
+    "€ 5 £$ 6 ₹ 7": "€5 £$6 ₹7",
+    "हिन्दी 's": "हिन्दी's",
+    "é 's": "é 's",
+    "½ 's": "½ 's",
+    "Ⅳ 's": "Ⅳ's",
+    "a ' 'x 'Ⓐ": "a ''x'Ⓐ",
+    "cell|||a\tcell|||'s b": "cell|||a\tcell|||'s b",
+    "a\tb , c": "a\tb, c",
+    "a ) ] } , .": "a)]},.",
+    "x \\ y": "x\\ y",
+    "... and ...": "... and...",
+    '" "': '""',
+    "s '": "s'",
+    "' s": "'s",
+    "''  a ''": "'' a''",
+    "‘ a ’": "‘ a ’",
+}
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_a_line_is_what_the_script_prints(line: str) -> None:
+    assert detokenize(line) == PRINTED[line]
+
+
+def test_the_published_predictions_are_prepared_as_published(golden_dir: Path) -> None:
+    rows = golden_rows(golden_dir / "totto" / "predictions.jsonl.gz")
+    assert len(rows) == 1400
+    for row in rows:
+        assert prepared(row["prediction"].strip() or "<null>") == row["detokenised_lower"]
+
+
+@given(st.text(st.characters(exclude_characters="&\n")))
+def test_only_blanks_change_without_entities(line: str) -> None:
+    text = line.replace(" @-@ ", "")
+    assert detokenize(text).replace(" ", "") == text.replace(" ", "")
+
+
+@given(st.lists(st.text("ab'\"(),.", min_size=1), min_size=1))
+def test_an_ordinary_line_has_one_blank_between_words(words: list[str]) -> None:
+    found = detokenize("  ".join(words))
+    assert "  " not in found
+    assert found == found.strip(" ")
