@@ -6,6 +6,7 @@ only new tokens, also for a decoder of an encoder-decoder.
 """
 
 import copy
+import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.coarse_to_fine import template_first
-from spor_tasks.evaluation.sampling import Seeded, SeededSampling
+from spor_tasks.evaluation.sampling import Seeded, SeededSampling, StopAtLength
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import is_complete
@@ -31,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 _FILTERS = "spor_filters"  # the key in a request's settings, which lm-eval passes through
 _CUT = "cut_before"
-_SEED = "sampling_seed"
+_SEED, _WHOLE = "sampling_seed", "text_tokens"
 _DRAWING = ("temperature", "top_k", "top_p")
 
 
@@ -87,7 +88,7 @@ class SporHF(HFLM):  # type: ignore[misc]
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
         self._prompts_cut: dict[str, int] = {}
-        self._seeds: Sequence[int] = ()  # of the rows of a batch
+        self._seeded: Sequence[Seeded] = ()  # the prompts of a batch, if texts are drawn
         if hasattr(self, "accelerator") and self.device.type == "cpu":
             # lm-eval shares documents only among GPUs; here every process would evaluate all.
             self._rank = self.accelerator.process_index
@@ -104,7 +105,7 @@ class SporHF(HFLM):  # type: ignore[misc]
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        asked = [_seeded(_stopping(self._shortened(request))) for request in requests]
+        asked = [self._with_seed(_stopping(self._shortened(request))) for request in requests]
         outputs: list[str] = super().generate_until(asked, disable_tqdm)
         return outputs
 
@@ -162,6 +163,22 @@ class SporHF(HFLM):  # type: ignore[misc]
         )
         return shortened
 
+    def _with_seed(self, request: Instance) -> Instance:
+        """Return a request whose prompt has a seed of its own, if its task gives one for sampling.
+
+        The task may also say how many tokens the whole text has, with the beginning that is given.
+        """
+        prompt, settings = request.args
+        if _SEED not in settings:
+            return request
+        doc = request.doc or {}
+        given = json.loads(doc.get("context") or "{}").get("prefix", "")
+        limit = settings.get(_WHOLE, 0) - len(self.tok_encode(given, add_special_tokens=False))
+        seeded = copy.copy(request)
+        of = (settings[_SEED], doc.get("id"), request.idx)
+        seeded.arguments = Seeded.of(prompt, max(1, limit), *of), settings
+        return seeded
+
     def _length(self, prompt: str) -> int:
         return len(self.tok_encode(prompt))
 
@@ -181,7 +198,7 @@ class SporHF(HFLM):  # type: ignore[misc]
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
-        self._seeds = [text.seed for text in strings if isinstance(text, Seeded)]
+        self._seeded = [text for text in strings if isinstance(text, Seeded)]
         ids, mask = super().tok_batch_encode(strings, **kwargs)
         if self.backend == "seq2seq":
             # It is padded on the left so far: a stable sort by the mask moves the padding.
@@ -213,9 +230,12 @@ class SporHF(HFLM):  # type: ignore[misc]
             processors = template_first(self.tokenizer, prompt_length)
         if generation_kwargs.pop(_SEED, None) is not None:
             how = {key: generation_kwargs.pop(key) for key in _DRAWING if key in generation_kwargs}
-            processors.append(SeededSampling(self._seeds, prompt_length, **how))
+            seeds = [row.seed for row in self._seeded]
+            processors.append(SeededSampling(seeds, prompt_length, **how))
             generation_kwargs["do_sample"] = False
         criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
+        if generation_kwargs.pop(_WHOLE, None) is not None:
+            criteria.append(StopAtLength([row.limit for row in self._seeded], prompt_length))
         with torch.autocast(
             self.device.type,
             dtype=self.mixed_precision_dtype,
@@ -246,17 +266,6 @@ def _stopping(request: Instance) -> Instance:
     stopping = copy.copy(request)
     stopping.arguments = prompt, {**settings, _FILTERS: names}
     return stopping
-
-
-def _seeded(request: Instance) -> Instance:
-    """Return a request whose prompt has a seed of its own, if its task gives one for sampling."""
-    prompt, settings = request.args
-    if _SEED not in settings:
-        return request
-    seeded = copy.copy(request)
-    of = (settings[_SEED], (request.doc or {}).get("id"), request.idx)
-    seeded.arguments = Seeded.of(prompt, *of), settings
-    return seeded
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

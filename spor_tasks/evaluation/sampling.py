@@ -14,6 +14,7 @@ import torch
 from transformers import (
     LogitsProcessor,
     LogitsProcessorList,
+    StoppingCriteria,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
     TopPLogitsWarper,
@@ -21,18 +22,30 @@ from transformers import (
 
 
 class Seeded(str):
-    """A prompt with the seed of what is drawn after it."""
+    """A prompt with the seed of what is drawn after it, of at most ``limit`` tokens."""
 
-    __slots__ = ("seed",)
+    __slots__ = ("limit", "seed")
+    limit: int
     seed: int
 
     @classmethod
-    def of(cls, prompt: str, *what: object) -> "Seeded":
+    def of(cls, prompt: str, limit: int, *what: object) -> "Seeded":
         """Return the prompt with a seed that follows from ``what`` it is drawn for."""
         seeded = cls(prompt)
         digest = hashlib.sha256("\n".join(map(str, what)).encode()).digest()
-        seeded.seed = int.from_bytes(digest[:8], "little", signed=True)
+        seeded.limit, seeded.seed = limit, int.from_bytes(digest[:8], "little", signed=True)
         return seeded
+
+
+class StopAtLength(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
+    """Ends each row after a number of new tokens of its own."""
+
+    def __init__(self, limits: Sequence[int], prompt_length: int) -> None:
+        self._limits, self._prompt_length = torch.tensor(limits), prompt_length
+
+    def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
+        """Return which rows have all their tokens."""
+        return input_ids.shape[1] - self._prompt_length >= self._limits.to(input_ids.device)
 
 
 class SeededSampling(LogitsProcessor):  # type: ignore[misc]  # skipped, as is lm-eval

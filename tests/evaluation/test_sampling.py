@@ -1,5 +1,6 @@
 """Draws follow the probabilities, and depend on the seed and the request alone."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,7 @@ def frequencies(drawn: list[int]) -> list[int]:
 @pytest.mark.parametrize("by", ["seed", "step"])
 def test_draws_follow_the_probabilities(by: str) -> None:
     drawn = (
-        draw([Seeded.of("", 0, number).seed for number in range(20_000)])
+        draw([Seeded.of("", 9, number).seed for number in range(20_000)])
         if by == "seed"
         else [token for step in range(500) for token in draw([*range(40)], step)]
     )
@@ -77,3 +78,20 @@ def test_texts_are_the_same_at_any_batch_size(checkpoint: Callable[..., Path], k
     assert found == texts(several) == texts(one)
     assert len({*found}) > 1
     assert texts(one, sampling_seed=2) != found
+
+
+def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint: Callable[..., Path]) -> None:
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
+    settings = SETTINGS | {"text_tokens": 9}
+    requests = [
+        host.request({"context": json.dumps({"prefix": "a" * n})}, "p" + "a" * n, settings, n)
+        for n in (0, 2, 6, 20)
+    ]
+    limited = model.generate_until(requests, disable_tqdm=True)
+    for each in requests:
+        each.arguments = each.args[0], SETTINGS
+    whole = model.generate_until(requests, disable_tqdm=True)
+    for text, full, limit in zip(limited, whole, (9, 7, 3, 1), strict=True):
+        assert 0 < len(text) <= min(limit, len(full))
+        assert full.startswith(text.rstrip("\ufffd"))
+    assert len(limited[-1]) < len(whole[-1])
