@@ -41,6 +41,27 @@ class Figures(NamedTuple):
     figures: tuple[Figure, ...]
 
 
+class Gap(NamedTuple):
+    """Two scores of one system, on samples of two kinds; shown is the first less the second."""
+
+    one: str
+    other: str
+
+    @property
+    def name(self) -> str:
+        """The name of the difference among scores."""
+        return f"{self.one}{_LESS}{self.other}"
+
+    @classmethod
+    def of(cls, name: str) -> "Gap | None":
+        """Return the gap with this name; None for the name of a single score."""
+        one, less, other = name.partition(_LESS)
+        return cls(one, other) if less else None
+
+
+_LESS = " - "
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetSpec:
     """A test set, the training arms that it is compared over, and how outputs for it are judged.
@@ -48,14 +69,16 @@ class SetSpec:
     ``task`` is the name of the task that decodes greedily; ``title`` names the sets to a reader,
     and ``part_title`` their part. ``arms`` may be empty. ``scores`` are all that the task reports,
     ``reported`` what tables show, in their order, ``breakdown`` what a further table shows without
-    tests, such as a score by kind of sample, and ``headline`` the score that speaks for a single
-    sample. ``trained_on`` are the sets whose arms these are, under one name for all that
-    share them. Each sample has ``outputs`` prompts, and so many outputs. ``is_default`` tells
-    whether the name of a task leaves out the protocol, and ``is_fixed`` whether the sets are the
-    same for everyone, not built with a seed of one's own. ``is_pinned`` tells whether the task has
-    the digest of the test set, which needs a source that can be verified. ``template`` is the file that the task
-    includes, ``decodings`` are the other ways to decode that have tasks, and ``in_context`` tells
-    whether each arm has a task with demonstrations. ``version`` is that of the tasks.
+    tests, such as a score by kind of sample, ``gaps`` differences of such scores, and ``headline``
+    the score that speaks for a single sample. ``trained_on`` are the sets whose arms these are,
+    under one name for all that share them. Each sample has ``outputs`` prompts, and so many
+    outputs. ``is_default`` tells whether the name of a task leaves out the protocol, and
+    ``is_fixed`` whether the sets are the same for everyone, not built with a seed of one's own.
+    ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
+    can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
+    ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
+    demonstrations. ``version`` is that of the tasks. Of a benchmark without aspects, ``group`` is
+    the group of the task, by default that of its corpus.
     """
 
     benchmark: str
@@ -73,10 +96,17 @@ class SetSpec:
     is_fixed: bool = True
     is_pinned: bool = True
     breakdown: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     template: str = "_base"
     decodings: tuple[str, ...] = (BEAM5,)
     in_context: bool = True
     version: float = 1.0
+    group: str | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All that tables show: scores with tests, scores without, and gaps."""
+        return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""

@@ -71,14 +71,14 @@ def groups(sets: Sets) -> dict[str, list[str]]:
     """Return the members of each group: tasks over the default sets, decoded greedily.
 
     Those that show demonstrations have groups of their own. A benchmark without aspects has a group
-    for each corpus.
+    for each corpus, or those that its sets name.
     """
     specs = sets.sets()
     members: dict[str, dict[str, None]] = defaultdict(dict)
     if _has_no_aspects(sets):
         for spec in specs:
             if spec.is_default:
-                members[f"{spec.name.corpus}_all"][spec.task] = None
+                members[spec.group or f"{spec.name.corpus}_all"][spec.task] = None
         return {name: list(found) for name, found in members.items()}
     members[sets.name] = dict.fromkeys(
         f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.is_fixed

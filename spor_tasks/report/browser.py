@@ -12,7 +12,7 @@ import math
 import multiprocessing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
+from spor_tasks.report.cells import ShownCell, cells_of
 from spor_tasks.report.marking import Fault, Marked, faults_of, marks_of
 from spor_tasks.report.view import view_of
 from spor_tasks.results.evidence import scale_of
@@ -157,7 +158,7 @@ def _read(file: SampleFile) -> _Run:
             asked = Asked(
                 sample.id,
                 len(sample.units),
-                sample.about("category"),
+                _category(sample),
                 predicates_of(sample),
                 record.inputs,
                 row,
@@ -173,6 +174,13 @@ def _read(file: SampleFile) -> _Run:
         what = f"{error.what}: the samples from here on are left out"
         run.problem = Problem("samples", error.where or str(file.path), what)
     return run
+
+
+def _category(sample: Sample) -> str | None:
+    """Return the category of a sample, or whether the training set has a table with its header."""
+    if isinstance(overlap := sample.context.get("overlap"), bool):
+        return "overlap" if overlap else "non-overlap"
+    return sample.about("category")
 
 
 def predicates_of(sample: Sample) -> tuple[str, ...]:
@@ -331,12 +339,24 @@ _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
+    cells = cells_of(sample)
+    if cells:  # the table may be large
+        context = {key: value for key, value in sample.context.items() if key != "table"}
+        sample = replace(sample, context=context)
     doc = doc_of(sample)
     del doc["target"]  # the first of the references
     row = {**doc, "inputs": inputs}
-    if view := view_of(sample):
+    if cells:
+        row["cells"] = [
+            line if isinstance(line, int) else list(map(_cell_row, line)) for line in cells.rows
+        ]
+    elif view := view_of(sample):
         row["columns"] = list(map(sorted, view.columns))
     return row
+
+
+def _cell_row(cell: ShownCell) -> str | ShownCell:
+    return cell.text if cell == ShownCell(cell.text) else cell
 
 
 def _output_row(output: Marked) -> list[Any]:

@@ -9,6 +9,7 @@ from spor_tasks.core.sample import Hidden, Orders, Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import Value
+from spor_tasks.report.cells import CellView, ShownRow, cells_of
 from spor_tasks.report.exhibit import Exhibit, Told
 from spor_tasks.report.marking import Kind, Marked, faults_of
 from spor_tasks.report.view import TableView, view_of
@@ -63,6 +64,8 @@ def _sample(sample: Sample, width: int) -> Iterator[str]:
         yield f"{'':<8}{about}"
     if view := view_of(sample):
         yield from _table(view)
+    if cells := cells_of(sample, _ROWS):
+        yield from _cells(cells, width)
     for number, unit in enumerate(() if view else sample.units):
         yield f"    {f'[{number}]':<4}{visible(' | '.join(unit))}"
     if isinstance(sample.challenge, Hidden):
@@ -190,6 +193,29 @@ def _pieces(output: Marked) -> Iterator[_Piece]:
     yield _Piece(visible(text[at:end_of_scored]))
     if rest := text[end_of_scored:].strip():
         yield _Piece(f" (not scored: {visible(rest)})", _SOFT)
+
+
+def _cells(view: CellView, width: int) -> Iterator[str]:
+    """Yield the title and the rows around highlighted cells, which are numbered as units are."""
+    yield f"{'':<8}{_paint(visible(view.title), _BOLD)}"
+    for row in view.rows:
+        yield from _wrapped(_row(row), width)
+
+
+def _row(row: ShownRow) -> Iterator[_Piece]:
+    if isinstance(row, int):
+        yield _Piece(f"({row:,} {'row' if row == 1 else 'rows'} not shown)", _SOFT)
+        return
+    for number, cell in enumerate(row):
+        before = " | " if number else ""
+        if cell.hidden:
+            yield _Piece(f"{before}({cell.hidden:,} cells not shown)", _SOFT)
+        elif cell.units:
+            units = " ".join(map(str, cell.units))
+            yield _Piece(before)
+            yield _Piece(f"[{units}: {_short(cell.text)}]", _SHOWN["unit"][1])
+        else:
+            yield _Piece(before + _short(cell.text), _BOLD if cell.is_header else "")
 
 
 def _wrapped(pieces: Iterable[_Piece], width: int, *, indent: int = 8) -> Iterator[str]:

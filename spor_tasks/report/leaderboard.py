@@ -30,7 +30,8 @@ _SAME_TEST = (
     "fewshot_seed",
     "generation",
 )
-_JUDGES = {"facts": ("facts",), "nli_acc": ("nli",), "sp_acc": ("sp",)}  # by score
+_JUDGES = {"facts": ("facts",), "nli_acc": ("nli",), "sp_acc": ("sp",), "bleurt": ("bleurt",)}
+"""The facts of a result that say who judged a score, by score."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, hidden_of
+from spor_tasks.corpora.totto.table import has_cells
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
@@ -108,8 +109,9 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
     """Return an output, of which this text was scored, with what it tells of its sample.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
-    whatever the aspect, but not columns of a table, which no text needs to name; phrases and leaks
-    are those of the copy rule.
+    whatever the aspect, but not columns of a table, which no text needs to name. Of a highlighted
+    cell some words suffice, but no other number; one without letters and digits need not be told.
+    Phrases and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -118,8 +120,10 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    units = () if "table" in sample.context else sample.units
-    traces = align.trace(units, text, strict=is_strict(sample))
+    of_cells = has_cells(sample)
+    units = sample.units if of_cells or "table" not in sample.context else ()
+    strict = is_strict(sample) and not of_cells
+    traces = align.trace(units, text, strict=strict, same_digits=of_cells)
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _NO_COPIES
     located = [
         (*span, Label(_kind(units[number], [words[i] for i in placement]), number))
@@ -127,7 +131,11 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         for placement in placements
         for span in _stretches(sorted(set(placement)), spans)
     ]
-    missing = tuple(number for number, placements in enumerate(traces) if not placements)
+    missing = tuple(
+        number
+        for number, placements in enumerate(traces)
+        if not placements and not (of_cells and _is_wordless(units[number]))
+    )
     orders = sample.challenge
     is_odd = isinstance(orders, Orders) and not missing and _is_odd(orders, traces)
     found = (
@@ -178,6 +186,11 @@ def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     if len({not output.units for output in outputs}) > 1:
         found.add(Fault.UNEQUAL)
     return tuple(fault for fault in Fault if fault in found)
+
+
+def _is_wordless(unit: DataUnit) -> bool:
+    """Return whether a unit has no letter or digit that a text could have too."""
+    return not any(map(str.isalnum, unit[-1]))
 
 
 def _place(text: str, output: str) -> Span:

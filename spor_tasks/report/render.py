@@ -25,8 +25,8 @@ LEGEND = (
     "† p < 0.05 and ‡ p < 0.01 mark differences between the arms, two-sided, each test on its own: "
     "for several runs a t test that accounts for the variation between seeds, for one run "
     "approximate randomization, which holds for these checkpoints only. The paper's marks are its "
-    "own. Rows as published are the paper's: means of three seeds, five beams, and the best of ten "
-    "epochs."
+    "own. Rows as published are the papers'; those of SPOR's are means of three seeds, five beams, "
+    "and the best of ten epochs."
 )
 
 _SHORT_LEGEND = "[low, high]: 95 % interval. Difference between the arms: † p < 0.05, ‡ p < 0.01."

@@ -232,7 +232,7 @@ class _Builder:
 
     def is_sound(self, result: TaskResult) -> bool:
         """Return whether every score is on its scale; if not, note that the result is left out."""
-        for metric in (*result.spec.reported, *result.spec.breakdown):
+        for metric in result.spec.shown:
             low, high = scale_of(metric)
             value = result.scores.get(metric, low)
             if not low - _ROUNDING <= value <= high + _ROUNDING:
@@ -261,7 +261,7 @@ class _Builder:
         keys = differing([row[0] for row in rows])
         for row in rows:
             places = self._places(row)
-            main, *beside = (*row[0].spec.reported, *row[0].spec.breakdown)
+            main, *beside = row[0].spec.shown
             # Results of earlier versions have fewer scores. Without any, the main one says so.
             known = [name for name in beside if any(name in result.scores for result in row)]
             for metric in (main, *known):

@@ -79,7 +79,7 @@ def run_of(result: TaskResult) -> Run:
 
 
 def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
-    """Read the values of these metrics of a sample file.
+    """Read the values of these metrics of a sample file, and the gaps between them.
 
     Raises:
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
@@ -112,6 +112,11 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
                 f"its samples have {metric} {logged_score:.4f}, but the result says {reported:.4f}",
                 where=file.path,
             )
+    columns |= {
+        gap.name: columns[gap.one].less(columns[gap.other])
+        for gap in file.run.spec.gaps
+        if all(name in columns and columns[name].totals.resampled for name in gap)
+    }
     return Logged(tuple(sorted(ids)), clusters_of(clusters[i] for i in order), columns)
 
 

@@ -168,11 +168,18 @@ def _model_lines(
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 
     def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
-        cells = (number(found[key]) if key in found else _missing(reason, notes) for key in columns)
+        cells = (
+            number(found[key]) if key in found else _missing(absent(key[0]), notes)
+            for key in columns
+        )
         return rows[0].name, label, *cells, seeds
 
+    def absent(part: str | None) -> str:
+        if rows[0].published:
+            return "not in the paper"
+        return "not measured" if part in {part for part, _ in found} else "no result of this task"
+
     rows = tuple(found.values())
-    reason = "not in the paper" if rows[0].published else "no result of this task"
     if any(row.as_is.values for row in rows):
         yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
         if not any(cell.values for row in rows for cell in row.arms):

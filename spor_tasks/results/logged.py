@@ -21,7 +21,6 @@ from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
-_MOST_NUMBERS = 16  # that an output adds to a score
 _MOST_UNITS = 1_000  # of a sample: far more than any has, and few enough to group by
 
 
@@ -283,7 +282,7 @@ def _value(logged: object, name: str) -> Value:
 def _most(name: str) -> int:
     """Return how many numbers an output may add to a score; of one nobody knows, two."""
     info = score_infos().get(name)
-    return 2 if info is None or info.totals in {MEAN, GROUP_MEANS} else _MOST_NUMBERS
+    return 2 if info is None or info.totals in {MEAN, GROUP_MEANS} else info.totals.most_numbers
 
 
 def alone(name: str, value: Value) -> float | None:

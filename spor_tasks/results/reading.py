@@ -2,8 +2,9 @@
 
 import json
 import math
+import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +43,8 @@ class TaskResult:
 
     ``key`` is the name of ``task`` in the file, where lm-eval 0.5 puts that of its group first.
 
-    ``scores`` maps metrics to values on the paper's scale; ``n`` is the number of samples.
+    ``scores`` maps metrics, and gaps between them, to values on the paper's scale; ``n`` is the
+    number of samples.
     ``signature`` holds whatever can change the scores, except for the checkpoint: results with
     different signatures must not be compared. ``training`` holds how the adapter was trained,
     except for the seed and the arm: adapters that differ in it are not runs of one system.
@@ -285,7 +287,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
         model=_model_name(run, {**arguments, **metadata}, facts["adapter"]),
         adapter=adapter,
         shown_arm=shown_arm,
-        scores=_scores(content["results"][key]),
+        scores=_with_gaps(_scores(content["results"][key]), spec, operator.sub),
         n=n,
         prompts_cut=run.get("prompts_cut", {}).get(task),
         signature={
@@ -298,7 +300,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
             "num_fewshot": str(shots),
             "held_out_reference": str(facts.get("held_out_reference", False)),
             "facts": str(facts.get("facts")).removeprefix("facts|"),
-            **{key: str(facts[key]) for key in ("nli", "sp") if key in facts},
+            **{key: str(facts[key]) for key in ("nli", "sp", "bleurt") if key in facts},
             "shown_arm": str(shown_arm if adapter else None),
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
@@ -319,7 +321,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
             for name, version in facts["packages"].items()
             if version is not None and name != "lm_eval"  # in the signature
         },
-        stderrs=_stderrs(content["results"][key]),
+        stderrs=_with_gaps(_stderrs(content["results"][key]), spec, math.hypot),
         documents=(documents := int(content["n-samples"][key]["original"])),
         test_samples=int(facts.get("test_samples", documents)),
         date=_date(content.get("date")),
@@ -437,6 +439,14 @@ def _model_name(
 
 def _scores(values: Mapping[str, Any]) -> dict[str, float]:
     return {name: value for name, value in _numbers(values) if "_stderr" not in name}
+
+
+def _with_gaps(
+    known: dict[str, float], spec: SetSpec, of: Callable[[float, float], float]
+) -> dict[str, float]:
+    """Add what the gaps come to: they are between scores of different samples."""
+    gaps = (gap for gap in spec.gaps if all(name in known for name in gap))
+    return known | {gap.name: of(known[gap.one], known[gap.other]) for gap in gaps}
 
 
 def _stderrs(values: Mapping[str, Any]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from spor_tasks.corpora.base import Style, check_style, in_style
 from spor_tasks.corpora.totto.table import Cell, CellTable, Headers, table_of
 
 Variant: TypeAlias = Literal["subtable_metadata", "subtable", "fulltable_metadata", "fulltable"]
-"""The four inputs of the paper's ablation (Table 6).
+"""The four inputs of the paper's ablation (Table 10).
 
 They have the highlighted cells alone or the whole table, with the titles of page and section or
 without them.

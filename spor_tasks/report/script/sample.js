@@ -57,16 +57,21 @@ function inputTable(names, sides, all, body) {
     el('table', { class: 'units' }, el('thead', {}, head), el('tbody', {}, ...body)));
 }
 
+/** Return what an output tells of a unit: a class, a sign and a word. */
+function tellingOf(number, { missing, doubtful, wordless }) {
+  if (missing.includes(number)) return ['no', '✗', 'missing'];
+  if (doubtful.includes(number)) return ['no', '?', 'in doubt'];
+  return wordless.includes(number) ? ['nothing', '–', 'without words'] : ['yes', '✓', 'told'];
+}
+
 /** Return the table of units, which says of each output whether it tells them. */
-function unitTable({ units }, sides, all) {
-  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : ['attribute', 'value'];
+function unitTable({ units, cells }, sides, all) {
+  const pair = cells ? ['header', 'highlighted cell'] : ['attribute', 'value'];
+  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : pair;
   return inputTable(['unit', ...fields], sides, all, units.map((unit, number) => el('tr', { 'data-unit': number },
     el('th', { scope: 'row' }, badge(number)),
     ...unit.map((part) => el('td', { dir: 'auto' }, ...visible(spaced(part)))),
-    ...sides.map(({ missing, doubtful }) => {
-      if (missing.includes(number)) return told('no', '✗', 'missing');
-      return doubtful.includes(number) ? told('no', '?', 'in doubt') : told('yes', '✓', 'told');
-    }),
+    ...sides.map((side) => told(...tellingOf(number, side))),
     all.length ? toldByAll(all, ([, , , missing]) => !missing.includes(number)) : null)));
 }
 
@@ -81,7 +86,7 @@ function hiddenTable(hidden, sides, all) {
 }
 
 /** Return what the tables say of one output, under its run's name. */
-function sideOf(row, output, number, { several, both, beside: isBeside }) {
+function sideOf(row, output, number, { several, both, beside: isBeside, wordless }) {
   const inDoubt = output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd'));
   return {
     name: (both ? runName(runOf(row)) : 'here') + (several ? ` (${number + 1})` : ''),
@@ -89,6 +94,7 @@ function sideOf(row, output, number, { several, both, beside: isBeside }) {
     missing: output[3],
     doubtful: inDoubt.map((label) => Number(label.slice(1))),
     uncopied: output[4],
+    wordless,
   };
 }
 
@@ -126,8 +132,10 @@ async function showSample(row, focus) {
   const all = [...two, ...more].map((each, place) => [each, written[place]]);
   const pairs = all.slice(0, two.length);
   const counted = more.length ? written.flatMap(([outputs]) => outputs) : [];
+  const { units, cells } = record;
+  const wordless = cells ? [...units.keys()].filter((number) => !/[\p{L}\p{N}]/u.test(units[number].at(-1))) : [];
   const sides = pairs.flatMap(([each, [outputs]]) => {
-    const shape = { several: outputs.length > 1, both: pairs.length > 1, beside: each === other };
+    const shape = { several: outputs.length > 1, both: pairs.length > 1, beside: each === other, wordless };
     return outputs.map((output, number) => sideOf(each, output, number, shape));
   });
   const prompts = written[0][2] ?? inputs ?? [];
@@ -136,7 +144,8 @@ async function showSample(row, focus) {
   const table = tableOf(record);
   article.replaceChildren(
     headOf(row, record),
-    table ? tableCard(table) : card('Input', unitTable(record, sides, counted)),
+    ...(cells ? [cellCard(record, sides[0])] : []),
+    table ? tableCard(table) : card(cells ? 'Highlighted cells' : 'Input', unitTable(record, sides, counted)),
     ...(hidden?.length ? [card('Hidden phrases', hiddenTable(hidden, sides, counted))] : []),
     el('div', { class: 'pair' },
       ...all.map(([each, outputs]) => outputCard(each, record, outputs))),
@@ -163,7 +172,7 @@ function lightUp(event) {
   const units = event.target.closest?.('[data-unit], mark[data-units]');
   const lit = units ? (units.dataset.unit ?? units.dataset.units).split(' ').filter(Boolean) : [];
   for (const row of $('sample').querySelectorAll('[data-unit]')) {
-    row.classList.toggle('lit', lit.includes(row.dataset.unit));
+    row.classList.toggle('lit', row.dataset.unit.split(' ').some((unit) => lit.includes(unit)));
   }
   for (const mark of $('sample').querySelectorAll('mark[data-units]')) {
     mark.classList.toggle('lit', mark.dataset.units.split(' ').some((unit) => lit.includes(unit)));

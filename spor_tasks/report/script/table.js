@@ -15,10 +15,22 @@ function tableOf({ columns, context }) {
   return columns ? { ...context.table, title: context.title, columns } : null;
 }
 
+/** Return the titles of a table of cells. */
+const titleOf = ({ context = {} }) => joined([context.title, context.section_title]);
+
 /** Return all that a table can be found by. */
 function tableTexts(doc) {
+  if (doc.cells) return [titleOf(doc), ...doc.cells.filter(Array.isArray).map((line) => line.map((cell) => cellOf(cell).text).join(' '))];
   const table = tableOf(doc);
   return table ? [String(table.title ?? ''), ...[table.header, ...table.rows].map((row) => row.join(' '))] : [];
+}
+
+/** Return a box with a table under its title, and what belongs to it. */
+function tableBox(title, table, ...more) {
+  const shown = card('Table',
+    el('div', { class: 'scroll-x tall', tabindex: '0', role: 'region', 'aria-label': 'Table' }, table), ...more);
+  shown.querySelector('h4').replaceChildren(...visible(String(title || 'Table')));
+  return shown;
 }
 
 /** Return a table in which the columns stand out that a text is about. */
@@ -34,12 +46,39 @@ function tableCard({ title, header, rows: lines, columns }) {
     body.append(...lines.slice(MOST_ROWS).map(line));
     more.remove();
   }) : null;
-  const shown = card('Table',
-    el('div', { class: 'scroll-x tall', tabindex: '0', role: 'region', 'aria-label': 'Table' },
-      el('table', { class: 'units about' }, el('thead', {}, el('tr', {}, ...head)), body)),
-    ...(more ? [more] : []));
-  shown.querySelector('h4').replaceChildren(...visible(String(title || 'Table')));
-  return shown;
+  const table = el('table', { class: 'units about' }, el('thead', {}, el('tr', {}, ...head)), body);
+  return tableBox(title, table, ...(more ? [more] : []));
+}
+
+/** Return a cell as it is packed (report/cells.py): one that is its text alone has no more to it. */
+function cellOf(packed) {
+  const [text, isHeader, columns, height, units, hidden] = typeof packed === 'string' ? [packed, false, 1, 1, [], 0] : packed;
+  return { text, isHeader, columns, height, units, hidden };
+}
+
+/** Return the table of a sample, in which highlighted cells say whether the output tells them. */
+function cellCard(record, side) {
+  const lines = record.cells.map((line) => (Array.isArray(line) ? line.map(cellOf) : line));
+  const whole = lines.filter(Array.isArray);
+  const width = Math.min(1000, Math.max(1, ...whole.map((line) => line.reduce((sum, { columns }) => sum + columns, 0))));
+  const cell = (scope) => ({ text, isHeader, columns, height, units, hidden }) => {
+    const spans = { colspan: columns > 1 && columns, rowspan: height > 1 && height };
+    if (hidden) return el('td', { class: 'left-out', ...spans }, `… ${plural(hidden, 'cell')}`);
+    const signs = units.flatMap((number) => {
+      const [kind, sign, word] = tellingOf(number, side);
+      return [' ', badge(number), el('span', { class: `sign ${kind}`, title: word }, sign, el('span', { class: 'visually-hidden' }, ` ${word}`))];
+    });
+    const marked = units.length ? { class: `highlighted hue${units[0] % 8}`, 'data-unit': units.join(' ') } : {};
+    return el(isHeader ? 'th' : 'td', { dir: 'auto', ...spans, ...(isHeader && { scope }), ...marked }, ...visible(text), ...signs);
+  };
+  const row = (line) => {
+    if (!Array.isArray(line)) return el('tr', {}, el('td', { class: 'left-out', colspan: width }, `… ${plural(line, 'row')} not shown`));
+    return el('tr', {}, ...line.map(cell(line.every(({ isHeader }) => isHeader) ? 'col' : 'row')));
+  };
+  const about = record.context?.section_text;
+  return tableBox(titleOf(record),
+    el('table', { class: 'units about cells' }, el('tbody', {}, ...lines.map(row))),
+    ...(about ? [el('p', { class: 'said about-text', dir: 'auto' }, ...visible(String(about)))] : []));
 }
 
 /** Return which of two texts is likelier by a measure. */

@@ -1,0 +1,137 @@
+"""ToTTo as a benchmark: its sets, its tables, and what was published beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from spor_tasks.benchmarks.totto import paper, sets, statistics
+from spor_tasks.core.contracts import Figures, Gap, SetName, SetSpec
+from spor_tasks.core.sample import SplitPair
+from spor_tasks.results.comparisons import Comparison
+from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
+
+
+class ToTTo:
+    """What the registry knows as ``totto``; the methods are described at the contract."""
+
+    name = sets.BENCHMARK
+    title = sets.TITLE
+    groups: Mapping[str, str] = {sets.BENCHMARK: sets.TITLE}
+    source = "https://github.com/google-research-datasets/ToTTo"
+
+    @property
+    def paper(self) -> str:
+        """Where the published numbers are from."""
+        return str(paper.paper_facts()["source"])
+
+    def sets(self) -> tuple[SetSpec, ...]:
+        """Return the shipped sets."""
+        return sets.specs()
+
+    def find(self, name: SetName) -> SetSpec:
+        """Return what is said of sets."""
+        return sets.find(name)
+
+    def load(self, name: SetName) -> SplitPair:
+        """Return shipped sets."""
+        return sets.load(name)
+
+    def recipe(self, name: SetName) -> Mapping[str, Any] | None:  # noqa: ARG002 - none is searched
+        """Return None: no set was searched."""
+        return None
+
+    def statistics(self) -> Iterator[Figures]:
+        """Yield what the corpora come to, beside the paper's numbers."""
+        return statistics.statistics()
+
+    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
+        """Yield the paper's results of each input, other scores, and its ablation of the inputs."""
+        parts = {row.part: row for row in rows if not row.published}
+        for part, first in parts.items():
+            yield from _of_input(full_title(first), [row for row in rows if row.part == part])
+        if len(parts) > 1:
+            yield from _by_input(section_title(rows[0]), rows)
+
+    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+        """Return the published rows for the tasks of ours that ask the same."""
+        return paper.beside(rows)
+
+
+_PUBLISHED = ("totto_bleu", "totto_parent")
+_REAL = ("totto_bleu_real", "totto_parent_real")
+_OF_REAL = "real references"
+_TABLES = {
+    _PUBLISHED: ("", "references padded to three, as published"),
+    _REAL: (_OF_REAL, "without the pads"),
+}
+
+
+def _of_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    for scores, (name, about) in _TABLES.items():
+        if found := [row for row in rows if _split(row.metric)[0] in scores]:
+            yield _explained(by_metric(_named(title, name), _ordered(found), _header), about)
+    if others := [row for row in rows if _split(row.metric)[0] not in (*_PUBLISHED, *_REAL)]:
+        grid = by_metric(_named(title, "other scores"), _ordered(others), _header)
+        yield _explained(grid, "ours without the pads")
+
+
+def _by_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield the scores of all four inputs, without published systems that have only one."""
+    several = {row.name for row in rows if row.published and row.part}
+    kept = [row for row in rows if not row.published or row.name in several]
+    inputs = {row.part: row.spec.part_title or "subtable" for row in kept}
+    for scores, (name, about) in _TABLES.items():
+        if found := [row for score in scores for row in kept if row.metric == score]:
+            grid = by_metric(
+                _named(f"{title}, by input", name),
+                found,
+                lambda key: f"{_header((None, key[1]))}, {inputs[key[0]]}",
+            )
+            yield _explained(grid, about)
+
+
+def _split(metric: str) -> tuple[str, str]:
+    """Return the score that a metric is about, and of which samples, or that it is their gap."""
+    if gap := Gap.of(metric):
+        return _split(gap.one)[0], _GAP
+    for half, name in _HALVES.items():
+        if metric.endswith(f"_{half}"):
+            return metric.removesuffix(f"_{half}"), name
+    return metric, ""
+
+
+_GAP = "gap"
+_HALVES = dict(zip(sets.HALVES, ("overlap", "non-overlap"), strict=True))
+
+
+def _ordered(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return each score of all samples first, then of both halves, then the gap between them."""
+    shown = rows[0].spec.shown
+    return sorted(
+        rows, key=lambda row: (shown.index(_split(row.metric)[0]), shown.index(row.metric))
+    )
+
+
+def _header(column: tuple[str | None, str]) -> str:
+    score, of = _split(column[1])
+    return _named(label(score).removesuffix(f", {_OF_REAL}"), of)
+
+
+def _named(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
+def _explained(grid: Grid, about: str) -> Grid:
+    """Return the grid with a word on what is compared."""
+    told = (
+        grid.caption,
+        about,
+        "gap: non-overlap − overlap" if any(_GAP in name for name in grid.header) else "",
+        "ours of the development set, the published rows of the hidden test set"
+        if grid.paper
+        else "",
+    )
+    return replace(grid, caption="; ".join(filter(None, told)))
+
+
+TOTTO = ToTTo()

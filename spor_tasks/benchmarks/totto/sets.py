@@ -1,0 +1,166 @@
+"""What ToTTo asks, and how it judges answers: every set, declared once.
+
+The paper's four inputs are four parts of the same samples, each with a training set of its own. The
+development set is what is scored; the references of the test set are not public.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, overload
+
+from spor_tasks.core.contracts import Gap, SetName, SetSpec
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.corpora.sources import TOTTO
+from spor_tasks.corpora.totto import reader
+from spor_tasks.corpora.totto.linearize import Variant, in_variant
+from spor_tasks.corpora.totto_mini import worlds
+
+BENCHMARK = "totto"
+TITLE = "ToTTo"
+MINI = "totto_mini"
+
+HALVES = ("overlap", "nonoverlap")
+"""Whether the training set has a table with the same header."""
+
+_PARTS: dict[str | None, tuple[Variant, str | None]] = {
+    None: ("subtable_metadata", None),
+    "subtable": ("subtable", "subtable without titles"),
+    "fulltable": ("fulltable", "full table without titles"),
+    "fulltable_metadata": ("fulltable_metadata", "full table"),
+}
+_SCORES = (
+    *("totto_bleu", "totto_parent", "totto_parent_precision", "totto_parent_recall"),
+    *("totto_bleu_real", "totto_parent_real"),
+    *("totto_parent_real_precision", "totto_parent_real_recall", "totto_chrf"),
+)
+_REPORTED = ("totto_bleu", "totto_parent", "totto_bleu_real", "totto_parent_real", "totto_chrf")
+_JUDGED: dict[str, Any] = {
+    "scores": (*_SCORES, *(f"{name}_{half}" for name in _SCORES for half in HALVES), "empty"),
+    "reported": (*_REPORTED, "bleurt"),
+    "breakdown": tuple(f"{name}_{half}" for name in (*_REPORTED, "bleurt") for half in HALVES),
+    "gaps": tuple(Gap(f"{name}_nonoverlap", f"{name}_overlap") for name in (*_REPORTED, "bleurt")),
+    "headline": "totto_parent_real",
+}
+_SUBMITTED: dict[str, Any] = {
+    "scores": ("empty",),
+    "reported": ("empty",),
+    "headline": "empty",
+    "template": "_test",
+    "decodings": (),
+    "in_context": False,
+}
+_TEST = SetName(BENCHMARK, BENCHMARK, "test")
+
+
+@cache
+def specs() -> tuple[SetSpec, ...]:
+    """Return the shipped sets, the paper's main input first."""
+    scored = (
+        SetName(BENCHMARK, corpus, "published", part)
+        for corpus in (BENCHMARK, MINI)
+        for part in _PARTS
+    )
+    return (*map(_spec, scored), _spec(_TEST))
+
+
+def find(name: SetName) -> SetSpec:
+    """Return what is said of these sets.
+
+    Raises:
+        SplitError: there are no such sets.
+    """
+    for spec in specs():
+        if spec.name == name:
+            return spec
+    raise SplitError(
+        f"there is no split {str(name)!r}",
+        remedy=f"There are {', '.join(str(spec.name) for spec in specs())}.",
+    )
+
+
+def _spec(name: SetName) -> SetSpec:
+    is_scored = name.protocol == "published"
+    # Demonstrations with whole tables would not fit into most models.
+    whole = (name.part or "").startswith("fulltable")
+    given: dict[str, Any] = {"decodings": ("beam4",), "in_context": not whole}
+    return SetSpec(
+        benchmark=BENCHMARK,
+        name=name,
+        task="_".join(filter(None, [name.corpus, name.part, None if is_scored else "test"])),
+        title=f"{TITLE if name.corpus == BENCHMARK else name.corpus}, {name.protocol} sets",
+        part_title=_PARTS[name.part][1],
+        arms=("train",),
+        **given | (_JUDGED if is_scored else _SUBMITTED),
+        trained_on=SetName(BENCHMARK, name.corpus, "published", name.part),
+        is_default=is_scored,
+        is_fixed=name.corpus == BENCHMARK,
+        is_pinned=name.corpus != BENCHMARK,
+    )
+
+
+def load(name: SetName) -> SplitPair:
+    """Return shipped sets, from ``TOTTO.data_dir()`` where they are made of files.
+
+    Equal calls return the same object, which nobody can change.
+
+    Raises:
+        SplitError: there are no such sets.
+        CorpusError: a file is missing or malformed.
+    """
+    return _load(find(name).name, TOTTO.data_dir())
+
+
+@cache
+def _load(name: SetName, folder: Path) -> SplitPair:
+    variant, _ = _PARTS[name.part]
+    if name.corpus == MINI:
+        train = _varied(worlds.samples("train"), variant)
+        test = _varied(worlds.samples("test"), variant)
+    else:
+        train = _Varied(reader.part("train", folder), variant)
+        test = _varied(reader.part("test" if name == _TEST else "dev", folder), variant)
+    return SplitPair(
+        name.aspect,
+        name.corpus,
+        name.protocol,
+        (Split("train", train),),
+        Split("test", test),
+        name.part,
+    )
+
+
+def _varied(samples: Iterable[Sample], variant: Variant) -> Sequence[Sample]:
+    return tuple(in_variant(sample, variant) for sample in samples)
+
+
+class _Varied(Sequence[Sample]):
+    """Samples with another input, made when they are looked at: the tables may not fit in memory.
+
+    ``sha256`` is their digest, None where the file is missing.
+    """
+
+    def __init__(self, samples: Sequence[Sample], variant: Variant) -> None:
+        self._samples, self._variant = samples, variant
+
+    @property
+    def sha256(self) -> str | None:
+        known: str | None = getattr(self._samples, "sha256", None)
+        return known and hashlib.sha256(f"{self._variant} {known}".encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (in_variant(sample, self._variant) for sample in self._samples)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> "_Varied": ...
+    def __getitem__(self, index: int | slice) -> "Sample | _Varied":
+        if isinstance(index, slice):
+            return _Varied(self._samples[index], self._variant)
+        return in_variant(self._samples[index], self._variant)

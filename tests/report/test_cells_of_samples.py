@@ -1,0 +1,252 @@
+"""Reports of runs about tables of cells: what is shown of a table, and told of each cell."""
+
+import base64
+import gzip
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spor_tasks import report
+from spor_tasks.core.sample import Json, Sample
+from spor_tasks.corpora.totto import reader
+from spor_tasks.corpora.totto_mini import worlds
+from spor_tasks.report import browser, page
+from spor_tasks.report.cells import MOST_ROWS, ShownCell, ShownRow, cells_of
+from spor_tasks.report.exhibit import exhibit
+from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.marking import Fault, mark
+from spor_tasks.report.view import view_of
+from tests.conftest import REPOSITORY
+from tests.support import cell_runs
+from tests.support.html import tags_of
+
+DOC = (REPOSITORY / "docs" / "totto.md").read_text("utf-8")
+SMALL = cell_runs.of_cells(
+    [
+        [["Port", True, 1, 1], ["Boats", True, 2, 1]],
+        ["Harl", "3", "10 to 14"],
+        ["Lowdean", "–", ""],
+    ],
+    [[1, 2], [0, 0], [1, 2]],
+)
+
+
+def shown(sample: Sample) -> tuple[ShownRow, ...]:
+    view = cells_of(sample)
+    assert view is not None
+    assert view_of(sample) is None
+    return view.rows
+
+
+def test_a_small_table_is_shown_whole_with_the_numbers_of_highlighted_cells() -> None:
+    view = cells_of(SMALL)
+    assert view is not None
+    assert view.title == "Ports · Boats"
+    head, first, last = view.rows
+    assert head == (
+        ShownCell("Port", is_header=True, units=(1,)),
+        ShownCell("Boats", is_header=True, columns=2),
+    )
+    assert isinstance(first, tuple)
+    assert first[-1] == ShownCell("10 to 14", units=(0, 2))
+    assert last == tuple(map(ShownCell, ["Lowdean", "–", ""]))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [None, [], {}, {"cells": []}, {"cells": [["a"]], "highlighted": [[0, 1]]}, {"cells": [[1]]}],
+)
+def test_what_is_not_a_sound_table_of_cells_is_not_shown(table: Any) -> None:  # noqa: ANN401 - any JSON value
+    assert cells_of(replace(SMALL, context={"table": table})) is None
+
+
+def test_a_table_whose_highlighted_cells_are_not_the_units_is_not_shown() -> None:
+    assert cells_of(replace(SMALL, units=SMALL.units[1:])) is None
+
+
+def test_of_a_large_table_the_part_around_highlighted_cells_is_shown() -> None:
+    cells = [[f"{row} {at}" for at in range(100)] for row in range(100)]
+    rows = shown(cell_runs.of_cells(cells, [[50, 60], [99, 0]]))
+    assert [row if isinstance(row, int) else row[0].text for row in rows] == [
+        *(48, "48 0", "49 0", "50 0", "51 0", "52 0", 44, "97 0", "98 0", "99 0"),
+    ]
+    assert isinstance(rows[3], tuple)
+    assert [cell.text or cell.hidden for cell in rows[3]] == [
+        *("50 0", "50 1", 56, "50 58", "50 59", "50 60", "50 61", "50 62", 37),
+    ]
+    assert [cell.columns for cell in rows[3]] == [1, 1, 56, 1, 1, 1, 1, 1, 37]
+    everywhere = shown(cell_runs.of_cells(cells, [[row, 3] for row in range(100)]))
+    assert len(everywhere) == MOST_ROWS + 1
+    assert everywhere[-1] == 100 - MOST_ROWS
+
+
+def test_long_texts_and_wide_spans_are_cut() -> None:
+    (row,) = shown(cell_runs.of_cells([[["x" * 9_999, False, 10**12, 10**12]]], [[0, 0]]))
+    assert isinstance(row, tuple)
+    (cell,) = row
+    assert (cell.columns, cell.rows) == (1000, 1)
+    assert len(cell.text) == 501
+
+
+# --- Cells keep their columns, whatever is left out -----------------------------------------------
+
+Spanned = tuple[str, int, int]
+
+
+def columns_of(rows: list[list[Spanned]]) -> dict[str, int]:
+    """Return the column of each cell by its text, as HTML fills slots."""
+    taken: set[tuple[int, int]] = set()
+    found: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        column = 0
+        for text, columns, height in row:
+            while (number, column) in taken:
+                column += 1
+            found[text] = column
+            taken |= {
+                (number + below, column + right)
+                for below in range(height)
+                for right in range(columns)
+            }
+            column += columns
+    return found
+
+
+spans = st.tuples(st.integers(1, 3), st.integers(1, 4))
+tables = st.lists(st.lists(spans, max_size=30), min_size=1, max_size=60).filter(any)
+
+
+@given(tables, st.data())
+def test_a_cell_stands_in_its_column_whatever_is_left_out(
+    sizes: list[list[tuple[int, int]]], data: st.DataObject
+) -> None:
+    rows = [
+        [(f"{number} {at}", *size) for at, size in enumerate(row)]
+        for number, row in enumerate(sizes)
+    ]
+    places = [(number, at) for number, row in enumerate(rows) for at in range(len(row))]
+    chosen = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))
+    cells = [[[text, False, columns, height] for text, columns, height in row] for row in rows]
+    found = shown(cell_runs.of_cells(cells, chosen))
+    counts = [row if isinstance(row, int) else 1 for row in found]
+    assert sum(counts) == len(rows)
+    starts = accumulate(counts, initial=0)
+    expected = columns_of(rows)
+    seen: set[tuple[int, int]] = set()
+    block: list[list[Spanned]] = []
+    for row, start in zip([*found, 0], starts, strict=True):
+        if isinstance(row, int):
+            placed = columns_of(block)
+            assert {text: expected[text] for text in placed if text[0] != "h"} == {
+                text: column for text, column in placed.items() if text[0] != "h"
+            }
+            block = []
+            continue
+        block.append(
+            [
+                (each.text or f"h{start} {at}", each.columns, each.rows)
+                for at, each in enumerate(row)
+            ]
+        )
+        for each in row:
+            seen |= {chosen[unit] for unit in each.units}
+            assert all(
+                each.text == f"{place[0]} {place[1]}"
+                for place in map(chosen.__getitem__, each.units)
+            )
+    assert seen == set(chosen)
+
+
+# --- What an output tells of each cell ------------------------------------------------------------
+
+
+def told(output: str) -> tuple[tuple[int, ...], set[int], tuple[Fault, ...]]:
+    """Return the cells that an output leaves out, those in doubt, and its faults."""
+    cells = ["Anna Bo", "14", "–", "5", ""]
+    marked = mark(cell_runs.of_cells([cells], [[0, at] for at in range(5)]), output, output)
+    labels = [label for each in marked.marks for label in each.labels]
+    doubtful = {label.number for label in labels if label.kind == "doubtful unit"}
+    return marked.units, doubtful, marked.faults
+
+
+def test_cells_are_located_missing_or_in_doubt() -> None:
+    assert told("Anna Bo was 14 and had 5.") == ((), set(), ())
+    assert told("Anna came 14th, with 5.") == ((), {0, 1}, (Fault.DOUBT,))
+    assert told("Nobody was 15, or 6.") == ((0, 1, 3), set(), (Fault.UNIT,))
+
+
+def test_references_tell_as_many_cells_as_the_page_says(totto_dir: Path) -> None:
+    files = (totto_dir / f"{name}.jsonl" for name in ("dev_25", "dev_sample", "train_sample"))
+    samples = [sample for file in files for _, sample in reader.read(file)]
+    found: Counter[str] = Counter()
+    for sample in samples:
+        for text in sample.references:
+            marked = mark(sample, text, text)
+            labels = {label for each in marked.marks for label in each.labels}
+            doubtful = {label.number for label in labels if label.kind == "doubtful unit"}
+            found["missing"] += len(marked.units)
+            found["in doubt"] += len(doubtful)
+            found["told"] += len(sample.units) - len(marked.units) - len(doubtful)
+    shares = {kind: round(100 * number / found.total()) for kind, number in found.items()}
+    assert f"tell {shares['told']} %, {shares['in doubt']} % are in doubt" in DOC
+    assert f"and {shares['missing']} % missing" in DOC
+    assert f"the {sum(len(sample.references) for sample in samples)} references" in DOC
+
+
+def html_of(folder: Path) -> str:
+    found = report.collect([folder])
+    return page.page(found, browser.browse(found.samples), ())
+
+
+def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
+    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+@pytest.fixture(scope="module")
+def harmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    samples = worlds.samples("test")[:4]
+    outputs = [sample.references[0] for sample in samples]
+    folder = tmp_path_factory.mktemp("cells")
+    return cell_runs.write_run(folder, samples, outputs, last=cell_runs.harmful())
+
+
+def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(harmed: Path) -> None:
+    html = html_of(harmed)
+    assert "window.broken = true" not in html
+    assert {"img", "b"}.isdisjoint(tag for tag, _ in tags_of(html))
+    index = chunk(html, 0)
+    assert set(index["tests"][0]["categories"]) <= {"overlap", "non-overlap"}
+    *_, last = chunk(html, index["tests"][0]["chunk"])
+    assert "cells" not in last["context"]
+    assert sum(row if isinstance(row, int) else 1 for row in last["cells"]) == cell_runs.ROWS
+    assert sum(len(row) for row in last["cells"] if not isinstance(row, int)) < 150
+
+
+def test_a_malformed_table_is_left_to_the_list_of_units(tmp_path: Path) -> None:
+    samples = worlds.samples("test")[:2]
+    last: dict[str, Json] = {"table": {"cells": [["a"]], "highlighted": [[7, 7]]}}
+    html = html_of(cell_runs.write_run(tmp_path, samples, ["A.", "B."], last=last))
+    *_, row = chunk(html, chunk(html, 0)["tests"][0]["chunk"])
+    assert "cells" not in row
+    assert row["units"]
+
+
+def test_the_terminal_shows_rows_around_highlighted_cells(harmed: Path) -> None:
+    text = terminal(exhibit(harmed, "0", task=cell_runs.TASK))
+    first = worlds.samples("test")[0]
+    for number, unit in enumerate(first.units):
+        assert f"[{number}: {unit[1]}]" in text
+    assert str(first.about("section_title")) in text
+    last = terminal(exhibit(harmed, "3", task=cell_runs.TASK))
+    assert "rows not shown)" in last
+    assert "cells not shown)" in last
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", last)
