@@ -14,6 +14,7 @@ from spor_tasks.cli import refused
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
+from spor_tasks.corpora.compmctg.reader import FOLDERS
 from training.config import TrainingConfig, load_config
 from training.settings import keys
 
@@ -153,11 +154,36 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument(
         "--corpus",
-        choices=["mini", "logicnlg_mini"],
+        choices=["mini", "logicnlg_mini", "totto_mini"],
         default="mini",
         help="whose base and experiment: SPOR's embedded corpus (mini) or LogicNLG's",
     )
     demo.set_defaults(run=_demo)
+
+    classifier = commands.add_parser(
+        "classifier",
+        help="train classifiers of attributes, which CompMCTG's accuracy is measured by",
+        description="Train a text classifier for each aspect of a corpus of CompMCTG. Without a "
+        "config a small one is trained from nothing.",
+    )
+    classifier.add_argument("--corpus", required=True, choices=list(FOLDERS), help="whose texts")
+    classifier.add_argument("--aspect", nargs="+", default=["all"], help="which aspects (all)")
+    classifier.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="gets a folder for each aspect"
+    )
+    classifier.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="such as configs/models/compmctg/classifier-yelp.yaml",
+    )
+    classifier.add_argument(
+        "--data", type=Path, metavar="FILE", help="labelled texts other than the corpus's cls.jsonl"
+    )
+    classifier.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="settings, such as epochs=2"
+    )
+    classifier.set_defaults(run=_classifier)
     return parser
 
 
@@ -211,6 +237,21 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(text)
+
+
+def _classifier(options: argparse.Namespace) -> None:
+    from training import classifier  # noqa: PLC0415 - torch
+
+    aspects = [word for word in options.aspect if "=" not in word]
+    overrides = [*options.overrides, *(word for word in options.aspect if "=" in word)]
+    config = classifier.load_config(options.config, overrides)
+    if "all" in aspects or not aspects:
+        aspects = list(classifier.SPACES[options.corpus].aspects)
+    samples = classifier.read_labelled(options.corpus, options.data)
+    for trained in classifier.train(options.corpus, aspects, samples, options.out, config):
+        found = "" if trained.is_new else ", trained before"
+        accuracy = trained.accuracies[-1]
+        print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{found}", flush=True)
 
 
 def _bench(options: argparse.Namespace) -> None:

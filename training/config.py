@@ -21,8 +21,25 @@ from spor_tasks.core.files import read_text
 from training.objectives import OBJECTIVES
 from training.settings import CLOSED, Count, NotEmpty, read_settings, read_yaml, to_dict
 
-Protocol: TypeAlias = Literal["published", "strict", "spaced", "full_table", "tabfact", "challenge"]
-"""The kinds of sets; the last four are LogicNLG's."""
+Protocol: TypeAlias = Literal[
+    "published",
+    "strict",
+    "spaced",
+    "full_table",
+    "tabfact",
+    "challenge",
+    "test",
+    "original",
+    "holdout",
+    "acd",
+    "fewshot",
+    "original_published",
+    "holdout_published",
+    "acd_published",
+    "fewshot_published",
+]
+"""The kinds of sets: SPOR has the first two, LogicNLG the next four too, ToTTo "test", and CompMCTG
+those after it."""
 
 _PositiveNumber: TypeAlias = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 
@@ -100,14 +117,20 @@ class OptimizationConfig:
     them may be None. ``batch_size`` counts sequences, and ``gradient_accumulation`` batches make
     one step; which pairs a step takes depends on their product alone, and several processes share
     them. Pairs of more than ``max_length`` tokens (None: more than the model has positions) are
-    left out. Within a step, batches are of similarly long pairs. ``packing`` lays those of a batch
-    end to end, each seeing itself alone: nothing is padded, and the same is learned. With
-    ``group_by_length`` whole steps are of similarly long pairs, which is not the paper's plain
-    shuffling. ``precision`` computes in a shorter type where that is safe;
-    ``gradient_checkpointing`` needs less memory and a third more time, ``compile`` minutes at first
-    and less time afterwards. ``threads`` are those of the CPU: sums, and so adapters, differ in
-    their last digits with the number. What is done is kept after every ``save_steps`` steps, and
-    after every epoch, for a run that was cut off to go on from.
+    left out; with ``cut`` ``right`` their prompts first lose the end of the table, as they do in
+    an evaluation, where the task of the sets says how. Within a step, batches are of similarly long
+    pairs. ``packing`` lays those of a batch end to end, each seeing itself alone: nothing is
+    padded, and the same is learned. With ``group_by_length`` whole steps are of similarly long
+    pairs, which is not the paper's plain shuffling. ``precision`` computes in a shorter type where
+    that is safe; ``gradient_checkpointing`` needs less memory and a third more time, ``compile``
+    minutes at first and less time afterwards. ``threads`` are those of the CPU: sums, and so
+    adapters, differ in their last digits with the number. What is done is kept after every
+    ``save_steps`` steps, and after every epoch, for a run that was cut off to go on from.
+
+    The rate rises linearly from 0 over the share ``warmup`` of the steps, and then stays, or falls
+    linearly with ``schedule`` ``linear``, to be 0 after the last step. ``clip_norm`` is the largest
+    norm of a step's gradient. ``weight_decay`` is AdamW's, of all weights but biases and norms, or
+    of norms too with ``decay_norms``; ``optimizer`` says whose AdamW (:mod:`training.optimizers`).
     """
 
     learning_rate: _PositiveNumber = 1e-4
@@ -116,6 +139,7 @@ class OptimizationConfig:
     epochs: Count | None = 10
     max_steps: Count | None = None
     max_length: Count | None = None
+    cut: Annotated[Literal["none", "right"], _not_if("none")] = "none"
     packing: StrictBool = False
     group_by_length: StrictBool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
@@ -124,6 +148,12 @@ class OptimizationConfig:
     threads: Count = 1
     save_steps: Count | None = 100
     seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
+    schedule: Annotated[Literal["constant", "linear"], _not_if("constant")] = "constant"
+    warmup: Annotated[StrictFloat, Field(ge=0, lt=1), _not_if(0.0)] = 0.0
+    optimizer: Annotated[Literal["torch", "transformers"], _not_if("torch")] = "torch"
+    weight_decay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), _not_if(0.0)] = 0.0
+    decay_norms: Annotated[StrictBool, _not_if(False)] = False
+    clip_norm: Annotated[_PositiveNumber | None, _not_if(None)] = None
 
     def __post_init__(self) -> None:
         if self.epochs is None and self.max_steps is None:

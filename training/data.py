@@ -2,12 +2,13 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, overload
 
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
@@ -17,6 +18,7 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.corpora import own
+from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import DataConfig
 
@@ -140,12 +142,76 @@ def find_arm(pair: SplitPair, name: str) -> Split:
     return arms[name]
 
 
+def places_to_cut(pair: SplitPair) -> tuple[str, ...]:
+    """Return the texts before which a long prompt of these sets is cut, the first one it has.
+
+    Raises:
+        ConfigError: the task of the sets does not say.
+        SplitError: no benchmark has such sets.
+    """
+    spec = find_spec(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
+    settings, _ = task_files.decoding(spec)
+    if "cut_before" not in settings:
+        raise ConfigError(
+            f"the task {spec.task} does not say where a prompt may be cut",
+            where="optimization.cut",
+            remedy="Set optimization.cut=none.",
+        )
+    return tuple(settings["cut_before"])
+
+
+class ById(Mapping[str, Sample]):
+    """Samples by their ids, each read again when it is asked for: they may not fit into memory."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self._samples = samples
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {sample.id: number for number, sample in enumerate(self._samples)}
+
+    def __getitem__(self, key: str) -> Sample:
+        return self._samples[self._numbers[key]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+class Chosen(Sequence[Sample]):
+    """Some of the samples, by their numbers, each read when it is asked for."""
+
+    def __init__(self, samples: Sequence[Sample], numbers: Sequence[int]) -> None:
+        self._samples, self._numbers = samples, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Chosen": ...
+    def __getitem__(self, index: int | slice) -> "Sample | Chosen":
+        if isinstance(index, slice):
+            return Chosen(self._samples, self._numbers[index])
+        return self._samples[self._numbers[index]]
+
+
 def make_pairs(
     arm: Split, style: PromptStyle, pairs_of: PairsOf, *, limit: int | None, seed: int
-) -> list[TrainingPair]:
-    """Return the pairs of all samples, or ``limit`` of them drawn with the seed, in order."""
-    pairs = [pair for sample in arm.samples for pair in pairs_of(sample, style)]
-    if limit is None or limit >= len(pairs):
-        return pairs
-    drawn = random.Random(f"limit {seed}").sample(range(len(pairs)), limit)
-    return [pairs[number] for number in sorted(drawn)]
+) -> Iterator[TrainingPair]:
+    """Yield the pairs of all samples, or ``limit`` of them drawn with the seed, in order.
+
+    Neither samples nor pairs are kept, so that an arm may be larger than the memory.
+    """
+
+    def pairs() -> Iterator[TrainingPair]:
+        return chain.from_iterable(pairs_of(sample, style) for sample in arm.samples)
+
+    if limit is None or limit >= (count := sum(1 for _ in pairs())):
+        yield from pairs()
+        return
+    drawn = set(random.Random(f"limit {seed}").sample(range(count), limit))
+    yield from (pair for number, pair in enumerate(pairs()) if number in drawn)

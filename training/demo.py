@@ -13,7 +13,7 @@ from pathlib import Path
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
-from training import tiny_base, tiny_logic
+from training import tiny_base, tiny_logic, tiny_totto
 from training.experiments import experiment, run
 from training.tiny_base import BaseSettings, Lessons
 
@@ -47,6 +47,12 @@ DEMOS = {
         experiment=_EXPERIMENTS / "logicnlg-mini.yaml",
         lessons=tiny_logic.LESSONS,
     ),
+    "totto_mini": DemoSettings(
+        tiny_totto.SETTINGS,
+        seeds=(0, 1, 2),
+        experiment=_EXPERIMENTS / "totto-mini.yaml",
+        lessons=tiny_totto.LESSONS,
+    ),
 }
 """The demos by the names of their corpora."""
 
@@ -60,7 +66,7 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     started = time.perf_counter()
     settings = settings or DemoSettings()
     asked = experiment.load_experiment(settings.experiment)
-    (entry,) = asked.sets
+    entry = asked.sets[0]
     pair = named.load(entry.aspect, *entry.corpora)
     for split in pair.splits:
         _log.info("%s: %d samples", split.name, len(split.samples))

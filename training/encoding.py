@@ -5,9 +5,9 @@ prompt alone, with the special tokens that the tokenizer adds by default.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -15,12 +15,15 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedTokenizerBase
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair
 
 IGNORED = -100
 """The label of a token that is not a target, as everywhere in torch and transformers."""
+
+_AT_ONCE = 1000  # pairs that are tokenized together
 
 _GROUPED_STEPS = 50  # grouping by length sorts the pairs of so many steps at a time
 
@@ -59,13 +62,14 @@ class Row(NamedTuple):
 class Rows:
     """The training set in token ids.
 
-    ``too_long`` is the number of pairs left out, and ``split_apart`` of those that are tokenized
-    apart, as :func:`encode` says.
+    ``too_long`` is the number of pairs left out, ``split_apart`` of those that are tokenized apart,
+    and ``cut`` of those whose prompt was cut, as :func:`encode` says.
     """
 
     rows: tuple[Row, ...]
     too_long: int
     split_apart: int
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,16 @@ class Step:
 
 
 def encode(
-    pairs: Sequence[TrainingPair],
+    pairs: Iterable[TrainingPair],
     tokenizer: PreTrainedTokenizerBase,
     style: PromptStyle,
     max_length: int | None,
+    cut_before: Sequence[str] = (),
 ) -> Rows:
     """Return the pairs in token ids, without those of more than ``max_length`` tokens.
+
+    Before they are left out, long prompts are cut just before one of the texts of ``cut_before``
+    (:func:`spor_tasks.prompts.cut.without_end_of_table`). Of the pairs only a few are held at once.
 
     A causal row is tokenized as one string, as in the paper's published code, without a space
     between prompt and text. If a token would span both, they are tokenized apart, because the
@@ -103,18 +111,55 @@ def encode(
             remedy="Set eos_token in its tokenizer_config.json, or use another model.path.",
         )
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
-    rows, split_apart = encode_rows(pairs, tokenizer)
-    short = tuple(
-        row._replace(sample=pair.sample, stage=pair.stage)
-        for row, pair in zip(rows, pairs, strict=True)
-        if max_length is None or row.length <= max_length
-    )
+    short: list[Row] = []
+    shared: dict[
+        int, int
+    ] = {}  # one object for all equal tokens, which takes a third of the memory
+    count = split_apart = cut = 0
+    left = iter(pairs)
+    while given := list(islice(left, _AT_ONCE)):
+        fitting = given
+        if cut_before and max_length is not None:
+            fitting = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in given]
+        rows, apart = encode_rows(fitting, tokenizer)
+        count += len(rows)
+        split_apart += apart
+        for pair, whole, row in zip(fitting, given, rows, strict=True):
+            if max_length is None or row.length <= max_length:
+                ids, labels = (
+                    [shared.setdefault(token, token) for token in side] for side in row[:2]
+                )
+                short.append(Row(ids, labels, pair.sample, pair.stage))
+                cut += pair is not whole
     if not short:
         raise ConfigError(
-            f"none of the {len(rows)} training pairs has at most {max_length} tokens",
+            f"none of the {count} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or use a model with more positions.",
         )
-    return Rows(short, len(rows) - len(short), split_apart)
+    return Rows(tuple(short), count - len(short), split_apart, cut)
+
+
+def _cut(
+    pair: TrainingPair,
+    tokenizer: PreTrainedTokenizerBase,
+    style: PromptStyle,
+    max_length: int,
+    before: Sequence[str],
+) -> TrainingPair:
+    """Return the pair with so much of its prompt that it fits, and with its whole text."""
+
+    def count(text: str) -> int:
+        return len(tokenizer(text)["input_ids"])
+
+    # The end token takes the place of the row's last one, which is not in it.
+    text = 0 if style == "seq2seq" else len(_text_ids(pair, tokenizer))
+    prompt = without_end_of_table(pair.prompt, before, max_length - text, count, tokenizer)
+    return pair if prompt == pair.prompt else pair._replace(prompt=prompt)
+
+
+def _text_ids(pair: TrainingPair, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    ids: list[int] = tokenizer(pair.text, add_special_tokens=False)["input_ids"]
+    return ids
 
 
 def _causal_rows(
@@ -128,7 +173,7 @@ def _causal_rows(
         if ids[: len(prompt_ids)] == prompt_ids:
             text_ids = ids[len(prompt_ids) :]
         else:
-            text_ids = tokenizer(pair.text, add_special_tokens=False)["input_ids"]
+            text_ids = _text_ids(pair, tokenizer)
             split_apart += 1
         targets = [*text_ids, tokenizer.eos_token_id]
         unlabelled = [IGNORED] * (len(prompt_ids) - 1)
@@ -160,7 +205,7 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
     while epoch != settings.epochs and len(steps) != settings.max_steps:
         for group in _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}")):
             by_length = sorted(group, key=lengths.__getitem__)
-            steps.append(Step(epoch, tuple(map(tuple, _chunks(by_length, settings.batch_size)))))
+            steps.append(Step(epoch, tuple(map(tuple, chunks(by_length, settings.batch_size)))))
         steps = steps[: settings.max_steps]
         epoch += 1
     return steps
@@ -211,11 +256,11 @@ def _epoch_groups(
     size = settings.batch_size * settings.gradient_accumulation
     rng.shuffle(order)
     if not settings.group_by_length:
-        return list(_chunks(order, size))
+        return list(chunks(order, size))
     groups = [
         group
-        for some in _chunks(order, _GROUPED_STEPS * size)
-        for group in _chunks(sorted(some, key=lengths.__getitem__), size)
+        for some in chunks(order, _GROUPED_STEPS * size)
+        for group in chunks(sorted(some, key=lengths.__getitem__), size)
     ]
     rng.shuffle(groups)
     return groups
@@ -237,7 +282,8 @@ def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationCo
 _Item = TypeVar("_Item")
 
 
-def _chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
+def chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
+    """Yield the items in parts of this size, the last one of what is left."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

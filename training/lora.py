@@ -20,8 +20,8 @@ from training.adapters import add_tokens, prepare
 from training.bases import KINDS, Base, check_ids, load_base
 from training.batches import check_packing, load_batches
 from training.config import OptimizationConfig, TrainingConfig
-from training.data import make_pairs
-from training.encoding import Rows, Step, count_targets, encode, padding, plan_stages
+from training.data import ById, make_pairs, places_to_cut
+from training.encoding import Rows, Step, count_targets, encode, padding
 from training.manifest import describe, manifest_of, run_facts, save_weights
 from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material, Objective, find_objective
@@ -156,13 +156,19 @@ def plan(
         data.trained, base.style, objective.rows, limit=config.data.limit, seed=settings.seed
     )
     longest = min(filter(None, (settings.max_length, base.positions)), default=None)
-    rows = encode(pairs, base.tokenizer, base.style, longest)
+    cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()
+    rows = encode(pairs, base.tokenizer, base.style, longest, cut_before)
     check_ids(base, rows.rows)
-    samples = {sample.id: sample for sample in data.trained.samples}
+    samples = ById(data.trained.samples)
     bound = objective.bound(
-        Material(config.objective_settings, samples, base, longest, settings.seed)
+        Material(
+            *(config.objective_settings, samples, base, longest, settings.seed),
+            rows=rows.rows,
+            optimization=settings,
+            processes=PartialState().num_processes,
+        )
     )
-    steps = plan_stages(rows.rows, settings, bound.stages)
+    steps = bound.plan(rows.rows, settings)
     _tell(rows, steps, settings)
     return bound, rows, steps
 
@@ -176,7 +182,7 @@ def fit(
     pad_id: int,
     team: PartialState,
 ) -> Iterator[tuple[int, Step]]:
-    """Take the remaining steps with Adam at a constant rate; yield each step with its number.
+    """Take the remaining steps; yield each step with its number.
 
     Raises:
         ConfigError: a loss is not a finite number, or memory runs out.
@@ -184,6 +190,7 @@ def fit(
     weights = list(run.weights.values())
     for number, step in enumerate(steps[len(run.losses) :], start=len(run.losses) + 1):
         start = time.perf_counter()
+        run.set_rate(number, len(steps))
         with enough_memory(f"at step {number} of {len(steps)}", LESS_MEMORY):
             own = processes.share(step, team)
             batches = load_batches(
@@ -199,6 +206,8 @@ def fit(
                 remedy="Lower optimization.learning_rate, or use another model.dtype or "
                 "optimization.precision.",
             )
+        if not objective.clips:
+            run.clip()
         run.scaler.step(run.optimizer)
         run.scaler.update()
         run.optimizer.zero_grad()
@@ -214,6 +223,8 @@ def _tell(rows: Rows, steps: Sequence[Step], settings: OptimizationConfig) -> No
         len(steps),
         100 * padding(rows.rows, steps, settings),
     )
+    if rows.cut:
+        _log.warning("%d prompts are too long and lose the end of their table", rows.cut)
     if rows.too_long:
         _log.warning("%d more pairs are too long and are left out", rows.too_long)
     if rows.split_apart:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from accelerate import PartialState
@@ -24,7 +24,7 @@ from spor_tasks.text import filters
 from training.bases import Base
 from training.batches import Model
 from training.config import DataConfig, SelectionConfig, TrainingConfig
-from training.data import check_sets, everything, find_arm, find_spec, sets_of
+from training.data import Chosen, check_sets, everything, find_arm, find_spec, sets_of
 
 Scores = Mapping[str, float]
 """Scores of the judged samples, under their names; what has no verdict is left out."""
@@ -92,8 +92,8 @@ def trained_on(settings: SelectionConfig, arm: Split, judged: Sequence[Sample]) 
     if settings.policy != "dev-split":
         return arm
     held_out = set(map(_told, judged))
-    kept = tuple(sample for sample in arm.samples if _told(sample) not in held_out)
-    return replace(arm, samples=kept)
+    told = enumerate(map(_told, arm.samples))
+    return replace(arm, samples=Chosen(arm.samples, [n for n, of in told if of not in held_out]))
 
 
 def unseen(judged: Sequence[Sample], trained: Split) -> int:
@@ -157,7 +157,9 @@ def _development_set(
     left = [
         _asked(sample, asked)
         for sample in pool
-        if _told(sample) not in used and sample.about("category") in categories
+        if _told(sample) not in used
+        and sample.about("category") in categories
+        and sample.references
     ]
     if not left:
         split = "dev-split, " if _tell_the_same(pair) else ""
@@ -183,8 +185,10 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
             "purpose, so no sample may be taken out of one of them",
             remedy="Set selection.policy=dev-best.",
         )
-    first = {_told(sample): sample for sample in reversed(pair.arms[0].samples)}
-    candidates = [sample for sample in pair.arms[0].samples if first[_told(sample)] is sample]
+    samples, first = pair.arms[0].samples, dict[_Told, int]()
+    for number, sample in enumerate(samples):
+        first.setdefault(_told(sample), number)
+    candidates = Chosen(samples, [*first.values()])
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
@@ -206,13 +210,18 @@ def _asked(sample: Sample, prompt: str | None) -> Sample:
     return replace(sample, context={**sample.context, "prompt": prompt}) if prompt else sample
 
 
-def _told(sample: Sample) -> tuple[str | None, frozenset[DataUnit]]:
+_Told: TypeAlias = tuple[str | None, frozenset[DataUnit]]
+
+
+def _told(sample: Sample) -> _Told:
     """Return what a text for the sample must tell, in any order: of a table, anything."""
     units = () if "table" in sample.context else sample.units
     return sample.about("name"), frozenset(units)
 
 
 def _tell_the_same(pair: SplitPair) -> bool:
+    if len(pair.arms) == 1:
+        return True
     return len({frozenset(map(_told, arm.samples)) for arm in pair.arms}) == 1
 
 

@@ -103,7 +103,7 @@ def build(
 
 def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer whose tokens are the words, tags and punctuation marks of the texts."""
-    split = pre_tokenizers.Split(Regex(r"<\w+>|\w+|[^\w\s]"), "removed", invert=True)
+    split = pre_tokenizers.Split(Regex(r"</?\w+>|\w+|[^\w\s]"), "removed", invert=True)
     words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
     vocabulary = {word: number for number, word in enumerate([_END, _PAD, _UNKNOWN, *words])}
     tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))

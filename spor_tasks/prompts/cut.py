@@ -1,7 +1,9 @@
-"""Prompts that are longer than a model takes: the end of the table is left out, not the question."""
+"""Prompts that are longer than a model takes: the end of the table is left out, nothing else."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+_CHARACTERS = 6  # of a prompt for each token: what comes later is rarely kept, and slow to count
 
 
 def without_end_of_table(
@@ -19,16 +21,20 @@ def without_end_of_table(
     stands before it is not enough, or if the tokenizer does not say where its tokens are.
     """
     marker = next((text for text in before if text in prompt), None)
-    excess = count(prompt) - most
-    if excess <= 0 or marker is None or not getattr(tokenizer, "is_fast", False):
+    if marker is None or not getattr(tokenizer, "is_fast", False):
         return prompt
     start = prompt.rindex(marker)
-    kept, rest = prompt[:start], prompt[start:]
+    kept, rest = prompt[: min(start, _CHARACTERS * most)], prompt[start:]
+    excess = count(kept + rest) - most
+    if excess <= 0:  # nearly always because nothing was taken away
+        kept = prompt[:start]
+        excess = count(prompt) - most
     while excess > 0:  # the tokens at the cut may be others than before it
         found = tokenizer(kept, add_special_tokens=False, return_offsets_mapping=True)
         ends = [end for _, end in found["offset_mapping"]]
         if excess >= len(ends):
             return prompt
-        kept = kept[: ends[-excess - 1]]
+        # Of a character in several tokens, all have its end.
+        kept = kept[: min(ends[-excess - 1], len(kept) - 1)]
         excess = count(kept + rest) - most
     return kept + rest

@@ -1,14 +1,20 @@
-"""Demonstrations about tables that are like the table of the test sample."""
+"""Demonstrations about tables that are like the table of the test sample.
+
+An arm may be larger than memory: of its samples, only the headers of their tables are kept.
+"""
 
 import hashlib
-import heapq
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.corpora.tables import header_of
 
 _Shown: TypeAlias = tuple[tuple[Sample, ...], ...]
 
@@ -23,6 +29,7 @@ def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _Shown | No
 
     Raises:
         SplitError: an arm has no sample with a table.
+        CorpusError: a table is malformed.
     """
     choices = [_choice(arm.samples, arm.name, most) for arm in pair.arms]
 
@@ -33,44 +40,77 @@ def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _Shown | No
     return demonstrate
 
 
+class _Table(NamedTuple):
+    """A table, and the numbers of its samples."""
+
+    name: str
+    title: str
+    samples: list[int]
+
+
+class _Headers:
+    """Tables by their headers."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        known: dict[str, _Table] = {}
+        by_header: dict[frozenset[str], list[_Table]] = defaultdict(list)
+        for number, sample in enumerate(samples):
+            if "table" not in sample.context:
+                continue
+            name = str(sample.about("name"))
+            if name not in known:
+                known[name] = _Table(name, str(sample.about("title")), [])
+                by_header[header_of(sample)].append(known[name])
+            known[name].samples.append(number)
+        self.tables = [*by_header.values()]
+        self._sizes = np.array([*map(len, by_header)], dtype=np.int32)
+        having: dict[str, list[int]] = defaultdict(list)
+        for number, header in enumerate(by_header):
+            for value in header:
+                having[value].append(number)
+        self._having = {value: np.array(numbers, np.int32) for value, numbers in having.items()}
+
+    def by_likeness(self, header: frozenset[str]) -> Iterator[list[_Table]]:
+        """Yield all tables, those of equal likeness together, the most similar first."""
+        common = np.zeros(len(self.tables), np.int32)
+        for value in header & self._having.keys():
+            common[self._having[value]] += 1
+        union = self._sizes + len(header) - common
+        likeness: NDArray[np.float64] = common / np.maximum(1, union)
+        while (best := likeness.max()) >= 0:
+            (numbers,) = np.nonzero(likeness == best)
+            yield [table for number in numbers for table in self.tables[number]]
+            likeness[numbers] = -1
+
+
 def _choice(
     samples: Sequence[Sample], arm: str, most: int
 ) -> Callable[[Sample], tuple[Sample, ...]]:
-    tables: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        if "table" in sample.context:
-            tables[str(sample.about("name"))].append(sample)
-    if not tables:
+    headers = _Headers(samples)
+    if not headers.tables:
         raise SplitError(f"{arm} has no sample with a table")
-    headers = {name: header_of(of[0]) for name, of in tables.items()}
 
     @cache  # a test table has several samples
-    def ranked(name: str, title: str, header: frozenset[str]) -> list[str]:
-        likeness: Mapping[str, float] = {
-            other: len(header & known) / max(1, len(header | known))
-            for other, known in headers.items()
-            if other != name and tables[other][0].about("title") != title
-        }
-        return heapq.nlargest(
-            most, likeness, key=lambda other: (likeness[other], _draw(name, other))
-        )
+    def ranked(name: str, title: str, header: frozenset[str]) -> list[_Table]:
+        found: list[_Table] = []
+        for tables in headers.by_likeness(header):
+            others = [table for table in tables if table.name != name and table.title != title]
+            found += sorted(others, key=lambda other: _draw(name, other.name), reverse=True)
+            if len(found) >= most:
+                break
+        return found[:most]
 
     def choose(sample: Sample) -> tuple[Sample, ...]:
         near = ranked(str(sample.about("name")), str(sample.about("title")), header_of(sample))
         return tuple(
-            max(tables[name], key=lambda shown: _draw(sample.id, shown.id))
-            for name in reversed(near)
+            max(
+                (samples[number] for number in table.samples),
+                key=lambda shown: _draw(sample.id, shown.id),
+            )
+            for table in reversed(near)
         )
 
     return choose
-
-
-def header_of(sample: Sample) -> frozenset[str]:
-    """Return the names of the columns of a sample's table, in lower case."""
-    table = sample.context["table"]
-    if not isinstance(table, Mapping) or not isinstance(header := table["header"], Sequence):
-        raise SplitError("has a table without a header", where=f"sample {sample.id}")
-    return frozenset(str(name).lower() for name in header)
 
 
 def _draw(*names: str) -> str:

@@ -6,8 +6,8 @@ import pytest
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair
+from spor_tasks.corpora.tables import header_of
 from spor_tasks.prompts import demonstrations
-from spor_tasks.prompts.similar import header_of
 
 
 def sample(number: int, *header: str, title: str | None = None) -> Sample:

@@ -165,7 +165,7 @@ def _epoch(
 
 def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:
     """Return the rows to train on and others, the same for every loop and seed."""
-    drawn = make_pairs(arm, base.style, LIKELIHOOD.rows, limit=pairs + _HELD_OUT, seed=0)
+    drawn = [*make_pairs(arm, base.style, LIKELIHOOD.rows, limit=pairs + _HELD_OUT, seed=0)]
     random.Random(0).shuffle(drawn)
     rows, others = (
         encode(some, base.tokenizer, base.style, base.positions)

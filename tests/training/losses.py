@@ -19,7 +19,7 @@ def rows_of(base: Base, pair: SplitPair) -> list[Row]:
     pairs = [
         pair
         for arm in pair.arms
-        for pair in make_pairs(arm, base.style, LIKELIHOOD.rows, limit=None, seed=0)[-3:]
+        for pair in [*make_pairs(arm, base.style, LIKELIHOOD.rows, limit=None, seed=0)][-3:]
     ]
     return list(encode(pairs, base.tokenizer, base.style, None).rows)
 

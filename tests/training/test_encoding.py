@@ -132,6 +132,46 @@ def test_pairs_that_are_too_long_are_left_out_and_counted(base: Base, name: str)
     assert encode(pairs[:2], tokenizer, STYLES[name], longest - 1).too_long == 1
 
 
+TABLE = TrainingPair("<table> <cell> one <cell> two <cell> three </table> Output:", "three and one")
+BEFORE = ("</table>",)
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+@pytest.mark.parametrize("less", [1, 7, 20])
+def test_a_long_prompt_loses_the_end_of_its_table_and_the_text_nothing(
+    base: Base, name: str, less: int
+) -> None:
+    tokenizer, style = tokenizer_of(base(name)), STYLES[name]
+    whole = encode([TABLE], tokenizer, style, None)
+    most = whole.rows[0].length - less
+    rows = encode([TABLE, PLAIN], tokenizer, style, most, BEFORE)
+    assert (len(rows.rows), rows.too_long, rows.cut) == (2, 0, 1)
+    row = rows.rows[0]
+    assert most - 1 <= row.length <= most
+    assert [label for label in row.labels if label != IGNORED] == [
+        label for label in whole.rows[0].labels if label != IGNORED
+    ]
+    shown = tokenizer.decode(row.input_ids, skip_special_tokens=True)
+    assert shown.startswith("<table> <cell> one")
+    assert "</table> Output:" in shown
+
+
+def test_what_fits_is_not_cut_nor_what_has_no_table(base: Base) -> None:
+    tokenizer = tokenizer_of(base("llama"))
+    (row,) = encode([TABLE], tokenizer, "causal", None).rows
+    fitting = encode([TABLE], tokenizer, "causal", row.length, BEFORE)
+    assert (fitting.rows, fitting.cut) == ((row,), 0)
+    without = encode([PLAIN, TrainingPair("a" * 60, "o")], tokenizer, "causal", 40, BEFORE)
+    assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
+
+
+def test_pairs_may_come_one_by_one(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = tokenizer_of(base("llama"))
+    whole = encode([PLAIN, QUOTED, TABLE], tokenizer, "causal", None)
+    monkeypatch.setattr("training.encoding._AT_ONCE", 2)
+    assert encode(iter([PLAIN, QUOTED, TABLE]), tokenizer, "causal", None) == whole
+
+
 def test_a_training_set_of_which_nothing_is_short_enough_is_refused(base: Base) -> None:
     with pytest.raises(ConfigError, match="none of the 1 training pairs has at most 3 tokens"):
         encode([PLAIN], tokenizer_of(base("llama")), "causal", 3)

@@ -84,14 +84,14 @@ class SetsEntry:
 class EvaluationConfig:
     """How tasks are evaluated.
 
-    ``model`` is lm-eval's kind of model; ``beam5``, the SPOR paper's decoding, needs spor-hf, and
-    where a benchmark has no such tasks, its own are taken. ``dtype``
+    ``model`` is lm-eval's kind of model; ``beam5`` and ``beam4``, the decodings of the SPOR and
+    ToTTo papers, need spor-hf, and where sets have no such tasks, their own are taken. ``dtype``
     and ``threads`` (of the CPU) are by default those of the training, and ``device`` is lm-eval's
     choice. ``limit`` evaluates only that many samples of each task: such scores are not results.
     """
 
     model: Literal["spor-hf", "hf"] = "spor-hf"
-    decoding: Literal["greedy", "beam5"] = "greedy"
+    decoding: Literal["greedy", "beam4", "beam5"] = "greedy"
     batch_size: Count = 16
     dtype: Dtype | None = None
     device: str | None = None
@@ -99,9 +99,10 @@ class EvaluationConfig:
     limit: Count | None = None
 
     def __post_init__(self) -> None:
-        if self.decoding == "beam5" and self.model != "spor-hf":
+        if self.decoding != "greedy" and self.model != "spor-hf":
             raise ConfigError(
-                f"evaluation.decoding beam5 needs evaluation.model spor-hf, not {self.model}",
+                f"evaluation.decoding {self.decoding} needs evaluation.model spor-hf, not "
+                f"{self.model}",
                 remedy="Set evaluation.model: spor-hf, or evaluation.decoding: greedy.",
             )
 

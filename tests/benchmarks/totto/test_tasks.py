@@ -1,7 +1,6 @@
 """ToTTo's sets and task files: which there are, that they are current, and what they ask."""
 
 import json
-import logging
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -64,18 +63,14 @@ def test_unknown_sets_are_refused() -> None:
 
 def test_each_input_has_a_training_set_of_its_own() -> None:
     arms = {
-        part: digest(
-            TOTTO.load(SetName("totto", "totto_mini", "published", part)).arms[0].samples
-        )
+        part: digest(TOTTO.load(SetName("totto", "totto_mini", "published", part)).arms[0].samples)
         for part in (None, "subtable", "fulltable", "fulltable_metadata")
     }
     assert len({*arms.values()}) == 4
 
 
 @pytest.fixture
-def real(
-    totto_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Path]:
+def real(totto_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """The 30 real examples of the development set, and the test set without their references."""
     monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -108,7 +103,7 @@ def run(*names: str, **more: object) -> dict[str, object]:
 
 
 def test_the_result_has_the_digest_of_the_test_set_that_no_file_names(
-    real: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    real: Callable[..., Path],
 ) -> None:
     real(train=False)
     result = run("totto")
@@ -124,11 +119,10 @@ def test_the_result_has_the_digest_of_the_test_set_that_no_file_names(
 
 
 def test_the_hidden_test_set_gives_a_file_to_submit(
-    real: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    real: Callable[..., Path],
 ) -> None:
     folder = real()
-    with caplog.at_level(logging.WARNING):
-        run("totto_test")
+    run("totto_test")
     lines = (folder / "totto_test.txt").read_text("utf-8").split("\n")
     assert len(lines) == 31
     assert lines.pop() == ""
