@@ -13,10 +13,12 @@ ARMS: Mapping[str, tuple[str, ...]] = {
 }
 """The training arms, in the order in which the sets have them."""
 
-Rule: TypeAlias = Literal["units together", "length", "order", "none", "similar tables"]
+Rule: TypeAlias = Literal[
+    "units together", "length", "order", "none", "similar tables", "combinations"
+]
 """What the demonstrations of two arms differ in (:mod:`spor_tasks.prompts.demonstrations`).
 
-Those of a benchmark without aspects are about ``similar tables``.
+Those of a benchmark without aspects are about ``similar tables``, or of ``combinations``.
 """
 
 DEMONSTRATIONS: Mapping[str, Rule] = {

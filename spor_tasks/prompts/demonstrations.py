@@ -19,6 +19,7 @@ from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
 from spor_tasks.metrics.parent import Parent
+from spor_tasks.prompts.combinations import same_or_other_combinations
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Key, Pool, draw_bit
 from spor_tasks.prompts.similar import similar_tables
@@ -91,6 +92,8 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     - Order invariance. *original* and *match* show the same samples of two units or more, in the
       corpus's order and in the order of the text.
     - Benchmarks of tables. See :func:`spor_tasks.prompts.similar.similar_tables`.
+    - Benchmarks of other data without aspects. See
+      :func:`spor_tasks.prompts.combinations.same_or_other_combinations`.
     - Rule learnability. There is one arm, whose demonstrations hide nothing: they have the entity
       that the test sample hides, and any value of an attribute whose value it hides.
 
@@ -114,7 +117,9 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             where="--num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
-    rule = DEMONSTRATIONS.get(pair.aspect, "similar tables")
+    has_tables = "table" in pair.test.samples[0].context
+    other: Rule = "similar tables" if has_tables else "combinations"
+    rule = DEMONSTRATIONS.get(pair.aspect, other)
     demonstrate = _RULES[rule](pair, most)
     found = ((sample, demonstrate(sample)) for sample in pair.test.samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in found if arms)
@@ -385,6 +390,7 @@ _RULES: Mapping[Rule, Callable[[SplitPair, int], _Demonstrate]] = {
     "order": _order_invariance,
     "none": _rule_learnability,
     "similar tables": similar_tables,
+    "combinations": same_or_other_combinations,
 }
 
 
