@@ -9,6 +9,7 @@ from spor_tasks.core.registry import Kind, registry
 
 if TYPE_CHECKING:
     from spor_tasks.metrics.bleurt import Bleurt
+    from spor_tasks.metrics.compmctg import TextPerplexity
     from spor_tasks.metrics.facts import Facts
     from spor_tasks.metrics.nli import NliAcc
 
@@ -62,9 +63,9 @@ def add_json(parser: argparse.ArgumentParser, help: str = "print JSON") -> None:
 def add_classifier(parser: argparse.ArgumentParser) -> None:
     """Add the options of the classifier that some metrics ask."""
     group = parser.add_argument_group(
-        "metrics facts, nli_acc and bleurt",
+        "metrics facts, nli_acc, bleurt and mctg_ppl",
         "the classifier that decides which units a text expresses, or whether a table entails it, "
-        "or that rates a text",
+        "or that rates a text, or the model that says how likely it is",
     )
     group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
     group.add_argument(
@@ -79,7 +80,9 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
 
 
-def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | Bleurt | None":
+def judge(
+    options: argparse.Namespace, metric: str
+) -> "Facts | NliAcc | Bleurt | TextPerplexity | None":
     """Return the metric with the classifier that the options name; None if they name none.
 
     Raises:
@@ -97,12 +100,16 @@ def judge(options: argparse.Namespace, metric: str) -> "Facts | NliAcc | Bleurt 
         from spor_tasks.metrics import entailment
 
         return entailment.load(**given)
-    if metric == "bleurt":
-        from spor_tasks.metrics import bleurt
-
+    if metric in ("bleurt", "mctg_ppl"):
         if unknown := given.keys() & {"format", "label"}:
-            raise ConfigError(f"BLEURT has no --{min(unknown)}", remedy="Leave it out.")
-        return bleurt.load(**given)
+            raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
+        if metric == "bleurt":
+            from spor_tasks.metrics import bleurt
+
+            return bleurt.load(**given)
+        from spor_tasks.metrics import causal
+
+        return causal.load(**given)
     from spor_tasks.metrics import classifier
 
     return classifier.load(**given)

@@ -4,15 +4,19 @@ import argparse
 import dataclasses
 import json
 import math
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json, judge
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.scoring import Result
+    from spor_tasks.metrics.base import Metric
     from spor_tasks.metrics.sp_acc import SpAcc
 
 
@@ -25,14 +29,16 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="JSON Lines, plain or gzipped: samples in the published field names, each with its "
         "`output` (metric order: `output_1` and `output_2`); `-` reads standard input; of LogicNLG "
-        "also a `.json` file of the published format, of ToTTo a `.txt` file, a sentence a line",
+        "also a `.json` file of the published format, of ToTTo a `.txt` file, a sentence a line, "
+        "of CompMCTG rows with a `text` and a value for each aspect",
     )
     parser.add_argument(
         "--references",
         type=Path,
         metavar="EXAMPLES",
         help="the samples, in the corpus's own format (of ToTTo JSON Lines), to which the lines of "
-        "FILE are the outputs; default for a `.txt` file: what is scored of the corpus",
+        "FILE are the outputs; default for a `.txt` file: what is scored of the corpus; "
+        "of CompMCTG a row of `unseen.jsonl`, which says what training left out",
     )
     for kind in ("metric", "corpus"):
         parser.add_argument(
@@ -45,11 +51,10 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--filter",
         type=_filters,
-        default=filters.DEFAULT,
         metavar="NAME,…",
         help="what to cut from each output before it is scored, in this order: "
-        f"{', '.join(filters.FILTERS)} (default: {filters.DEFAULT[0]}, as in the tasks); `none` "
-        "scores the whole output",
+        f"{', '.join(filters.FILTERS)} (default: {filters.DEFAULT[0]}, as in the tasks, and "
+        "none of CompMCTG); `none` scores the whole output",
     )
     parser.add_argument(
         "--per-sample", type=Path, metavar="OUT", help="write each row with its scores to this file"
@@ -69,6 +74,13 @@ def add(commands: Commands) -> None:
         help="what chooses: lexical (default), or a classifier's folder, or its name on the hub",
     )
     group.add_argument("--variant", help="the operators: published (default) or corrected")
+    group = parser.add_argument_group("metric compmctg", "what says which attributes a text has")
+    group.add_argument(
+        "--classifiers", metavar="FOLDER", help="has a folder with a classifier for each aspect"
+    )
+    group.add_argument(
+        "--ppl-model", metavar="PATH_OR_NAME", help="a causal model, for perplexity too"
+    )
     add_json(parser, "print JSON, with signatures")
     parser.set_defaults(run=run)
 
@@ -81,15 +93,17 @@ def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
     from spor_tasks.evaluation import scoring
 
+    name, metric, beside = _measured(options)
     result = scoring.score(
         options.file,
-        options.metric,
+        name,
         options.corpus,
         references=options.references,
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
-        judge=_sp_acc(options) or judge(options, options.metric),
+        judge=metric,
+        beside=beside,
         filters=options.filter,
     )
     if options.json:
@@ -107,6 +121,41 @@ def _sp_acc(options: argparse.Namespace) -> "SpAcc | None":
     from spor_tasks.metrics import sp_acc
 
     return sp_acc.load(**given)
+
+
+def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
+    """Return the metric's name, the metric with its settings, and what is measured beside it."""
+    if options.metric == "compmctg":
+        return _compmctg(options)
+    if options.classifiers or options.ppl_model:
+        raise ConfigError(
+            "only the metric compmctg takes --classifiers and --ppl-model",
+            remedy="Add --metric compmctg.",
+        )
+    return options.metric, _sp_acc(options) or judge(options, options.metric), ()
+
+
+def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
+    """Return accuracy, if there are classifiers, and Dist-n and perplexity beside it."""
+    if options.model or options.format or options.label:
+        raise ConfigError(
+            "the metric compmctg takes no --model, --format or --label",
+            remedy="Name its models with --classifiers FOLDER and --ppl-model PATH_OR_NAME.",
+        )
+    names = ("device", "batch_size")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    beside: list[Metric[Any]] = []
+    if options.ppl_model:
+        from spor_tasks.metrics import causal
+
+        beside.append(causal.load(options.ppl_model, **given))
+    if not options.classifiers:
+        print("Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr)
+        return "distinct", None, beside
+    from spor_tasks.metrics import attributes
+    from spor_tasks.metrics.distinct import DISTINCT
+
+    return "compmctg", attributes.load(options.classifiers, **given), [*beside, DISTINCT]
 
 
 def _print(result: "Result", *, intervals: bool) -> None:

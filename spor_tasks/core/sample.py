@@ -185,10 +185,11 @@ class CorpusSamples:
 class Deferred(Sequence[Sample]):
     """Samples that are read when the first of them is needed, which may take seconds.
 
-    ``sha256`` is the digest of all of them (:func:`spor_tasks.core.digests.digest`).
+    ``sha256`` is the digest of all of them (:func:`spor_tasks.core.digests.digest`), None if their
+    file is not here.
     """
 
-    def __init__(self, read: Callable[[], tuple[Sample, ...]], sha256: str) -> None:
+    def __init__(self, read: Callable[[], tuple[Sample, ...]], sha256: str | None) -> None:
         self.sha256 = sha256
         self._read = read
 

@@ -38,6 +38,8 @@ class Archive:
     names the environment variable with the folder of a copy, ``fetch`` is the command that makes
     one, and ``folder`` is where the archive itself puts its files. An archive of more than
     ``at_most`` bytes is refused, and one of more than ``unpacked`` bytes when it is unpacked.
+    ``corpora`` are those that it has. ``by_hand`` is the archive's name where only a person can
+    download it.
     """
 
     corpus: str
@@ -50,6 +52,13 @@ class Archive:
     notes: tuple[str, ...]
     at_most: int
     unpacked: int
+    corpora: tuple[str, ...]
+    by_hand: str | None = None
+
+    @property
+    def file(self) -> str:
+        """The name of the archive."""
+        return self.by_hand or Path(self.url).name
 
     @property
     def remedy(self) -> str:
@@ -100,12 +109,15 @@ class Archive:
         for entry in entries:
             if fault := _fault(entry) or ("is there twice" if twice[entry.filename] > 1 else None):
                 raise CorpusError(fault, where=f"{source}: {entry.filename}")
-        named = [(PurePosixPath(entry.filename).name, entry) for entry in entries]
         found: dict[str, zipfile.ZipInfo] = {}
-        for name, entry in named:
-            if name in found and name in self.files:
-                raise CorpusError(f"has {name} twice", where=source)
-            if name in (*self.files, *self.notes) and not entry.is_dir():
+        for entry in entries:
+            parts = PurePosixPath(entry.filename).parts
+            for name in (*self.files, *self.notes):
+                wanted = PurePosixPath(name).parts
+                if parts[-len(wanted) :] != wanted or entry.is_dir():
+                    continue
+                if name in found and name in self.files:
+                    raise CorpusError(f"has {name} twice", where=source)
                 found.setdefault(name, entry)
         if missing := [name for name in self.files if name not in found]:
             raise CorpusError(f"does not have {', '.join(missing)}", where=source)
@@ -152,6 +164,7 @@ def copy_all(sources: Mapping[str, Source], folder: Path, progress: Progress) ->
     done, total, digests = 0, sum(source.size for source in sources.values()), {}
     for name, source in sources.items():
         end, sha = done + source.size, hashlib.sha256()
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with source.start() as file, (folder / name).open("wb") as out:
             while block := file.read(_BLOCK):
                 done += len(block)

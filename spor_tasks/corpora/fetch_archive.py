@@ -70,7 +70,14 @@ def fetch_archive(
         raise ConfigError(
             "cannot be compared with single files, only with an archive",
             where="sha256",
-            remedy=f"Give the archive itself, {Path(archive.url).name}.",
+            remedy=f"Give the archive itself, {archive.file}.",
+        )
+    if archive.by_hand and not copied:
+        raise CorpusError(
+            "cannot be fetched by a program",
+            where=archive.url,
+            remedy=f"Get {archive.by_hand} there with a browser, and run `{archive.fetch} --from "
+            f"{archive.by_hand}`.",
         )
     download = target.with_name(f".{target.name}.zip.partial")
     with (
@@ -147,7 +154,7 @@ def _checked(path: Path, asked: str | None) -> str:
 
 def _file_of(archive: Archive, source: Path) -> Path:
     """Return the archive that a folder has, or the folder with the files, or the file itself."""
-    packed = source / Path(archive.url).name
+    packed = source / archive.file
     if source.is_dir() and packed.is_file():
         return packed
     if not source.exists():

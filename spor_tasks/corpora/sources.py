@@ -45,10 +45,31 @@ TOTTO = Archive(
     notes=("LICENSE", "LICENSE.txt", "README.md", "README.txt", "README"),
     at_most=10**9,
     unpacked=8 * 10**9,
+    corpora=("totto",),
 )
 """ToTTo; its address is that of its README, which names neither size nor digest."""
 
-ARCHIVES = (TOTTO,)
+COMPMCTG = Archive(
+    corpus="compmctg",
+    url="https://drive.google.com/file/d/1qUI7u2F9gYweinAtz3bGB7B7hpkSAOby/view",
+    page="https://github.com/tqzhong/CG4MCTG/tree/main/data",
+    variable="COMPMCTG_DATA_DIR",
+    fetch="spor data fetch --corpus yelp",
+    folder="data_compmctg",
+    files=tuple(
+        f"{folder}/{part}.jsonl"
+        for folder in ("Fyelp", "Amazon", "Yelp", "Mixture")
+        for part in ("gen", "cls", "unseen")
+    ),
+    notes=(),
+    at_most=2 * 10**9,
+    unpacked=4 * 10**9,
+    corpora=("fyelp", "amazon", "yelp", "mixture"),
+    by_hand="data_compmctg.zip",
+)
+"""The four datasets of CompMCTG, each in a folder; they are on a drive."""
+
+ARCHIVES = (TOTTO, COMPMCTG)
 
 LICENCES = {
     "webnlg": Licence(
@@ -72,6 +93,19 @@ LICENCES = {
         "https://creativecommons.org/licenses/by-sa/3.0/",
         "ToTTo: Parikh et al., EMNLP 2020; tables and texts of Wikipedia",
     ),
+    **{
+        corpus: Licence(
+            "no licence of the texts is stated",
+            COMPMCTG.page,
+            f"CompMCTG: Zhong et al., ACL 2024 (its code: MIT); {texts}",
+        )
+        for corpus, texts in (
+            ("fyelp", "reviews of Yelp"),
+            ("amazon", "reviews of Amazon"),
+            ("yelp", "reviews of Yelp"),
+            ("mixture", "texts of IMDB, OpeNER and SenTube"),
+        )
+    },
 }
 
 

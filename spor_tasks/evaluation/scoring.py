@@ -6,7 +6,9 @@ Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`)
 only numbers are kept.
 
 A corpus with a method ``references`` also takes plain texts, one output a line, in the order of its
-samples: ``references(path)`` yields where each sample stands, and the sample.
+samples: ``references(path)`` yields where each sample stands, and the sample. One with a method
+``labelled`` also takes generated texts in its own form: ``labelled(rows, path)`` yields where each
+text stands, its row with an ``output``, and its sample. No filter is applied to these by default.
 """
 
 import hashlib
@@ -39,6 +41,7 @@ from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.metrics.bleurt import Bleurt
+from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Comparison
@@ -49,8 +52,14 @@ STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
-_Judge: TypeAlias = Facts | NliAcc | SpAcc | Bleurt | None
-_JUDGED = {"facts": Facts, "nli_acc": NliAcc, "bleurt": Bleurt}  # by classifiers
+_Judge: TypeAlias = Facts | NliAcc | SpAcc | Bleurt | Attributes | TextPerplexity | None
+_JUDGED = {  # by classifiers, or other models
+    "facts": Facts,
+    "nli_acc": NliAcc,
+    "bleurt": Bleurt,
+    "compmctg": Attributes,
+    "mctg_ppl": TextPerplexity,
+}
 _SET = {**_JUDGED, "sp_acc": SpAcc | None}  # which need settings, or may have some
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
@@ -87,17 +96,19 @@ def score(
     against: Path | None = None,
     intervals: bool = False,
     judge: _Judge = None,
-    filters: Sequence[str] = known_filters.DEFAULT,
+    beside: Sequence[Metric[Any]] = (),
+    filters: Sequence[str] | None = None,
 ) -> Result:
     """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
 
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
-    measured too. ``judge`` is the metric of this name with its classifier or other settings.
+    measured too, and so are those ``beside`` it. ``judge`` is the metric of this name with its
+    classifier or other settings.
     ``references`` is a file of samples in the corpus's own format, to which the outputs are plain
     texts, one a line; those in a `.txt` file are for what is scored of the corpus. ``per_sample``
     is written each row as it was, with what the metrics found. ``against`` holds another system's
     outputs for the same samples in the same order. ``filters`` are applied to each output, in this
-    order; without any it is scored whole.
+    order; an empty list scores it whole, and None is as tasks of the corpus do.
 
     Raises:
         ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier or
@@ -105,15 +116,20 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    metrics = _metrics(name, judge)
+    metrics = (*_metrics(name, judge), *beside)
     of_corpus = registry().get("corpus", corpus)
+    labelled = getattr(of_corpus, "labelled", None)
+    if filters is None:
+        filters = () if labelled else known_filters.DEFAULT
     for each in filters:
         known_filters.find(each)
     cut = partial(known_filters.apply, filters)
 
     def judged_of(path: Path) -> Iterator[_Judged]:
         plain = path.name.removesuffix(".gz").endswith(".txt") and hasattr(of_corpus, "references")
-        if references or plain:
+        if labelled:
+            rows: Iterable[_Given] = labelled(_read(path, of_corpus), references)
+        elif references or plain:
             rows = _paired_with(path, of_corpus, references)
         else:
             rows = ((*row, None) for row in _read(path, of_corpus))
@@ -148,7 +164,8 @@ def _metrics(name: str, judge: _Judge) -> _Metrics:
         asking = name if name in _JUDGED else "facts"
         raise ConfigError(
             f"only a metric such as {asking} needs a classifier, and must have one",
-            remedy=f"Name one with `--metric {asking} --model PATH_OR_NAME`.",
+            remedy=f"Name one with `--metric {asking} "
+            f"{'--classifiers FOLDER' if asking == 'compmctg' else '--model PATH_OR_NAME'}`.",
         )
     chosen = judge or registered(name)
     if chosen.answers != "texts":

@@ -32,14 +32,15 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
         if info.totals is MEAN:
             listed.append({"metric": info.name, "aggregation": "mean", **better})
             continue
-        listed += [
-            {"metric": info.name, "aggregation": info.totals.value, **better},
-            {
-                "metric": f"{info.name}_stderr",
-                "aggregation": info.totals.stderr,
-                "higher_is_better": False,
-            },
-        ]
+        listed.append({"metric": info.name, "aggregation": info.totals.value, **better})
+        if info.totals.resampled:
+            listed.append(
+                {
+                    "metric": f"{info.name}_stderr",
+                    "aggregation": info.totals.stderr,
+                    "higher_is_better": False,
+                }
+            )
     host.declare(each["metric"] for each in listed)
     return listed
 
@@ -70,8 +71,9 @@ def as_listed(found: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Va
     listed: dict[str, Value] = {}
     for name in scores:
         value = found.get(name)
-        if score_info(name).totals is not MEAN:
-            listed |= {name: value, f"{name}_stderr": value}
+        if (totals := score_info(name).totals) is not MEAN:
+            listed |= {name: value}
+            listed |= {f"{name}_stderr": value} if totals.resampled else {}
         elif value is not None:
             listed[name] = value
     return listed

@@ -35,6 +35,18 @@ def _sp(**settings: Any) -> Metric[Any]:  # noqa: ANN401 - checked by the loader
     return sp_acc.load(**settings)
 
 
+def _aspects(**settings: Any) -> Metric[Any]:  # noqa: ANN401 - checked by the loader
+    from spor_tasks.metrics import attributes  # noqa: PLC0415 - torch, as above
+
+    return attributes.load(**settings)
+
+
+def _ppl(**settings: Any) -> Metric[Any]:  # noqa: ANN401 - checked by the loader
+    from spor_tasks.metrics import causal  # noqa: PLC0415 - torch, as above
+
+    return causal.load(**settings)
+
+
 _CLASSIFIER = ("model", "format", "label", "device", "batch_size")
 _KNOWN: Mapping[str, _Asked] = {
     "facts": _Asked(_facts, _CLASSIFIER, "the classifier that says which facts are told"),
@@ -45,6 +57,12 @@ _KNOWN: Mapping[str, _Asked] = {
         "`lexical`, or the classifier that ranks programs",
     ),
     "bleurt": _Asked(bleurt.load, ("model", "device", "batch_size"), "a checkpoint of BLEURT"),
+    "aspects": _Asked(
+        _aspects, ("classifiers", "device", "batch_size"), "the folder of a classifier per aspect"
+    ),
+    "ppl": _Asked(
+        _ppl, ("model", "device", "batch_size"), "the model that says how likely texts are"
+    ),
 }
 
 
@@ -52,6 +70,8 @@ LOGGED: Mapping[str, tuple[str, ...]] = {
     "facts": ("told",),
     "nli": (),
     "bleurt": (),
+    "aspects": ("said",),
+    "ppl": (),
     "sp": ("sp_program", "sp_verdict", "sp_programs", "sp_search", "sp_trace"),
 }
 """What of a metric's evidence is logged with a document."""

@@ -15,9 +15,10 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import DECIMALS, NoClassifier
+from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.metrics.totals import Value
-from spor_tasks.metrics.totto import overlap_of, references_of, with_half, with_halves
+from spor_tasks.metrics.totto import HALVES, half_of, overlap_of, references_of
 
 if TYPE_CHECKING:
     from spor_tasks.metrics.classifier import SequenceClassifier
@@ -54,7 +55,7 @@ class Bleurt(SimpleMetric[Rated]):
     habit confines ratings to the range that is given here.
     """
 
-    scores = with_halves((ScoreInfo("bleurt", "BLEURT", low=-3, high=2),))
+    scores = with_halves((ScoreInfo("bleurt", "BLEURT", low=-3, high=2),), HALVES.values())
     needs_texts = True
 
     rater: Rater
@@ -87,7 +88,7 @@ class Bleurt(SimpleMetric[Rated]):
 
     def values(self, evidence: Rated) -> dict[str, Value]:
         """Return the rating, for all outputs and for those of its half."""
-        return with_half({"bleurt": evidence.rating}, overlap=evidence.overlap)
+        return with_half({"bleurt": evidence.rating}, half_of(evidence.overlap))
 
 
 BLEURT = Bleurt(NoClassifier("bleurt"))

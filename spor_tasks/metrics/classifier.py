@@ -1,7 +1,7 @@
 """Sequence classifiers of transformers, and the one that the metric `facts` asks."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -58,7 +58,7 @@ class SequenceClassifier:
 
     ``setting`` names the setting of the class. ``tokenizer`` is what the checkpoint names, or that
     of BART for one that names another that transformers no longer has. One that ``rates`` says no
-    probability, but the number itself.
+    probability, but the number itself. ``read`` replaces :func:`read_classifier`.
 
     Raises:
         ConfigError: there is no such classifier, device or class.
@@ -74,12 +74,13 @@ class SequenceClassifier:
         setting: str,
         tokenizer: Tokenizers = "auto",
         rates: bool = False,
+        read: Callable[[str, Tokenizers], tuple[Any, Any]] | None = None,
     ) -> None:
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"a batch cannot have {batch_size!r} pairs", remedy="Use 1 or more.")
-        self._device = _device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._device = device_of(device)
         self._batch_size = batch_size
-        self._model, self.tokenizer = _read(name, tokenizer)
+        self._model, self.tokenizer = (read or read_classifier)(name, tokenizer)
         self.config = config = self._model.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         self._label = label_of(labels, label, setting)
@@ -88,10 +89,7 @@ class SequenceClassifier:
         self._probability = torch.sigmoid if alone else torch.nn.Softmax(dim=-1)
         if rates:
             self._probability = torch.nn.Identity()
-        folder = find_folder(name, "config.json")
-        weights = known_digest(folder)[:16] if folder else "unknown"
-        shown = Path(name).name if Path(name).is_dir() else name
-        self.signature = f"model:{shown}|weights:{weights}|label:{labels[self._label]}"
+        self.signature = f"{identity_of(name)}|label:{labels[self._label]}"
 
     def encode(
         self, firsts: Sequence[str], seconds: Sequence[str | None], cut: str, most: int
@@ -108,7 +106,18 @@ class SequenceClassifier:
 
     def likely(self, encoded: Sequence[Mapping[str, Any]]) -> list[float]:
         """Return the probability, or number, of the class for each encoded text, not yet padded."""
-        found = [0.0] * len(encoded)
+        return self._in_batches(encoded, lambda of: self._probability(of)[:, self._label])
+
+    def numbers(self, encoded: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+        """Return the numbers of all classes, before they are probabilities, for each."""
+        return self._in_batches(encoded, torch.Tensor.float)
+
+    def _in_batches(
+        self,
+        encoded: Sequence[Mapping[str, Any]],
+        take: Callable[[torch.Tensor], torch.Tensor],
+    ) -> list[Any]:
+        found: list[Any] = [None] * len(encoded)
         by_length = sorted(range(len(encoded)), key=lambda i: len(encoded[i]["input_ids"]))
         self._model.to(self._device)
         for start in range(0, len(encoded), self._batch_size):
@@ -116,9 +125,8 @@ class SequenceClassifier:
             inputs = self.tokenizer.pad([encoded[i] for i in batch], return_tensors="pt")
             with torch.inference_mode():
                 logits = self._model(**inputs.to(self._device)).logits
-            likely = self._probability(logits)[:, self._label].tolist()
-            for number, probability in zip(batch, likely, strict=True):
-                found[number] = probability
+            for number, of_text in zip(batch, take(logits).tolist(), strict=True):
+                found[number] = of_text
         return found
 
 
@@ -157,7 +165,21 @@ class _Classifier:
         return encoded
 
 
-def _device(name: str) -> torch.device:
+def identity_of(name: str) -> str:
+    """Return a model's name, without the folders above its own, and the digest of its weights."""
+    folder = find_folder(name, "config.json")
+    weights = known_digest(folder)[:16] if folder else "unknown"
+    shown = Path(name).name if Path(name).is_dir() else name
+    return f"model:{shown}|weights:{weights}"
+
+
+def device_of(name: str | None) -> torch.device:
+    """Return the device of this name, or else the GPU where there is one.
+
+    Raises:
+        ConfigError: there is no such device.
+    """
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
@@ -167,8 +189,12 @@ def _device(name: str) -> torch.device:
         ) from error
 
 
-def _read(name: str, kind: Tokenizers) -> tuple[Any, Any]:
-    """Return a model that was trained as a classifier, and its tokenizer."""
+def read_classifier(name: str, kind: Tokenizers) -> tuple[Any, Any]:
+    """Return a model that was trained as a classifier, and its tokenizer.
+
+    Raises:
+        ConfigError: there is none, or it lacks weights or a padding token.
+    """
     try:
         model, loaded = AutoModelForSequenceClassification.from_pretrained(
             name, trust_remote_code=False, use_safetensors=True, output_loading_info=True

@@ -46,6 +46,7 @@ class NoClassifier:
     """Stands where a metric needs a classifier, and none was named."""
 
     metric: str
+    option: str = "--model PATH_OR_NAME"
     signature: str = "model:none"
 
     def __call__(self, _: Sequence[Any]) -> NoReturn:
@@ -56,7 +57,7 @@ class NoClassifier:
         """
         raise ConfigError(
             f"the metric {self.metric} needs a classifier",
-            remedy=f"Name one with `--metric {self.metric} --model PATH_OR_NAME`.",
+            remedy=f"Name one with `--metric {self.metric} {self.option}`.",
         )
 
 

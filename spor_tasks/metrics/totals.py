@@ -30,6 +30,8 @@ class Totals(ABC):
     """
 
     resampled: ClassVar[bool] = True
+    most_numbers: ClassVar[int] = 16
+    """That a value may have; a log with more is damaged."""
 
     @abstractmethod
     def statistics(self, values: Sequence[Value]) -> Numbers:
@@ -154,6 +156,21 @@ class _Less(Totals):
         return np.concatenate([self._one.gradient(one), -self._other.gradient(other)])
 
 
+class RelativeGap(Sums):
+    """How much lower the mean of the second kind of outputs is, in per cent of that of the first.
+
+    A value is the number of an output and a one, in the two places of its kind, and zeros.
+    """
+
+    width = 4
+
+    def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
+        with np.errstate(invalid="ignore", divide="ignore"):  # a kind without outputs: no verdict
+            first, second = (totals[..., i] / totals[..., i + 1] for i in (0, 2))
+            found: Numbers = 100 * (first - second) / first
+        return np.where(np.isfinite(found), found, np.nan)
+
+
 class _GroupMeans(Totals):
     """The mean over groups of the mean of each; a value is its group's number and a number.
 
@@ -221,4 +238,5 @@ def less(one: Totals, other: Totals) -> Totals:
 
 MEAN = _Mean()
 RATIO = _Ratio()
+RELATIVE_GAP = RelativeGap()
 GROUP_MEANS = _GroupMeans()

@@ -7,8 +7,8 @@ a short output, and PARENT finds nothing of it in the table, so that a list of t
 recalls it in full. :data:`TOTTO_REAL` has the same scores without pads.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.parent import ParentEvidence
 from spor_tasks.metrics.parent_totto import parent, prepared
 from spor_tasks.metrics.totals import Numbers, Sums, Value
@@ -48,35 +49,15 @@ def references_of(sample: Sample) -> tuple[str, ...]:
     return sample.references
 
 
-def with_halves(infos: Sequence[ScoreInfo]) -> tuple[ScoreInfo, ...]:
-    """Return scores, then the same of each half."""
-    return (
-        *infos,
-        *(
-            replace(
-                info,
-                name=f"{info.name}_{half}",
-                label=f"{info.label}, {half}",
-                corrects=info.corrects and f"{info.corrects}_{half}",
-                of_some=True,
-            )
-            for half in HALVES.values()
-            for info in infos
-        ),
-    )
-
-
-def with_half(values: Mapping[str, Value], *, overlap: bool | None) -> dict[str, Value]:
-    """Return the values of a sample, and the same for the half that it is in."""
-    if overlap is None:
-        return dict(values)
-    return {**values, **{f"{name}_{HALVES[overlap]}": value for name, value in values.items()}}
-
-
 def overlap_of(sample: Sample) -> bool | None:
     """Return whether the training set has a table with the same header, if the sample says so."""
     overlap = sample.context.get("overlap")
     return overlap if isinstance(overlap, bool) else None
+
+
+def half_of(overlap: bool | None) -> str | None:  # noqa: FBT001 - not a setting
+    """Return the end of the names of the scores of its half."""
+    return None if overlap is None else HALVES[overlap]
 
 
 class _CorpusBleu(Sums):
@@ -134,7 +115,8 @@ _PUBLISHED = with_halves(
         ScoreInfo("totto_parent", "PARENT"),
         ScoreInfo("totto_parent_precision", "PARENT precision"),
         ScoreInfo("totto_parent_recall", "PARENT recall"),
-    )
+    ),
+    HALVES.values(),
 )
 _REAL = with_halves(
     (
@@ -145,7 +127,8 @@ _REAL = with_halves(
         ScoreInfo("totto_parent_real_precision", "PARENT precision, real references"),
         ScoreInfo("totto_parent_real_recall", "PARENT recall, real references"),
         ScoreInfo("totto_chrf", "chrF"),
-    )
+    ),
+    HALVES.values(),
 )
 
 
@@ -216,7 +199,7 @@ class Totto(SimpleMetric[Evidence]):
         precision, recall, f = _percent(evidence.parent)
         numbers = (evidence.bleu, f, precision, recall, evidence.chrf)
         names = (info.name for info in self.scores if not info.of_some)
-        return with_half(dict(zip(names, numbers, strict=False)), overlap=evidence.overlap)
+        return with_half(dict(zip(names, numbers, strict=False)), half_of(evidence.overlap))
 
     def describe(self, _: Sample, __: object, evidence: Evidence) -> dict[str, Any]:
         """Return the evidence; PARENT is from 0 to 100."""

@@ -15,13 +15,20 @@ from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
+from tests.support import compmctg
 
-IN_NO_FILE = {"mini", "logicnlg_mini", "totto_mini"}
-FOLDERS = {"logicnlg": "logicnlg_dir", "totto": "totto_files"}
+IN_NO_FILE = {"mini", "logicnlg_mini", "totto_mini", "compmctg_mini"}
+FOLDERS = {
+    "logicnlg": "logicnlg_dir",
+    "totto": "totto_files",
+    **dict.fromkeys(("fyelp", "amazon", "yelp", "mixture"), "compmctg_files"),
+}
 # Units are columns, by name and number; of LogicNLG the training file may be missing.
 OF_TABLES = {"logicnlg", "logicnlg_mini"}
 # Units are cells, below their headers in one text; the table in the context says which, in order.
 OF_CELLS = {"totto", "totto_mini"}
+# A prompt has the values only, each a word that tells its aspect.
+OF_WORDS = {"fyelp", "amazon", "yelp", "mixture", "compmctg_mini"}
 NAMES = registry().names("corpus")
 EVERY = [
     pytest.param(name, marks=() if name in IN_NO_FILE else pytest.mark.real_data) for name in NAMES
@@ -42,6 +49,17 @@ def totto_files(totto_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     folder = tmp_path_factory.mktemp("totto")
     for part, name in zip(("train_sample", "dev_25"), TOTTO.files, strict=False):
         shutil.copy(totto_dir / f"{part}.jsonl", folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compmctg_files(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published test cases, which are generated texts, under the names of the datasets."""
+    folder = tmp_path_factory.mktemp("compmctg")
+    for name in compmctg.FOLDERS:
+        rows = compmctg.cases(data_dir, name)
+        for part, every in (("gen", rows), ("cls", rows[::7])):
+            compmctg.write(folder, name, part, every)
     return folder
 
 
@@ -113,7 +131,7 @@ def test_a_prompt_shows_every_unit(corpus: Corpus, shown: tuple[Sample, ...], st
     for sample in shown:
         text = corpus.linearize(sample, style)
         assert text == prompt(sample, style)
-        parts = slice(corpus.name in OF_CELLS, 1 if corpus.name in OF_TABLES else None)
+        parts = slice(corpus.name in OF_CELLS | OF_WORDS, 1 if corpus.name in OF_TABLES else None)
         assert all(display(part).strip() in text for unit in sample.units for part in unit[parts])
 
 

@@ -21,13 +21,16 @@ from spor_tasks.core.sample import (
     Sample,
     Triple,
 )
+from spor_tasks.corpora.compmctg_mini import worlds as attributes
 from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
 from spor_tasks.metrics.bleurt import Bleurt
+from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.prompts.styles import prompt
+from tests.support.aspects import Known, TextIn
 from tests.support.classifiers import EqualRater, TargetJudge, WordClassifier
 from tests.support.scores import scores_of
 
@@ -125,6 +128,35 @@ COPIES = (
 # One of each kind of logic, all of tables with different people.
 STATED = tuple({s.about("logic"): s for s in worlds.samples("train", tables=60)[::11]}.values())
 
+# Texts of different combinations, every third of which is left out of training.
+ATTRIBUTED = tuple(
+    replace(sample, context={"unseen": number % 3 == 0})
+    for number, sample in enumerate(attributes.samples()[:42:7])
+)
+
+
+def _asked(text: str, *, unseen: bool, **values: str) -> Sample:
+    units = tuple(AttributeValue(*unit) for unit in values.items())
+    return Sample(text, "yelp", units, (text,), {"unseen": unseen})
+
+
+ASKED = (
+    _asked(
+        "The pizza is warm, and the people are kind to me.",
+        unseen=False,
+        sentiment="Positive",
+        pronoun="singular",
+        tense="Present",
+    ),
+    _asked(
+        "The pizza was cold, and the people were rude to us.",
+        unseen=True,
+        sentiment="Negative",
+        pronoun="plural",
+        tense="Past",
+    ),
+)
+
 
 class Case(NamedTuple):
     """A metric, samples that it can judge, and the texts that say what they ask for."""
@@ -162,6 +194,10 @@ def _case(name: str) -> Case:
         "facts": Facts(WordClassifier()),
         "nli_acc": NliAcc(TargetJudge()),
         "bleurt": Bleurt(EqualRater()),
+        "compmctg": Attributes(
+            TextIn(frozenset((each.target, unit[-1]) for each in ASKED for unit in each.units))
+        ),
+        "mctg_ppl": TextPerplexity(Known(frozenset(each.target for each in ASKED))),
     }
     found = judged.get(name) or metric(name)
     if name == "sp_acc":  # those that the search and the ranker get right
@@ -173,6 +209,10 @@ def _case(name: str) -> Case:
         return Case(found, STATED, tuple(sample.target for sample in STATED))
     if name in ("totto", "totto_real", "bleurt"):
         return Case(found, HIGHLIGHTING, tuple(sample.target for sample in HIGHLIGHTING))
+    if name in ("compmctg", "mctg_ppl", "distinct"):
+        return Case(found, ASKED, tuple(sample.target for sample in ASKED))
+    if name == "mini_attributes":
+        return Case(found, ATTRIBUTED, tuple(sample.target for sample in ATTRIBUTED))
     hides = found.challenge is Hidden
     return Case(found, HIDING if hides else TOLD, COPIES if hides else REFERENCES)
 
@@ -269,7 +309,8 @@ def test_the_order_of_the_outputs_changes_no_bit(case: Case) -> None:
 def test_outputs_that_come_twice_count_twice_and_change_no_score(case: Case) -> None:
     once = case.scores(case.texts, case.nothing)
     for name, twice in case.scores(*[case.texts, case.nothing] * 2).items():
-        assert twice.value == pytest.approx(once[name].value)
+        if score_info(name).totals.resampled:
+            assert twice.value == pytest.approx(once[name].value)
         assert (twice.n, twice.unscored) == (2 * once[name].n, 2 * once[name].unscored)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.corpora.sources import TOTTO
+from spor_tasks.corpora.sources import COMPMCTG, TOTTO
 
 FILES = {name: random.Random(name).randbytes(3000) for name in TOTTO.files}
 Write = Callable[[zipfile.ZipFile], None]
@@ -147,3 +147,16 @@ def test_what_is_no_archive_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError) as error:
         unpacked(tmp_path / "a.zip", tmp_path / "to")
     assert error.value.where == str(tmp_path / "a.zip")
+
+
+def test_files_may_be_named_with_their_folders(tmp_path: Path) -> None:
+    source, target = tmp_path / "data_compmctg.zip", tmp_path / "out"
+    target.mkdir()
+    with zipfile.ZipFile(source, "w") as archive:
+        for name in COMPMCTG.files:
+            archive.writestr(f"data_compmctg/{name}", name)
+        archive.writestr("data_compmctg/Other/gen.jsonl", "other")
+    assert {*COMPMCTG.unpack(source, target, unheard)} == {*COMPMCTG.files}
+    found = {path.relative_to(target).as_posix() for path in target.rglob("*.jsonl")}
+    assert found == {*COMPMCTG.files}
+    assert all((target / name).read_text("utf-8") == name for name in found)

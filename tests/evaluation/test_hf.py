@@ -270,9 +270,12 @@ def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
     model = load(checkpoint("llama"), max_length=40)
     seen: list[str] = []
     encode = model.tok_batch_encode
-    monkeypatch.setattr(
-        model, "tok_batch_encode", lambda texts, **more: seen.extend(texts) or encode(texts, **more)
-    )
+
+    def tok_batch_encode(texts: list[str], **more: Any) -> Any:  # noqa: ANN401
+        seen.extend(texts)
+        return encode(texts, **more)
+
+    monkeypatch.setattr(model, "tok_batch_encode", tok_batch_encode)
     settings = {"max_gen_toks": 16, "cut_before": ["!"]}
     prompts = ("a" * 30 + "! Text:", "b! Text:")
     with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):

@@ -7,7 +7,10 @@ import pytest
 from lm_eval import simple_evaluate
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.harness import task_files
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.harness import adapt, asked, task_files
+from tests.support.aspects import save_gpt2
 from tests.support.classifiers import save_bert
 
 TASK = "logicnlg_mini"
@@ -63,6 +66,39 @@ def test_settings_that_say_nothing_are_refused(metadata: dict[str, Any]) -> None
     with pytest.raises(ConfigError) as error:
         evaluate(**metadata)
     assert error.value.remedy
+
+
+def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) -> None:
+    spec = registry().get("benchmark", "compmctg").sets()[0]
+    for aspect in ("sentiment", "tense"):
+        save_bert(tmp_path / "classifiers" / aspect)
+    models = {
+        "aspects_classifiers": str(tmp_path / "classifiers"),
+        "aspects_device": "cpu",
+        "ppl_model": str(save_gpt2(tmp_path / "gpt2", 0)),
+        "ppl_batch_size": 2,
+    }
+    found = asked.metrics_of(models, spec)
+    assert [*found] == ["aspects", "ppl"]
+    units = (AttributeValue("sentiment", "Positive"), AttributeValue("tense", "Past"))
+    context: dict[str, Json] = {"prefix": "The book", "unseen": True}
+    samples = [Sample(str(number), "yelp", units, (), context) for number in range(3)]
+    texts = [(" was one of the best that we had ever read",), (" was",), ("",)]
+    named = [[info.name for info in each.scores] for each in found.values()]
+    accuracies, perplexities = (
+        [adapt.as_listed(each.values(of), names) for of in each.measure(samples, texts)]
+        for each, names in zip(found.values(), named, strict=True)
+    )
+    assert accuracies[0].keys() >= {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_gap_stderr"}
+    assert accuracies[2]["mctg_acc"] == 0
+    assert ["mctg_ppl_comp" in row for row in perplexities] == [True, False, False]
+
+
+def test_what_cannot_be_resampled_has_no_standard_error() -> None:
+    listed = [each["metric"] for each in adapt.metric_list(["dist_3", "totto_bleu"])]
+    assert listed == ["dist_3", "totto_bleu", "totto_bleu_stderr"]
+    words = (1.0, 1.0, 7.0)
+    assert adapt.as_listed({"dist_3": words}, ["dist_3"]) == {"dist_3": words}
 
 
 def test_a_task_that_does_not_report_a_metric_is_not_judged_by_it() -> None:

@@ -1,5 +1,6 @@
 """What the published evaluation says of a sample of outputs, read for tests."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,3 +12,8 @@ def read(folder: Path, name: str, *, rows: int) -> list[dict[str, Any]]:
     golden = [row for _, row in read_rows(folder / f"{name}.jsonl.gz")]
     assert len(golden) == rows
     return golden
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value in a file."""
+    return json.loads(path.read_bytes())

@@ -15,7 +15,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,13 @@ ALPHA = 0.1
 _TIE = 1e-9  # divergences that differ by less are equal
 _MOST = 30_000_000  # ways that are looked at together: about a gigabyte
 _LARGEST = 12  # combinations of the other aspects, whose subsets are enumerated
+
+
+class TooLargeError(SplitError):
+    """A space is too large to prove that there is no higher divergence."""
+
+    def __init__(self, space: Space) -> None:
+        super().__init__("is too large to find the highest divergence", where=space.name)
 
 
 class Partition(NamedTuple):
@@ -103,7 +110,8 @@ def most_divergent(space: Space, size: int, *, most: int, seed: int, alpha: floa
     the highest divergence, those that are returned are drawn with the seed.
 
     Raises:
-        SplitError: there are none, or the space is too large to find the highest divergence.
+        SplitError: there are none.
+        TooLargeError: the space is too large to find the highest divergence.
     """
     search = _Search(space, size, alpha)
     least, ways = search.best()
@@ -117,6 +125,100 @@ def most_divergent(space: Space, size: int, *, most: int, seed: int, alpha: floa
     return Best(1 - least, tuple(map(search.partition, drawn)), len(ways))
 
 
+def hill_climb(space: Space, size: int, *, restarts: int, seed: int, alpha: float = ALPHA) -> Best:
+    """Return the partitions of the highest divergence that the published search reaches.
+
+    It climbs from random partitions in which every value is on both sides. A step exchanges two
+    combinations. The seen one is the next whose move alone raises the divergence, or else the last
+    that keeps it, and no value is lost to the seen side. Then the unseen one is found in the same
+    way, and compared with the divergence before the first move. A climb ends where there is no such
+    pair, and here also where it comes back to a partition.
+
+    Raises:
+        SplitError: no start has every value on both sides.
+    """
+    climb, draw = _Climb(space, alpha), random.Random(seed)
+    best, found = 0.0, dict[Partition, None]()
+    for _ in range(restarts):
+        order = draw.sample(range(len(space.combinations)), len(space.combinations))
+        one, other = order[:size], order[size:]
+        reached = climb.up(one, other)
+        if reached is None or reached < best - _TIE:
+            continue
+        if reached > best + _TIE:
+            best = reached
+            found.clear()
+        found[partition(space, [space.combinations[number] for number in one])] = None
+    if not found:
+        raise SplitError(
+            f"none of {restarts} random choices of {size} combinations has every value and leaves "
+            "every value to the others",
+            where=space.name,
+        )
+    return Best(best, tuple(found), len(found))
+
+
+class _Climb:
+    """Which values and which pairs of values each combination has, as 0 and 1."""
+
+    def __init__(self, space: Space, alpha: float) -> None:
+        values = [(i, value) for i, of in enumerate(space.aspects.values()) for value in of]
+        pairs = [pair for pair in itertools.combinations(values, 2) if pair[0][0] != pair[1][0]]
+        held = [{*enumerate(combination)} for combination in space.combinations]
+        self._values = np.array([[value in of for value in values] for of in held], np.int64)
+        self._pairs = np.array([[{*pair} <= of for pair in pairs] for of in held], np.int64)
+        self._alpha = alpha
+
+    def up(self, one: list[int], other: list[int]) -> float | None:
+        """Exchange numbers of combinations as long as it helps, and return the divergence.
+
+        It is None if the start is not eligible.
+        """
+        if not all(self._values[side].any(axis=0).all() for side in (one, other)):
+            return None
+        seen, unseen = (self._pairs[side].sum(axis=0) for side in (one, other))
+        first, second, known = 0, 0, set[frozenset[int]]()
+        while (here := frozenset(one)) not in known:
+            known.add(here)
+            now = float(self._divergence(seen, unseen))
+            values, moved = self._values[one], self._pairs[one]
+            is_kept = ~np.any(values[:, values.sum(axis=0) == 1], axis=1)
+            left = _next(self._divergence(seen - moved, unseen + moved), now, first, is_kept)
+            if left is None:
+                return now
+            between = seen - moved[left], unseen + moved[left]
+            back = self._pairs[other]
+            after = self._divergence(between[0] + back, between[1] - back)
+            right = _next(after, now, second, np.ones(len(other), np.bool_))
+            if right is None:
+                return now
+            seen, unseen = between[0] + back[right], between[1] - back[right]
+            one[left], other[right] = other[right], one[left]
+            first, second = (left + 1) % len(one), (right + 1) % len(other)
+        return float(self._divergence(seen, unseen))
+
+    def _divergence(
+        self, seen: NDArray[np.int64], unseen: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        p, q = (each / each.sum(axis=-1, keepdims=True) for each in (seen, unseen))
+        found: NDArray[np.float64] = 1 - (p**self._alpha * q ** (1 - self._alpha)).sum(axis=-1)
+        return found
+
+
+def _next(
+    reached: NDArray[np.float64], now: float, start: int, may_move: NDArray[np.bool_]
+) -> int | None:
+    """Return the first number from ``start`` on that raises ``now``, or the last that keeps it."""
+    order = np.roll(np.arange(len(reached)), -start)
+    order = order[may_move[order]]
+    better, equal = (
+        order[is_one[order]] for is_one in (reached > now + _TIE, np.abs(reached - now) <= _TIE)
+    )
+    if len(better):
+        return int(better[0])
+    return int(equal[-1]) if len(equal) else None
+
+
 class _Layer(NamedTuple):
     """The best ways to the sums after some of the values of the largest aspect, sorted by key.
 
@@ -125,9 +227,18 @@ class _Layer(NamedTuple):
     """
 
     sizes: NDArray[np.int64]
-    keys: NDArray[np.int64]
+    keys: NDArray[np.signedinteger[Any]]
     costs: NDArray[np.float64]
     counts: NDArray[np.int64]
+
+
+def _smallest(end: int) -> type[np.signedinteger[Any]]:
+    """Return the smaller type for numbers below ``end``: millions of them are sorted."""
+    return np.int32 if end <= np.iinfo(np.int32).max else np.int64
+
+
+def _numbers(which: NDArray[np.bool_]) -> NDArray[np.int32]:
+    return np.flatnonzero(which).astype(np.int32)
 
 
 class _Search:
@@ -140,7 +251,7 @@ class _Search:
         self._values = aspects.pop(self._largest)
         self._others = tuple(itertools.product(*aspects))
         if len(self._others) > _LARGEST:
-            raise SplitError("is too large to find the highest divergence", where=space.name)
+            raise TooLargeError(space)
         singles = [(each,) for i, of in enumerate(aspects) for each in ((i, v) for v in of)]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2) if a[0][0] != b[0][0]]
         last = {(i, of[-1]) for i, of in enumerate(aspects)}
@@ -153,13 +264,14 @@ class _Search:
         # The counts of an aspect's last value follow from the others and from the size.
         kept = [last.isdisjoint(of) for of in (*singles, *pairs)]
         limits = [self._size, *(self._whole * len(self._values))[kept]]
-        if math.prod(int(limit) + 1 for limit in limits) > np.iinfo(np.int64).max:
-            raise SplitError("is too large to find the highest divergence", where=space.name)
+        keys = math.prod(int(limit) + 1 for limit in limits)
+        if keys > np.iinfo(np.int64).max:
+            raise TooLargeError(space)
         radix = np.cumprod([1, *(np.array(limits[:-1]) + 1)])
         counts, sizes = self._bits @ np.array(held, np.int64), self._bits.sum(axis=1)
         self._each = _Layer(
             sizes,
-            np.column_stack([sizes, counts[:, kept]]) @ radix,
+            (np.column_stack([sizes, counts[:, kept]]) @ radix).astype(_smallest(keys)),
             self._cost(counts[:, ~self._is_pair], self._whole[~self._is_pair]),
             counts,
         )
@@ -185,27 +297,35 @@ class _Search:
         return least, sorted(way for end in ends for way in self._ways(layers, int(end)))
 
     def _layers(self) -> list[_Layer]:
-        each = self._each
+        each, most = self._each, len(self._others) - 1
         none = np.zeros((1, each.counts.shape[1]), np.int64)
-        layers = [_Layer(none[:, 0], none[:, 0], np.zeros(1), none)]
+        keys = none[:, 0].astype(each.keys.dtype)
+        layers = [_Layer(none[:, 0], keys, np.zeros(1), none)]
         for left in reversed(range(len(self._values))):
             before = layers[-1]
-            rest = self._size - before.sizes[:, None] - each.sizes
-            old, new = np.nonzero((left <= rest) & (rest <= left * (len(self._others) - 1)))
-            if len(old) > _MOST:
-                raise SplitError(
-                    "is too large to find the highest divergence", where=self._space.name
+            rest = self._size - before.sizes
+            blocks = [
+                (
+                    _numbers((left <= rest - size) & (rest - size <= left * most)),
+                    _numbers(each.sizes == size),
                 )
-            keys, costs = before.keys[old] + each.keys[new], before.costs[old] + each.costs[new]
-            order = np.lexsort((costs, keys))
-            order = order[np.diff(keys[order], prepend=-1) > 0]
-            old, new = old[order], new[order]
+                for size in range(1, most + 1)
+            ]
+            if sum(len(old) * len(new) for old, new in blocks) > _MOST:
+                raise TooLargeError(self._space)
+            old = np.concatenate([np.repeat(old, len(new)) for old, new in blocks])
+            new = np.concatenate([np.tile(new, len(old)) for old, new in blocks])
+            keys = before.keys[old] + each.keys[new]
+            order = np.argsort(keys)
+            starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+            costs = (before.costs[old] + each.costs[new])[order]
+            first = order[starts]  # of equal keys, which have equal sizes and counts
             layers.append(
                 _Layer(
-                    before.sizes[old] + each.sizes[new],
-                    keys[order],
-                    costs[order],
-                    before.counts[old] + each.counts[new],
+                    before.sizes[old[first]] + each.sizes[new[first]],
+                    keys[first],
+                    np.minimum.reduceat(costs, starts) if len(starts) else costs,
+                    before.counts[old[first]] + each.counts[new[first]],
                 )
             )
         return layers

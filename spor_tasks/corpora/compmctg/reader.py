@@ -13,6 +13,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
+from spor_tasks.corpora.sources import COMPMCTG
 
 Part: TypeAlias = Literal["gen", "cls"]
 
@@ -25,6 +26,14 @@ MODES = {"Original": "original", "Hold-Out": "holdout", "ACD": "acd", "Few-Shot"
 """Our names of the published protocols."""
 
 
+def file_of(corpus: str, part: str, folder: Path | None = None) -> Path:
+    """Return where a file of a published dataset is or would be, such as ``gen`` or ``unseen``.
+
+    ``folder`` has the folders of the datasets; by default it is ``COMPMCTG.data_dir()``.
+    """
+    return COMPMCTG.find(f"{FOLDERS[corpus]}/{part}.jsonl", folder)
+
+
 def read(path: Path, space: Space) -> Iterator[Sample]:
     """Yield the samples of a file of labelled texts, gzipped or not.
 
@@ -32,6 +41,8 @@ def read(path: Path, space: Space) -> Iterator[Sample]:
         CorpusError: the file cannot be read, or a row has no text, or a value that is not in the
             space; the error names file and line.
     """
+    if not path.exists():
+        raise CorpusError("is missing", where=path, remedy=COMPMCTG.remedy)
     make = SampleMaker(space.name)
     for where, row in read_rows(path):
         text = row.get(TEXT)
@@ -80,6 +91,8 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
     Raises:
         CorpusError: the file cannot be read, or a row is malformed; the error names file and line.
     """
+    if not path.exists():
+        raise CorpusError("is missing", where=path, remedy=COMPMCTG.remedy)
     found = []
     for where, row in read_rows(path):
         mode, listed = row.get("mode"), row.get("unseen_combs")

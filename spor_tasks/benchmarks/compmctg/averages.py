@@ -1,0 +1,163 @@
+"""Averages over datasets, with the paper's arithmetic: its Tables 1 and 2.
+
+First a score is averaged over the datasets, then over the kinds of texts. So the average gap is
+that of averaged accuracies, not the mean of the datasets' gaps.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple, TypeAlias
+
+from spor_tasks.benchmarks.compmctg import sets, splits
+from spor_tasks.benchmarks.compmctg.paper import paper_facts
+from spor_tasks.benchmarks.compmctg.pooled import pooled, relative_gap
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED
+from spor_tasks.results.comparisons import Comparison
+from spor_tasks.results.grid import Grid, Line, Number
+
+_DATASETS = tuple(space.name for space in PUBLISHED)
+_WITHOUT_ACD = frozenset(name for name in _DATASETS if "acd" not in splits.NUMBERS[name])
+_KINDS = ("original", "holdout_id", "holdout_comp", "acd_id", "acd_comp")
+_FEW = ("fewshot_id", "fewshot_comp")
+_TITLES = {
+    "original": "Original",
+    "holdout": "Hold-Out",
+    "acd": "ACD",
+    "fewshot": "Few-Shot",
+    "id": "i.d.",
+    "comp": "comp.",
+    "ppl": "PPL",
+}
+_ABOUT = (
+    "means over the four datasets; the ACD of Amazon and Mixture is their Few-Shot, as in the paper"
+)
+
+Averages: TypeAlias = Mapping[str, float]
+"""Scores by column: the kind of texts for accuracy, and with `_ppl` for perplexity."""
+
+
+class _System(NamedTuple):
+    """A row of a table."""
+
+    model: str
+    arm: str
+
+
+def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield both tables for each way of asking, if some score is there of all four datasets."""
+    for variant in dict.fromkeys(row.variant for row in rows):
+        own = [row for row in rows if row.variant == variant and not row.published]
+        found = {system: averages(scores) for system, scores in _scores(own).items()}
+        title = ", ".join(filter(None, [sets.TITLE, "averages", variant]))
+        whole = (*_with_ppl(_KINDS), "acc", "ppl", "gap")
+        yield from _grid(title, whole, found)
+        yield from _grid(f"{title}, Few-Shot", (*_with_ppl(_FEW), "fewshot_gap"), found)
+
+
+def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
+    """Return the averages of one system from its scores by dataset and column.
+
+    A column without the scores of all datasets is left out, and so is what is made of it.
+    """
+    datasets: dict[str, set[str]] = defaultdict(set)
+    for dataset, column in scores:
+        datasets[column].add(dataset)
+    found = {
+        column: fmean(scores[dataset, column] for dataset in _DATASETS)
+        for column, known in datasets.items()
+        if known.issuperset(_DATASETS)
+    }
+    return {**found, **derived(found)}
+
+
+def derived(found: Averages) -> Averages:
+    """Return A, P and G over all kinds of texts, where these are known, and Few-Shot's G."""
+    made = {}
+    for name, columns in (("acc", _KINDS), ("ppl", tuple(f"{kind}_ppl" for kind in _KINDS))):
+        if {*columns} <= found.keys():
+            made[name] = fmean(found[column] for column in columns)
+    gaps = {
+        protocol: relative_gap(found[f"{protocol}_id"], found[f"{protocol}_comp"])
+        for protocol in ("holdout", "acd", "fewshot")
+        if f"{protocol}_comp" in found and found.get(f"{protocol}_id")
+    }
+    if {"holdout", "acd"} <= gaps.keys():
+        made["gap"] = fmean([gaps["holdout"], gaps["acd"]])
+    if "fewshot" in gaps:
+        made["fewshot_gap"] = gaps["fewshot"]
+    return made
+
+
+def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, str], float]]:
+    """Return the scores of each system by dataset and column, over all splits of a protocol."""
+    sections: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
+    for row in rows:
+        sections[row.spec.name.corpus, row.spec.name.protocol.removesuffix(sets.PUBLISHED)].append(
+            row
+        )
+    found: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
+    for (dataset, protocol), own in sections.items():
+        for row in pooled(own):
+            for column in _columns(dataset, protocol, row.metric):
+                for arm, cell in (("as is", row.as_is), *row.by_arm):
+                    if cell.mean is not None:
+                        found[_System(row.name, arm)][dataset, column] = cell.mean
+    return found
+
+
+def _columns(dataset: str, protocol: str, metric: str) -> Iterator[str]:
+    """Yield the columns that a score of a dataset and protocol is in."""
+    for score, end in (("mctg_acc", ""), ("mctg_ppl", "_ppl")):
+        for half in ("", "_id", "_comp"):
+            if metric == f"{score}{half}" and bool(half) == (protocol != "original"):
+                yield f"{protocol}{half}{end}"
+                if protocol == "fewshot" and dataset in _WITHOUT_ACD:
+                    yield f"acd{half}{end}"
+
+
+def _with_ppl(kinds: Sequence[str]) -> tuple[str, ...]:
+    return tuple(column for kind in kinds for column in (kind, f"{kind}_ppl"))
+
+
+def _grid(title: str, columns: Sequence[str], found: Mapping[_System, Averages]) -> Iterator[Grid]:
+    runs: list[Line] = [
+        (system.model, system.arm, *(_number(of.get(column)) for column in columns))
+        for system, of in found.items()
+        if not of.keys().isdisjoint(columns)
+    ]
+    if runs:
+        paper, notes = _paper(columns)
+        header = ("model", "arm", *map(_header, columns))
+        yield Grid(title, _ABOUT, header, tuple(runs), paper, notes)
+
+
+def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+    """Return the printed rows, with notes on cells that are not what the paper's tables give."""
+    facts, notes = paper_facts(), list[str]()
+    lines = list[Line]()
+    for model, printed in facts["averages"].items():
+        cells = []
+        for column in columns:
+            value = printed.get(column, derived(printed).get(column))
+            better = facts["recomputed"].get(model, {}).get(column)
+            if better is not None:
+                notes.append(f"printed so; recomputed from the paper's own tables {better:.2f}")
+            cells.append(_number(value, (len(notes),) if better is not None else ()))
+        lines.append((model, "", *cells))
+    return tuple(lines), tuple(notes)
+
+
+def _number(value: float | None, notes: tuple[int, ...] = ()) -> Number:
+    return Number("" if value is None else f"{value:.2f}", notes=notes)
+
+
+def _header(column: str) -> str:
+    match column:
+        case "acc" | "ppl" | "gap":
+            return {"acc": "Accuracy, average", "ppl": "PPL, average", "gap": "Gap, average"}[
+                column
+            ]
+        case "fewshot_gap":
+            return "Few-Shot gap"
+    return " ".join(_TITLES[part] for part in column.split("_"))

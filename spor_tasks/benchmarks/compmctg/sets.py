@@ -1,0 +1,266 @@
+"""What CompMCTG asks, and how it judges answers: every set, declared once.
+
+A set is a split of the combinations. It asks for texts of all combinations, and its arm is the
+labelled texts whose combination the split shows. The test sets need no file, the arms do.
+"""
+
+import hashlib
+import json
+from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, overload
+
+from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.compmctg.protocols import Partition, partition
+from spor_tasks.core.contracts import Gap, SetName, SetSpec
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
+from spor_tasks.corpora.archive import sha256_of
+from spor_tasks.corpora.compmctg import reader
+from spor_tasks.corpora.compmctg.linearize import PREFIXES
+from spor_tasks.corpora.compmctg.spaces import Combination, Space
+from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.sources import COMPMCTG
+
+BENCHMARK = "compmctg"
+TITLE = "CompMCTG"
+MINI = worlds.NAME
+
+HALVES = ("id", "comp")
+"""Whether the training set has texts of the combination."""
+
+PUBLISHED = "_published"
+"""What follows the name of a protocol if the splits are those of the user's ``unseen.jsonl``."""
+
+_MODES = {ours: mode for mode, ours in reader.MODES.items()}
+_REPEATS = 10
+_DISTINCT = ("dist_1", "dist_2", "dist_3")
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of a corpus: texts of its space that begin so, and each so many times."""
+
+    space: Space
+    title: str
+    prefixes: Sequence[str] = PREFIXES
+    repeats: int = _REPEATS
+
+
+_CORPORA = {
+    space.name: _Asked(space, f"{TITLE} {reader.FOLDERS[space.name]}")
+    for space in splits.SPACES
+    if space.name in reader.FOLDERS
+} | {MINI: _Asked(worlds.SPACE, MINI, worlds.PREFIXES, worlds.REPEATS)}
+
+
+@cache
+def specs() -> tuple[SetSpec, ...]:
+    """Return the shipped sets, those of each corpus together."""
+    return tuple(
+        _spec(SetName(BENCHMARK, corpus, protocol, None if protocol == "original" else str(number)))
+        for corpus, asked in _CORPORA.items()
+        for protocol in ("original", "holdout", *splits.NUMBERS[corpus])
+        for number in range(len(splits.shipped(asked.space, protocol)))
+    )
+
+
+def find(name: SetName) -> SetSpec:
+    """Return what is said of these sets, shipped or of the user's published splits.
+
+    Raises:
+        SplitError: there are no such sets.
+    """
+    for spec in specs():
+        if spec.name == name:
+            return spec
+    if _is_published(name):
+        _published(name)
+        return replace(_spec(name), is_default=False, is_pinned=False)
+    own = [spec.name for spec in specs() if spec.name.corpus == name.corpus]
+    raise SplitError(
+        f"there is no split {str(name)!r}",
+        remedy=f"There are {', '.join(map(str, own or [spec.name for spec in specs()]))}.",
+    )
+
+
+def _is_published(name: SetName) -> bool:
+    protocol = name.protocol.removesuffix(PUBLISHED)
+    return (
+        name.aspect == BENCHMARK
+        and name.corpus in reader.FOLDERS
+        and protocol != name.protocol
+        and protocol in splits.PROTOCOLS
+    )
+
+
+def _spec(name: SetName) -> SetSpec:
+    asked, protocol = _CORPORA[name.corpus], name.protocol.removesuffix(PUBLISHED)
+    corpus = MINI if name.corpus == MINI else f"{BENCHMARK}_{name.corpus}"
+    suffix = " as published" if protocol != name.protocol else ""
+    return SetSpec(
+        benchmark=BENCHMARK,
+        name=name,
+        task="_".join(filter(None, [corpus, *name[2:]])),
+        title=f"{asked.title}, {_MODES[protocol]}{suffix}",
+        part_title=name.part and f"split {name.part}",
+        arms=("train",),
+        **_judged(name.corpus, is_divided=protocol != "original"),
+        trained_on=name,
+        is_fixed=name.corpus != MINI,
+        decodings=(),
+        group=f"{corpus if name.part else BENCHMARK}_{protocol}",
+    )
+
+
+def _judged(corpus: str, *, is_divided: bool) -> dict[str, Any]:
+    """Return the scores; without unseen combinations, none is about a half or the gap."""
+    halves, aspects = HALVES if is_divided else (), tuple(_CORPORA[corpus].space.aspects)
+    by_model = ("mctg_acc", *(("mctg_gap",) if is_divided else ()), "mctg_ppl")
+    by_oracle, more = tuple[str, ...](), tuple[str, ...]()
+    if corpus == MINI:
+        by_oracle = ("mini_acc", *(("mini_gap",) if is_divided else ()), "mini_readable")
+        more = (*_of(("mini_acc",), halves), *(f"mini_acc_{aspect}" for aspect in aspects))
+    gaps = tuple(Gap(f"{name}_comp", f"{name}_id") for name in ("mctg_acc", *by_oracle[:1]))
+    return {
+        "scores": (*by_oracle, *more, *_DISTINCT, *_of(_DISTINCT, halves), "empty"),
+        "reported": (*by_oracle, *by_model, "dist_3"),
+        "breakdown": (
+            *more,
+            *_of(("mctg_acc",), halves),
+            *(f"mctg_acc_{aspect}" for aspect in aspects if corpus != MINI),
+            *_of(("mctg_ppl", "dist_3"), halves),
+            *("dist_1", "dist_2"),
+        ),
+        "gaps": gaps if is_divided else (),
+        "headline": (*by_oracle, *by_model)[0],
+    }
+
+
+def _of(scores: Sequence[str], halves: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{score}_{half}" for score in scores for half in halves)
+
+
+# --- Samples --------------------------------------------------------------------------------------
+
+
+def load(name: SetName) -> SplitPair:
+    """Return sets; their arm is read from ``COMPMCTG.data_dir()`` when it is needed.
+
+    Equal calls return the same object, which nobody can change.
+
+    Raises:
+        SplitError: there are no such sets.
+        CorpusError: published splits are asked for, and their file is missing or malformed.
+    """
+    return _load(find(name).name, COMPMCTG.data_dir())
+
+
+@cache
+def _load(name: SetName, folder: Path) -> SplitPair:
+    asked = _CORPORA[name.corpus]
+    if _is_published(name):
+        unseen = frozenset(_published(name).unseen)
+    else:
+        unseen = frozenset(splits.shipped(asked.space, name.protocol)[int(name.part or 0)].unseen)
+    return SplitPair(
+        name.aspect,
+        name.corpus,
+        name.protocol,
+        (Split("train", _shown(asked.space, unseen, folder)),),
+        Split("test", _Requests(_requests(name.corpus), unseen)),
+        name.part,
+    )
+
+
+def _shown(space: Space, unseen: frozenset[Combination], folder: Path) -> Sequence[Sample]:
+    """Return the labelled texts of seen combinations."""
+    if space.name == MINI:
+        return _seen(worlds.samples(), unseen)
+    path = reader.file_of(space.name, "gen", folder)
+    sha256 = _sha256(sorted(unseen), sha256_of(path)) if path.is_file() else None
+    return Deferred(lambda: _seen(_texts(path, space), unseen), sha256)
+
+
+def _seen(samples: Iterable[Sample], unseen: Container[Combination]) -> tuple[Sample, ...]:
+    return tuple(sample for sample in samples if reader.combination_in(sample) not in unseen)
+
+
+@cache
+def _texts(path: Path, space: Space) -> tuple[Sample, ...]:
+    return tuple(reader.read(path, space))
+
+
+@cache
+def _requests(corpus: str) -> tuple[Sample, ...]:
+    """Return what is asked of every split; the first ones have all combinations."""
+    asked = _CORPORA[corpus]
+    return tuple(
+        Sample(
+            _sha256(corpus, combination, prefix, repeat)[:16],
+            corpus,
+            reader.units_of(asked.space, combination),
+            (),
+            {"prefix": prefix, "repeat": repeat},
+        )
+        for repeat in range(asked.repeats)
+        for prefix in asked.prefixes
+        for combination in asked.space.combinations
+    )
+
+
+def _sha256(*what: object) -> str:
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+class _Requests(Sequence[Sample]):
+    """The same requests for every split, which differ in what they say of their combination."""
+
+    def __init__(self, samples: Sequence[Sample], unseen: frozenset[Combination]) -> None:
+        self._samples, self._unseen = samples, unseen
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> "_Requests": ...
+    def __getitem__(self, index: int | slice) -> "Sample | _Requests":
+        if isinstance(index, slice):
+            return _Requests(self._samples[index], self._unseen)
+        sample = self._samples[index]
+        is_unseen = reader.combination_in(sample) in self._unseen
+        return replace(sample, context={**sample.context, "unseen": is_unseen})
+
+
+# --- Published splits -----------------------------------------------------------------------------
+
+
+def published(space: Space, protocol: str) -> tuple[Partition, ...]:
+    """Return the splits of a protocol in the user's ``unseen.jsonl``, in its order.
+
+    Raises:
+        CorpusError: the file is missing or malformed.
+    """
+    rows = reader.read_unseen(reader.file_of(space.name, "unseen"), space)
+    return tuple(
+        partition(space, [each for each in space.combinations if not row.has(space.as_row(each))])
+        for row in rows
+        if row.protocol == protocol
+    )
+
+
+def _published(name: SetName) -> Partition:
+    found = published(_CORPORA[name.corpus].space, name.protocol.removesuffix(PUBLISHED))
+    with suppress(ValueError, IndexError):
+        number = int(name.part or 0)
+        if number >= 0:
+            return found[number]
+    raise SplitError(
+        f"there is no split {str(name)!r}",
+        remedy=f"The published file has {len(found)} of them, numbered from 0.",
+    )

@@ -1,0 +1,239 @@
+"""CompMCTG's scores: whether texts have the attributes that they were asked for, and perplexity.
+
+Accuracy is the mean over aspects of how many texts a classifier of the aspect gives the wanted
+value. The published code rounds each aspect's accuracy to four digits, and their mean again; here
+nothing is rounded. Every text has all aspects, so the mean over aspects is one over texts too.
+
+Most scores are also of each half: texts of combinations that the training texts have (``id``, as in
+"i.d.") and of those left out (``comp``, compositional), told by the sample's ``unseen``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+from spor_tasks import __version__
+from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.corpora.compmctg.linearize import prefix_of
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.facts import NoClassifier, has_words
+from spor_tasks.metrics.halves import with_half, with_halves
+from spor_tasks.metrics.totals import RELATIVE_GAP, Value
+
+HALVES: Mapping[bool, str] = {False: "id", True: "comp"}
+"""The ends of the names of scores of a half, by the ``unseen`` of its samples."""
+
+ASPECTS = tuple(dict.fromkeys(aspect for space in PUBLISHED for aspect in space.aspects))
+"""The published aspects, each of which has an accuracy of its own."""
+
+LEAST_WORDS = 10
+"""Texts with fewer parts between blanks have no perplexity, as published."""
+
+
+def text_of(sample: Sample, output: str) -> str:
+    """Return the whole text: the beginning that the sample gives, and what was written after it."""
+    return prefix_of(sample) + output
+
+
+def half_of(sample: Sample) -> str | None:
+    """Return the half that a sample is in, if it says so."""
+    unseen = sample.context.get("unseen")
+    return HALVES[unseen] if isinstance(unseen, bool) else None
+
+
+# --- Accuracy -------------------------------------------------------------------------------------
+
+
+def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
+    """Return the accuracy of all texts and of each half, the gap, and the accuracy by aspect.
+
+    The gap is how much lower the accuracy of compositional texts is, in per cent of that of others.
+    It is small too where both are low, so neither more nor less of it is better.
+    """
+    gap = ScoreInfo(
+        f"{prefix}_gap",
+        "Gap",
+        low=-float("inf"),
+        higher_is_better=None,
+        totals=RELATIVE_GAP,
+        of_some=True,
+    )
+    by_aspect = (
+        ScoreInfo(f"{prefix}_acc_{aspect}", f"Accuracy, {aspect}", of_some=True)
+        for aspect in aspects
+    )
+    accuracy = ScoreInfo(f"{prefix}_acc", "Accuracy")
+    return (*with_halves([accuracy], HALVES.values()), gap, *by_aspect)
+
+
+def accuracy_values(prefix: str, right: Mapping[str, bool], half: str | None) -> dict[str, Value]:
+    """Return what a text adds to the scores of :func:`accuracies`; ``right`` is by aspect."""
+    share = 100 * sum(right.values()) / len(right)
+    values = with_half({f"{prefix}_acc": share}, half)
+    if half:
+        values[f"{prefix}_gap"] = (share, 1, 0, 0) if half == HALVES[False] else (0, 0, share, 1)
+    return values | {f"{prefix}_acc_{aspect}": 100.0 * each for aspect, each in right.items()}
+
+
+Asked: TypeAlias = tuple[DataUnit, str]
+"""An aspect with the wanted value, and a text."""
+
+
+class Classifiers(Protocol):
+    """Say which value of an aspect a text has."""
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change what they say."""
+
+    def __call__(self, asked: Sequence[Asked], /) -> Sequence[str]:
+        """Return a value for each; that of one text does not depend on the others.
+
+        Raises:
+            ConfigError: none of them knows the aspect, or the wanted value.
+        """
+
+
+class Said(NamedTuple):
+    """The value of each aspect that a text was asked for, and what its classifier says it has.
+
+    There is no such value for a text without a word.
+    """
+
+    wanted: Mapping[str, str]
+    said: Mapping[str, str]
+    half: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes(SimpleMetric[Said]):
+    """How many of the wanted attributes the classifiers find.
+
+    An output without a word has none of them, and no classifier is asked.
+    """
+
+    scores: ClassVar = accuracies("mctg", ASPECTS)
+
+    classifiers: Classifiers
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the numbers."""
+        return f"compmctg|{self.classifiers.signature}|v:{__version__}"
+
+    def judge(self, sample: Sample, output: str) -> Said:
+        """Return what is said of one output; many are judged faster together."""
+        return self.measure([sample], [(output,)])[0]
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Said]:
+        """Judge the outputs together."""
+        pairs = [(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)]
+        asked = [
+            (unit, text_of(sample, output))
+            for sample, output in pairs
+            for unit in sample.units
+            if has_words(output)
+        ]
+        found = iter(self.classifiers(asked))
+        return [
+            Said(
+                {unit[0]: unit[-1] for unit in sample.units},
+                {unit[0]: next(found) for unit in sample.units if has_words(output)},
+                half_of(sample),
+            )
+            for sample, output in pairs
+        ]
+
+    def values(self, evidence: Said) -> dict[str, Value]:
+        """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
+        right = {
+            aspect: evidence.said.get(aspect) == value for aspect, value in evidence.wanted.items()
+        }
+        found = accuracy_values("mctg", right, evidence.half)
+        return {name: value for name, value in found.items() if name in _ACCURACIES}
+
+    def describe(self, _: Sample, __: Texts, evidence: Said) -> dict[str, Any]:
+        """Return the share of the aspects that are right, and what each classifier says."""
+        return {"mctg_acc": self.values(evidence)["mctg_acc"], "said": evidence.said}
+
+
+_ACCURACIES = frozenset(info.name for info in Attributes.scores)
+
+ATTRIBUTES = Attributes(NoClassifier("compmctg", "--classifiers FOLDER"))
+"""The metric before :func:`spor_tasks.metrics.attributes.load` gives it classifiers."""
+
+
+# --- Perplexity -----------------------------------------------------------------------------------
+
+
+class LanguageModel(Protocol):
+    """Says how perplexed it is by texts."""
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change what it says."""
+
+    def __call__(self, texts: Sequence[str], /) -> Sequence[float | None]:
+        """Return a perplexity for each text, None if it finds one impossible.
+
+        That of one text does not depend on the others.
+        """
+
+
+class Perplexed(NamedTuple):
+    """The perplexity of a text, None if it has none, and the half of its sample."""
+
+    perplexity: float | None
+    half: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPerplexity(SimpleMetric[Perplexed]):
+    """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
+
+    The model reads its end token first, so that the first token of a text counts too. There is no
+    verdict on a text of fewer than ten words, and on one with a token of probability zero. A few
+    texts can be most of an arithmetic mean.
+    """
+
+    scores: ClassVar = with_halves(
+        [
+            ScoreInfo(
+                "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
+            )
+        ],
+        HALVES.values(),
+    )
+
+    model: LanguageModel
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the number."""
+        words = f"least-words:{LEAST_WORDS}"
+        return f"mctg_ppl|{self.model.signature}|mean:texts|{words}|v:{__version__}"
+
+    def judge(self, sample: Sample, output: str) -> Perplexed:
+        """Return the perplexity of one output; many are read faster together."""
+        return self.measure([sample], [(output,)])[0]
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Perplexed]:
+        """Read the outputs together."""
+        texts = [text_of(sample, text) for sample, (text,) in zip(samples, outputs, strict=True)]
+        long = [len(text.split(" ")) >= LEAST_WORDS for text in texts]
+        read = iter(
+            self.model([text for text, is_long in zip(texts, long, strict=True) if is_long])
+        )
+        return [
+            Perplexed(next(read) if is_long else None, half_of(sample))
+            for is_long, sample in zip(long, samples, strict=True)
+        ]
+
+    def values(self, evidence: Perplexed) -> dict[str, Value]:
+        """Return the perplexity, for all texts and for those of its half."""
+        return with_half({"mctg_ppl": evidence.perplexity}, evidence.half)
+
+
+TEXT_PERPLEXITY = TextPerplexity(NoClassifier("mctg_ppl"))
+"""The metric before :func:`spor_tasks.metrics.causal.load` gives it a model."""

@@ -1,0 +1,83 @@
+"""Whether a text has the attributes that it was asked for, where words decide it.
+
+The corpus `compmctg_mini` has a language of its own, so that there is nothing to guess. The scores
+are those of :mod:`spor_tasks.metrics.compmctg`, by an exact oracle in place of classifiers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+from spor_tasks import __version__
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.compmctg_mini.oracle import is_readable, oracle
+from spor_tasks.corpora.compmctg_mini.worlds import NAME, SPACE
+from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.compmctg import accuracies, accuracy_values, half_of, text_of
+from spor_tasks.metrics.totals import Value
+
+
+class Read(NamedTuple):
+    """The value of each aspect that a text was asked for, and what it has, None if it has none.
+
+    ``half`` is that of its sample, and ``is_readable`` whether it is a sentence of the language.
+    """
+
+    wanted: Mapping[str, str]
+    found: Mapping[str, str | None]
+    half: str | None
+    is_readable: bool
+
+
+class _MiniAttributes(SimpleMetric[Read]):
+    """How many of the wanted attributes a text has; and whether it is a sentence at all.
+
+    Words that are no sentence may have attributes, as they may have for a classifier.
+    """
+
+    scores: ClassVar = (
+        *(
+            replace(info, label=f"Exact {info.label.lower()}")
+            for info in accuracies("mini", SPACE.aspects)
+        ),
+        ScoreInfo("mini_readable", "Readable"),
+    )
+
+    @property
+    def signature(self) -> str:
+        return f"mini_attributes|language:1|v:{__version__}"
+
+    def judge(self, sample: Sample, output: str) -> Read:
+        """Return what one text says.
+
+        Raises:
+            CorpusError: the sample is of another corpus.
+        """
+        if sample.corpus != NAME:
+            raise CorpusError(
+                "has no language in which words decide about attributes",
+                where=f"sample {sample.id} of {sample.corpus}",
+                remedy=f"Score outputs for the corpus {NAME}.",
+            )
+        text = text_of(sample, output)
+        wanted = {unit[0]: unit[-1] for unit in sample.units}
+        return Read(wanted, oracle(text), half_of(sample), is_readable(text))
+
+    def values(self, evidence: Read) -> dict[str, Value]:
+        """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
+        right = {
+            aspect: evidence.found.get(aspect) == value for aspect, value in evidence.wanted.items()
+        }
+        found = accuracy_values("mini", right, evidence.half)
+        found["mini_readable"] = 100.0 * evidence.is_readable
+        return {name: value for name, value in found.items() if name in _DECLARED}
+
+    def describe(self, _: Sample, __: Texts, evidence: Read) -> dict[str, Any]:
+        """Return the values, and which value of each aspect the text has."""
+        return {**self.values(evidence), "found": dict(evidence.found)}
+
+
+_DECLARED = frozenset(info.name for info in _MiniAttributes.scores)
+
+MINI_ATTRIBUTES = _MiniAttributes()

@@ -1,0 +1,64 @@
+"""Runs about CompMCTG's embedded corpus: results of each split, and what classifiers say."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.corpora.compmctg.reader import combination_in
+from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
+from spor_tasks.metrics.totals import Value
+from tests.support import table_runs
+from tests.support.invented_runs import HOSTILE
+from tests.support.result_files import sample_row, write_samples
+
+TASK = "compmctg_mini_acd_0"
+SAMPLES = 24
+_KNOWN = {combination_in(sample): f" {sample.target}" for sample in worlds.samples(0, 1)}
+_SAID: tuple[dict[str, str], ...] = (
+    {"sentiment": "Negative", "tense": "Past", "topic": "Food"},
+    {},
+    {"sentiment": HOSTILE[0], "tense": "Present", "topic": HOSTILE[4]},
+)
+"""By classifiers, of the first outputs."""
+
+
+def write(folder: Path) -> Path:
+    """Write results of a system that is right on the first split, and silent on the others."""
+    for spec in COMPMCTG.sets():
+        if spec.name[1:3] == (worlds.NAME, "acd"):
+            _write(folder, spec, knows=spec.task == TASK)
+    return folder
+
+
+def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
+    asked = COMPMCTG.load(spec.name).test.samples[:SAMPLES]
+    outputs = [_KNOWN[combination_in(sample)] if knows else "" for sample in asked]
+    values: list[dict[str, Value]] = [
+        {**MINI_ATTRIBUTES.values(MINI_ATTRIBUTES.judge(*each)), "empty": 0.0}
+        for each in zip(asked, outputs, strict=True)
+    ]
+    names = dict.fromkeys(name for each in values for name in each)
+    scores = {
+        name: score_info(name).totals.value([each[name] for each in values if name in each])
+        for name in names
+    }
+    result = table_runs.write_scores(
+        folder,
+        spec.task,
+        spec.name.part,
+        {name: value for name, value in scores.items() if not math.isnan(value)},
+        n=len(asked),
+        aspect=spec.name.aspect,
+        metadata={"benchmark": "compmctg", "corpus": worlds.NAME, "protocol": "acd"},
+    )
+    rows: list[dict[str, Any]] = [
+        sample_row(sample, [output], found, place)
+        for place, (sample, output, found) in enumerate(zip(asked, outputs, values, strict=True))
+    ]
+    for row, said in zip(rows, _SAID, strict=False):
+        row["doc"]["said"] = said
+    write_samples(result, spec.task, rows)

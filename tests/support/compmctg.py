@@ -1,0 +1,22 @@
+"""The published test cases of CompMCTG as if they were its datasets, which are not at hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.corpora.compmctg.reader import FOLDERS
+
+
+def cases(data_dir: Path, corpus: str) -> list[dict[str, Any]]:
+    """Return generated texts with their combinations, as rows of a dataset."""
+    path = data_dir.parent / "CompMCTG" / "test_cases" / f"cases_{FOLDERS[corpus]}.jsonl"
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return [{"review": row.pop("text"), **row} for row in rows]
+
+
+def write(folder: Path, corpus: str, part: str, rows: list[dict[str, Any]]) -> Path:
+    """Write rows as a file of a dataset."""
+    path = folder / FOLDERS[corpus] / f"{part}.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return path

@@ -1,0 +1,142 @@
+"""Classifiers of attributes: they learn, are kept whole, and are what the metric takes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.core.weights import digest_weights
+from spor_tasks.corpora.compmctg.spaces import YELP
+from spor_tasks.metrics import attributes
+from tests.conftest import REPOSITORY
+from tests.support.classifiers import save_bert
+from training import __main__, classifier
+from training.classifier import ClassifierConfig, Trained, load_config
+
+CONFIGS = sorted((REPOSITORY / "configs" / "models" / "compmctg").glob("classifier-*.yaml"))
+VERBS = {("plural", "Past"): "we went", ("singular", "Past"): "i went"}
+VERBS |= {("plural", "Present"): "we go", ("singular", "Present"): "i go"}
+FAST = ClassifierConfig(epochs=6, batch_size=8, learning_rate=5e-3, max_tokens=16)
+
+
+def row(values: Sequence[str], number: int) -> dict[str, Any]:
+    sentiment, pronoun, tense = values
+    place = ("home", "there", "back", "out")[number % 4]
+    text = f"{VERBS[pronoun, tense]} {place}, {'good' if sentiment == 'Positive' else 'bad'}!"
+    return {"review": text, "sentiment": sentiment, "pronoun": pronoun, "tense": tense}
+
+
+ROWS = [row(values, number) for values in product(*YELP.aspects.values()) for number in range(20)]
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sample, ...]:
+    return classifier.read_labelled("yelp", write(tmp_path_factory.mktemp("rows"), ROWS))
+
+
+def write(folder: Path, rows: Sequence[object]) -> Path:
+    path = folder / "cls.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def train(
+    samples: Sequence[Sample],
+    out: Path,
+    *aspects: str,
+    config: ClassifierConfig = FAST,
+) -> list[Trained]:
+    return [*classifier.train("yelp", aspects or ("tense",), samples, out, config)]
+
+
+def test_what_is_trained_is_what_the_metric_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, data = tmp_path / "out", write(tmp_path, ROWS)
+    command = ["classifier", "--corpus", "yelp", "--out", str(out), "--data", str(data)]
+    settings = ["epochs=6", "batch_size=8", "learning_rate=5e-3", "max_tokens=16"]
+    assert __main__.main([*command, "--aspect", "tense", "pronoun", *settings]) == 0
+    assert capsys.readouterr().out.count("dev accuracy 100.00") == 2
+    metric = attributes.load(str(out), device="cpu")
+    wanted = (AttributeValue("pronoun", "plural"), AttributeValue("tense", "Past"))
+    sample = Sample("0", "yelp", wanted, ())
+    assert metric.judge(sample, "We went out, bad!").said == dict(wanted)
+    manifest = read_manifest(out / "tense")
+    assert (manifest["texts"], manifest["dev_texts"]) == (136, 24)
+    assert manifest["dev_accuracies"][-1] == 100
+    assert __main__.main([*command, "--aspect", "tense", *settings]) == 0
+    assert "trained before" in capsys.readouterr().out
+
+
+def test_equal_settings_give_equal_weights_whatever_a_step_reads_at_once(
+    samples: tuple[Sample, ...], tmp_path: Path
+) -> None:
+    first, second = (train(samples, tmp_path / name)[0].folder for name in "ab")
+    assert digest_weights(first) == digest_weights(second)
+    parts = replace(FAST, micro_batch=5)
+    (other,) = train(samples, tmp_path / "c", config=parts)
+    assert other.accuracies[-1] == 100
+
+
+def test_a_folder_of_other_settings_is_replaced_only_if_that_is_asked_for(
+    samples: tuple[Sample, ...], tmp_path: Path
+) -> None:
+    one, other = (ClassifierConfig(epochs=1, seed=seed) for seed in (0, 1))
+    train(samples, tmp_path, config=one)
+    with pytest.raises(ConfigError) as caught:
+        train(samples, tmp_path, config=other)
+    assert caught.value.where
+    (replaced,) = train(
+        samples, tmp_path, config=ClassifierConfig(epochs=1, seed=1, overwrite=True)
+    )
+    assert replaced.is_new
+    assert read_manifest(tmp_path / "tense")["settings"]["seed"] == 1
+
+
+def test_any_base_can_be_tuned(samples: tuple[Sample, ...], tmp_path: Path) -> None:
+    base = save_bert(tmp_path / "base", labels=("A", "B", "C"))
+    config = ClassifierConfig(base=str(base), epochs={"tense": 1}, batch_size={"tense": 64})
+    (made,) = train(samples, tmp_path / "out", config=config)
+    assert attributes.aspects(made.folder.parent, "cpu", 8)["tense"].values == ("Present", "Past")
+    with pytest.raises(ConfigError):
+        train(samples, tmp_path / "out", "pronoun", config=config)  # which the epochs lack
+
+
+def test_texts_must_show_every_value_and_be_enough(
+    samples: tuple[Sample, ...], tmp_path: Path
+) -> None:
+    past = [sample for sample in samples if sample.units[-1].value == "Past"]  # type: ignore[union-attr]
+    for few in (past, [past[0], samples[0]][:1]):
+        with pytest.raises(CorpusError) as caught:
+            train(few, tmp_path)
+        assert caught.value.where == "yelp"
+    with pytest.raises(CorpusError):
+        classifier.read_labelled("yelp", write(tmp_path, [ROWS[0] | {"review": " "}]))
+    with pytest.raises(CorpusError):
+        classifier.read_labelled("yelp", write(tmp_path, []))
+
+
+def test_an_unknown_aspect_or_base_is_an_error(samples: tuple[Sample, ...], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        train(samples, tmp_path, "gender")
+    assert "tense" in str(caught.value.remedy)
+    with pytest.raises(ConfigError):
+        train(samples, tmp_path, config=ClassifierConfig(base=str(tmp_path / "none")))
+    assert not (tmp_path / "tense").exists()
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=[file.stem for file in CONFIGS])
+def test_the_published_recipes_are_of_every_aspect(file: Path) -> None:
+    config = load_config(file)
+    space = classifier.SPACES[file.stem.removeprefix("classifier-")]
+    for of_each in (config.epochs, config.batch_size):
+        assert isinstance(of_each, dict)
+        assert of_each.keys() == space.aspects.keys()
+    assert len(CONFIGS) == len(classifier.SPACES)
