@@ -380,6 +380,8 @@ def _found_row(record: Record) -> dict[str, Any]:
         found["likelihoods"] = record.likelihoods
     if record.reading:
         found["reading"] = record.reading._asdict()
+    if record.said:
+        found["said"] = record.said
     return found
 
 

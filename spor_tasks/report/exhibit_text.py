@@ -151,6 +151,13 @@ def _told(told: Told, width: int) -> Iterator[str]:
         yield from _said(output, sample)
     if record.reading:
         yield from _reading(record.reading, width)
+    if record.said:
+        said = (
+            f"{visible(aspect)} {visible(value)}"
+            + ("" if value == asked else f" (asked: {visible(asked or 'none')})")
+            for aspect, value, asked in record.said
+        )
+        yield from _wrapped([_Piece(f"classifiers say: {', '.join(said)}")], width)
     found = faults_of(told.outputs)
     names = [_paint(fault.value, _BAD) for fault in found] or [_paint("fine", _GOOD)]
     yield f"        → {', '.join(names)}"

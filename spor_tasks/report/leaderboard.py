@@ -30,7 +30,14 @@ _SAME_TEST = (
     "fewshot_seed",
     "generation",
 )
-_JUDGES = {"facts": ("facts",), "nli_acc": ("nli",), "sp_acc": ("sp",), "bleurt": ("bleurt",)}
+_JUDGES = {
+    "facts": ("facts",),
+    "nli_acc": ("nli",),
+    "sp_acc": ("sp",),
+    "bleurt": ("bleurt",),
+    "mctg_acc": ("aspects",),
+    "mctg_ppl": ("ppl",),
+}
 """The facts of a result that say who judged a score, by score."""
 
 

@@ -38,6 +38,7 @@ from spor_tasks.report.figures import (
     without_frame,
     words,
 )
+from spor_tasks.report.halves import halves_plot
 from spor_tasks.results.comparisons import Comparison, Difference
 from spor_tasks.results.grid import label
 
@@ -66,6 +67,7 @@ def draw(report: Report, outcomes: Sequence[Outcomes]) -> tuple[Plot, ...]:
     with drawing():
         plots = (
             _gaps(rows),
+            halves_plot(rows),
             _by_units(outcomes),
             _consistency(rows),
             _cases(rows),

@@ -43,10 +43,18 @@ def benchmark(name: str) -> Benchmark:
 
 
 def grids(table: Table) -> tuple[Grid, ...]:
-    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
+    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking.
+
+    A benchmark may have ``overall``, which yields further grids of all these rows.
+    """
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in table.rows:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
-    arrange = benchmark(table.benchmark).grids
-    return tuple(grid for _, rows in sorted(sections.items()) for grid in arrange(rows))
+    found = benchmark(table.benchmark)
+    parts = tuple(grid for _, rows in sorted(sections.items()) for grid in found.grids(rows))
+    return (*parts, *getattr(found, "overall", _nothing)(table.rows))
+
+
+def _nothing(_: Sequence[Comparison]) -> tuple[Grid, ...]:
+    return ()

@@ -49,6 +49,15 @@ class Record:
     number: int | None = None
     likelihoods: tuple[Likelihood, ...] = ()
     reading: "Reading | None" = None
+    said: "tuple[Said, ...]" = ()
+
+
+class Said(NamedTuple):
+    """The value of an aspect that a classifier finds in the output, and the one asked for."""
+
+    aspect: str
+    value: str
+    asked: str | None
 
 
 class Reading(NamedTuple):
@@ -179,6 +188,7 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
         number=number if type(number := row.get("doc_id")) is int else None,
         likelihoods=likelihoods,
         reading=_reading(doc) if doc.get("sp_search") is not None else None,
+        said=tuple(_said(doc.get("said") or {}, sample)),
     )
 
 
@@ -192,6 +202,13 @@ def _likelihoods(
         if tokens is not None and (type(tokens) is not int or tokens < 1):
             raise ValueError(f"{tokens!r} is not a number of tokens")
         yield Likelihood(_finite(float(log)), tokens, len(text.encode(errors="surrogatepass")))
+
+
+def _said(said: Mapping[str, str], sample: Sample) -> Iterator[Said]:
+    asked = {unit[0]: unit[-1] for unit in sample.units}
+    for aspect, value in said.items():
+        _texts([aspect, value])
+        yield Said(aspect, value, asked.get(aspect))
 
 
 def _reading(doc: Mapping[str, Any]) -> Reading:

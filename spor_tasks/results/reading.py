@@ -300,7 +300,11 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
             "num_fewshot": str(shots),
             "held_out_reference": str(facts.get("held_out_reference", False)),
             "facts": str(facts.get("facts")).removeprefix("facts|"),
-            **{key: str(facts[key]) for key in ("nli", "sp", "bleurt") if key in facts},
+            **{
+                key: str(facts[key])
+                for key in ("nli", "sp", "bleurt", "aspects", "ppl")
+                if key in facts
+            },
             "shown_arm": str(shown_arm if adapter else None),
             "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
             "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),

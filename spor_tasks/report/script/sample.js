@@ -14,7 +14,7 @@ function figures(values, main) {
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
 }
 
-function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, reading } = {}]) {
+function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, reading, said } = {}]) {
   const run = runOf(row);
   const inside = el('div', { class: 'inside' });
   if (likelihoods) inside.append(...likelihoodBlock(written, likelihoods));
@@ -26,6 +26,7 @@ function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, 
     inside.append(...outputBlock(output, hidden ?? []));
   }
   if (reading) inside.append(...readingBlock(reading));
+  if (said) inside.append(saidBlock(said));
   inside.append(el('p', { class: 'faults said' }, ...badges(row)));
   const name = `Output of ${run.model}, ${runName(run)}`;
   return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': name },
@@ -33,6 +34,14 @@ function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, 
       el('h4', {}, ...visible(run.model), ` · ${runName(run)}`),
       el('span', { class: 'values' }, ...figures(values, testOf(run).metric))),
     inside);
+}
+
+/** Return which value of each aspect a classifier finds, and what was asked for if it differs. */
+function saidBlock(said) {
+  const values = said.map(([aspect, value, asked]) => value === asked
+    ? el('span', {}, ...visible(`${aspect} ${value}`))
+    : el('span', {}, ...visible(`${aspect} `), el('b', {}, ...visible(value)), ...visible(` (asked: ${asked ?? 'none'})`)));
+  return el('p', { class: 'said attributes' }, 'Classifiers say: ', ...values.flatMap((each, number) => (number ? [', ', each] : [each])));
 }
 
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));

@@ -1,0 +1,245 @@
+"""CompMCTG's sets: which there are, what each asks, and which texts its arm has."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from spor_tasks.aspects import named
+from spor_tasks.benchmarks.compmctg import sets, splits
+from spor_tasks.benchmarks.compmctg.protocols import divergence, is_eligible, partition
+from spor_tasks.benchmarks.compmctg.statistics import statistics
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.corpora.compmctg.linearize import PREFIXES
+from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen, unseen_rows
+from spor_tasks.corpora.compmctg.spaces import FYELP, YELP, Space
+from tests.conftest import REPOSITORY
+from tests.support import compmctg, golden
+
+SPACES = {space.name: space for space in splits.SPACES}
+
+NUMBERS = {
+    "fyelp": {"original": 1, "holdout": 40, "acd": 10, "fewshot": 2},
+    "amazon": {"original": 1, "holdout": 12, "fewshot": 10},
+    "yelp": {"original": 1, "holdout": 8, "acd": 10, "fewshot": 4},
+    "mixture": {"original": 1, "holdout": 8, "fewshot": 8},
+    "compmctg_mini": {"original": 1, "holdout": 12, "acd": 3, "fewshot": 3},
+}
+
+
+def name_of(corpus: str, protocol: str, part: str | None = None) -> SetName:
+    return SetName("compmctg", corpus, protocol, part)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_there_are_as_many_splits_as_published_but_for_those_that_are_there_twice() -> None:
+    counts = Counter(spec.name[1:3] for spec in sets.specs())
+    assert {c: {p: counts[c, p] for p in of} for c, of in NUMBERS.items()} == NUMBERS
+    assert len(counts) == sum(map(len, NUMBERS.values()))
+
+
+def test_tasks_and_groups_have_names_of_their_own() -> None:
+    tasks = {spec.task for spec in sets.specs()}
+    assert len(tasks) == len(sets.specs())
+    assert {"compmctg_yelp_acd_3", "compmctg_yelp_original", "compmctg_mini_fewshot_0"} <= tasks
+    groups = {spec.group for spec in sets.specs()}
+    assert {"compmctg_yelp_acd", "compmctg_mini_holdout", "compmctg_original"} <= groups
+    assert tasks.isdisjoint(groups)
+
+
+def test_only_a_divided_space_has_scores_of_halves() -> None:
+    for spec in sets.specs():
+        text = str([spec.shown, spec.scores])
+        is_divided = spec.name.protocol != "original"
+        assert ("_comp" in text, "_gap" in text) == (is_divided, is_divided)
+        assert ("mini_acc" in text) == (spec.name.corpus == "compmctg_mini")
+
+
+@pytest.mark.parametrize("space", splits.SPACES, ids=lambda space: space.name)
+def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Space) -> None:
+    for protocol in splits.NUMBERS[space.name]:
+        found = splits.shipped(space, protocol)
+        highest = splits.facts()["splits"][space.name][protocol]["divergence"]
+        assert len({*found}) == len(found)
+        for split in found:
+            assert len(split.seen) == splits.size_of(space, protocol)
+            assert is_eligible(*split, both_ways=True)
+            assert divergence(*split) == pytest.approx(highest, abs=1e-8)
+
+
+def test_shipped_splits_are_those_that_the_search_finds() -> None:
+    # Those of half of Fyelp, whose search takes seconds, are compared with the proof of protocols.
+    spaces = [space for space in splits.SPACES if space is not FYELP]
+    assert splits.contents(spaces)["splits"].items() <= splits.facts()["splits"].items()
+    assert splits.find(FYELP, "fewshot").partitions == splits.shipped(FYELP, "fewshot")
+
+
+def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(golden_dir: Path) -> None:
+    driver = golden.read_json(golden_dir / "compmctg" / "protocol_driver.json")
+    halves, few = ({row["function"]: row for row in driver}[f"get_{name}_splits"] for name in NAMES)
+    seen = {frozenset(tuple(text.split()) for text in row["id"]) for row in few["max_splits"]}
+    assert {frozenset(split.seen) for split in splits.shipped(YELP, "fewshot")} == seen
+    assert (len(few["max_splits"]), len(seen)) == (8, 4)
+    for protocol, rows in (("acd", halves["max_splits"]), ("fewshot", few["max_splits"])):
+        highest = splits.facts()["splits"]["yelp"][protocol]["divergence"]
+        assert {round(row["D"], 6) for row in rows} == {round(highest, 6)}
+
+
+NAMES = ("mcd", "fewshot")
+
+
+def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -> None:
+    # As far as they are known: by the combinations that the published test cases have.
+    common = [
+        ("Negative", "Male", cuisine, "Past") for cuisine in ("dessert", "Mexican", "American")
+    ]
+    for kept, other in (("Bar", "Asian"), ("Asian", "Bar")):
+        seen = [
+            *common,
+            ("Negative", "Male", kept, "Past"),
+            ("Positive", "Female", other, "Present"),
+        ]
+        told = splits.facts()["splits"]["fyelp"]["fewshot"]
+        assert divergence(*partition(FYELP, seen)) == pytest.approx(told["divergence"], abs=1e-8)
+
+
+def test_a_published_split_shows_the_texts_that_the_published_code_finds(
+    folder: Path, data_dir: Path, golden_dir: Path
+) -> None:
+    for row in golden.read(golden_dir / "compmctg", "data_utils", rows=6):
+        corpus = row["dataset"].lower()
+        cases = compmctg.cases(data_dir, corpus)
+        compmctg.write(folder, corpus, "gen", cases)
+        unseen = {"mode": "ACD", "idx": "0", "unseen_combs": row["unseen_combs"]}
+        split = read_unseen(compmctg.write(folder, corpus, "unseen", [unseen]), SPACES[corpus])[0]
+        shown = [number for number, case in enumerate(cases) if not split.has(case)]
+        assert (len(shown), shown[:20]) == (row["n_train"], row["first_train_lines"])
+
+
+def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None:
+    samples = sets.load(name_of("yelp", "acd", "3")).test.samples
+    asked = Counter((combination_in(s), s.context["prefix"]) for s in samples)
+    assert asked == dict.fromkeys(((c, p) for c in YELP.combinations for p in PREFIXES), 10)
+    assert len({sample.id for sample in samples}) == len(samples) == 8 * 35 * 10
+    assert {combination_in(sample) for sample in samples[:8]} == {*YELP.combinations}
+    assert {sample.references for sample in samples} == {()}
+    assert samples[-1] == samples[len(samples) - 1] == list(samples)[-1]
+
+
+def test_a_test_set_says_which_combinations_are_unseen() -> None:
+    one, other = (sets.load(name_of("yelp", "acd", part)).test.samples for part in "01")
+    assert [sample.id for sample in one] == [sample.id for sample in other]
+    unseen = {combination_in(sample) for sample in one if sample.context["unseen"]}
+    assert unseen == {*splits.shipped(YELP, "acd")[0].unseen}
+    assert digest(one) != digest(other)
+    original = sets.load(name_of("yelp", "original")).test.samples
+    assert not any(sample.context["unseen"] for sample in original)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "protocol", "part", "sha256"),
+    [("fyelp", "acd", "9", "f5bd9141"), ("mixture", "holdout", "7", "b845a1f4")],
+)
+def test_test_sets_do_not_change(corpus: str, protocol: str, part: str, sha256: str) -> None:
+    assert digest(sets.load(name_of(corpus, protocol, part)).test.samples).startswith(sha256)
+
+
+def test_the_arm_of_the_embedded_corpus_has_what_the_split_shows() -> None:
+    pair = sets.load(name_of("compmctg_mini", "fewshot", "1"))
+    shown = Counter(combination_in(sample) for sample in pair.arms[0].samples)
+    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
+    assert set(shown.values()) == {200}
+    assert (len(shown), len(unseen), shown.keys() & unseen) == (3, 9, set())
+    assert sets.load(name_of("compmctg_mini", "fewshot", "1")) is pair
+
+
+def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) -> None:
+    cases = compmctg.cases(data_dir, "yelp")
+    compmctg.write(folder, "yelp", "gen", cases)
+    one, other, original = (
+        sets.load(name)
+        for name in (
+            name_of("yelp", "holdout", "0"),
+            name_of("yelp", "acd", "0"),
+            name_of("yelp", "original"),
+        )
+    )
+    counts = [len(pair.arms[0].samples) for pair in (one, other, original)]
+    assert counts == [7 * 350, 4 * 350, 8 * 350]
+    assert len({pair.arms[0].samples.sha256 for pair in (one, other, original)}) == 3
+    assert original.arms[0].samples[0].references == (cases[0]["review"],)
+
+
+def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
+    pair = sets.load(name_of("mixture", "holdout", "0"))
+    assert len(pair.test.samples) == 2800
+    assert pair.arms[0].samples.sha256 is None
+    with pytest.raises(CorpusError) as caught:
+        len(pair.arms[0].samples)
+    assert caught.value.where == str(folder / "Mixture" / "gen.jsonl")
+    assert caught.value.remedy
+
+
+def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> None:
+    left_out = [YELP.combinations[:4], YELP.combinations[4:]]
+    compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
+    spec = named.find(*name_of("yelp", "acd_published", "1"))
+    assert (spec.is_default, spec.is_pinned) == (False, False)
+    pair = named.load(*spec.name)
+    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
+    assert unseen == {*left_out[1]}
+    for part in ("2", "-1", "x"):
+        with pytest.raises(SplitError):
+            sets.load(name_of("yelp", "acd_published", part))
+    assert not [spec for spec in sets.specs() if "published" in spec.name.protocol]
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        (name_of("yelp", "acd_published", "0"), CorpusError),
+        (name_of("yelp", "acd", "10"), SplitError),
+        (name_of("amazon", "acd", "0"), SplitError),
+        (name_of("compmctg_mini", "acd_published", "0"), SplitError),
+        (name_of("books", "acd", "0"), SplitError),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_unknown_sets_are_refused(name: SetName, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        named.find(*name)
+    assert caught.value.remedy  # type: ignore[attr-defined]
+
+
+def test_the_page_has_the_numbers_of_splits() -> None:
+    page = (REPOSITORY / "docs" / "datasets.md").read_text("utf-8")
+    for space in splits.SPACES:
+        told = splits.facts()["splits"][space.name]
+        cells = ["", "1", str(len(space.combinations)), *2 * [""], *2 * [""]]
+        for at, protocol in enumerate(("acd", "fewshot")):
+            if protocol in told:
+                of = told[protocol]
+                cells[3 + at] = f"{len(of['unseen'])} of {of['ties']:,}"
+                cells[5 + at] = f"{of['divergence']:.4f}"
+        cells[0] = str(len(space.combinations))
+        row = re.sub(" +", " ", f"| `{space.name}` | {' | '.join(cells)} |")
+        assert row in page
+
+
+def test_statistics_stand_beside_the_papers(folder: Path, data_dir: Path) -> None:
+    compmctg.write(folder, "yelp", "gen", compmctg.cases(data_dir, "yelp"))
+    found = {each.title: {f.label: f[1:] for f in each.figures} for each in statistics()}
+    ours, paper = found["Fyelp"]["divergence of ACD"]
+    assert ours == pytest.approx(paper, abs=1e-5)
+    assert found["Yelp"]["splits of Few-Shot"] == (4, 8)
+    assert found["Yelp"]["texts for generators"] == (2800, 24_000)
+    assert "texts for generators" not in found["Amazon"]
+    assert found["compmctg_mini"]["texts for generators"] == (2400, None)

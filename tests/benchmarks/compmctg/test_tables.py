@@ -1,0 +1,273 @@
+"""CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.benchmarks.compmctg import averages
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.benchmarks.compmctg.paper import paper_facts
+from spor_tasks.benchmarks.compmctg.pooled import pooled
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.metrics.base import score_info
+from spor_tasks.report import render
+from spor_tasks.report.collect import Report
+from spor_tasks.report.exhibit import exhibit
+from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.figures import drawing
+from spor_tasks.report.halves import halves_plot
+from spor_tasks.results.benchmarks import grids
+from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.grid import Grid, Number
+from tests.support import attribute_runs
+
+FACTS = paper_facts()
+
+
+def specs(corpus: str, protocol: str) -> list[SetSpec]:
+    return [spec for spec in COMPMCTG.sets() if spec.name[1:3] == (corpus, protocol)]
+
+
+def row(
+    spec: SetSpec,
+    metric: str,
+    *values: float,
+    seeds: tuple[int | None, ...] | None = None,
+    n: int = 10,
+) -> Comparison:
+    """Return what one model scored, trained on the arm with seeds from 0."""
+    seeds = tuple(range(len(values))) if seeds is None else seeds
+    runs = tuple((Path(f"{spec.task} {seed}"), "") for seed in seeds)
+    cell = Cell(values, seeds, runs, reason=None if values else "no result")
+    return Comparison(
+        spec=spec,
+        variant="",
+        task=spec.task,
+        model="base",
+        metric=metric,
+        n=n,
+        arms=(cell,),
+        as_is=Cell(reason="no result"),
+        difference=None,
+    )
+
+
+def of_halves(spec: SetSpec, seen: float, comp: float, gap: float = 0) -> Iterator[Comparison]:
+    """Yield the rows of a split, with the gap that its own texts have."""
+    for metric, value in (
+        ("mctg_acc", (seen + comp) / 2),
+        ("mctg_acc_id", seen),
+        ("mctg_acc_comp", comp),
+        ("mctg_gap", gap or 100 * (seen - comp) / seen),
+        ("mctg_acc_comp - mctg_acc_id", comp - seen),
+    ):
+        yield row(spec, metric, value)
+
+
+def line(grid: Grid, name: str) -> Mapping[str, str]:
+    """Return the numbers of a row by column."""
+    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name)
+    return {
+        header: cell.value
+        for header, cell in zip(grid.header, found, strict=True)
+        if isinstance(cell, Number)
+    }
+
+
+def noted(grid: Grid, name: str, column: str) -> list[str]:
+    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name)
+    cell = found[grid.header.index(column)]
+    assert isinstance(cell, Number)
+    return [grid.notes[number - 1] for number in cell.notes]
+
+
+# --- Splits together ------------------------------------------------------------------------------
+
+
+def test_accuracies_are_means_over_splits_and_the_gap_is_theirs() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = [*of_halves(first, 80, 40), *of_halves(second, 60, 54)]
+    found = {each.metric: each.arms[0].mean for each in pooled(rows)}
+    assert found["mctg_acc_id"] == 70
+    assert found["mctg_acc_comp"] == 47
+    assert found["mctg_gap"] == pytest.approx(100 * (70 - 47) / 70)  # not the mean of 50 and 10
+    assert found["mctg_acc_comp - mctg_acc_id"] == -23
+    assert {each.part for each in pooled(rows)} == {None}
+
+
+def test_splits_are_weighed_by_their_texts() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    (found,) = pooled([row(first, "mctg_acc", 80.0, n=30), row(second, "mctg_acc", 40.0, n=10)])
+    assert found.arms[0].mean == 70
+    assert found.n == 40
+
+
+def test_the_interval_is_over_seeds_that_every_split_has() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = [row(first, "mctg_acc", 80.0, 82.0, 84.0), row(second, "mctg_acc", 60.0, 62.0)]
+    (found,) = pooled(rows)
+    cell = found.arms[0]
+    assert (cell.values, cell.seeds) == ((70.0, 72.0), (0, 1))
+    assert cell.interval is not None
+    assert cell.interval.source == "seeds"
+    assert (cell.interval.low, cell.interval.high) == pytest.approx((58.29, 83.71), abs=0.01)
+    assert any("seeds" in note for note in cell.notes)
+
+
+def test_of_splits_with_different_seeds_all_runs_count() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = [row(first, "mctg_acc", 80.0, seeds=(0,)), row(second, "mctg_acc", 60.0, seeds=(7,))]
+    (found,) = pooled(rows)
+    assert found.arms[0].mean == 70
+    assert found.arms[0].interval is None
+
+
+def test_missing_splits_are_told() -> None:
+    split = specs("yelp", "acd")[3]
+    (grid, *_) = COMPMCTG.grids(list(of_halves(split, 80, 40)))
+    assert line(grid, "base")["Gap"] == "+50.00"
+    assert f"1 of {len(specs('yelp', 'acd'))} splits" in noted(grid, "base", "Accuracy")
+
+
+def test_where_no_text_is_right_there_is_no_gap() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = [*of_halves(first, 0, 0, 1), *of_halves(second, 0, 0, 1)]
+    (found,) = (each for each in pooled(rows) if each.metric == "mctg_gap")
+    assert found.arms[0].mean is None
+    assert found.arms[0].reason
+
+
+def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None:
+    rows = [each for spec in specs("yelp", "acd") for each in of_halves(spec, 80, 40)]
+    main, others = COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
+    assert main.header[2:6] == ("Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap")
+    assert [each[0] for each in main.runs] == ["base"]
+    assert list(line(main, "base").values()) == ["60.00", "80.00", "40.00", "+50.00"]
+    assert line(main, "Meta-CTRL")["Accuracy, comp."] == "78.27"
+    assert line(main, "Meta-CTRL")["Gap"] == f"{100 * (86.11 - 78.27) / 86.11:+.2f}"
+    assert len(main.paper) == 6
+    assert others.paper == ()
+    assert "Accuracy, comp. − i.d." in others.header
+
+
+def test_protocols_without_published_scores_have_no_such_rows() -> None:
+    spec = specs("mixture", "holdout")[0]
+    assert {each.model for each in COMPMCTG.published([row(spec, "mctg_acc", 1.0)])} == {
+        *FACTS["protocols"]["mixture holdout"]
+    }
+    assert COMPMCTG.published([row(specs("yelp", "fewshot")[0], "mctg_acc", 1.0)]) == ()
+
+
+# --- Averages over datasets -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", FACTS["averages"])
+def test_the_paper_s_averages_are_those_of_its_rows_but_for_its_slips(model: str) -> None:
+    printed = FACTS["averages"][model]
+    slips = FACTS["recomputed"].get(model, {})
+    for column, value in averages.derived(printed).items():
+        if column in printed:
+            is_printed = abs(value - printed[column]) < 0.0051
+            assert is_printed or value == pytest.approx(slips[column], abs=0.0051)
+
+
+def test_what_was_recomputed_of_dcg_adds_up() -> None:
+    slips = FACTS["recomputed"]["DCG"]
+    made = averages.derived({**FACTS["averages"]["DCG"], **slips})
+    for column in ("acc", "ppl", "gap"):
+        assert made[column] == pytest.approx(slips[column], abs=0.0051)
+
+
+def of_all_datasets() -> list[Comparison]:
+    rows = []
+    for number, corpus in enumerate(("fyelp", "amazon", "yelp", "mixture")):
+        rows.append(row(specs(corpus, "original")[0], "mctg_acc", 80.0 + number))
+        for protocol in ("holdout", "acd", "fewshot"):
+            for spec in specs(corpus, protocol):
+                rows += of_halves(spec, 80 + number, 60 - 10 * (protocol == "fewshot"))
+    return rows
+
+
+def test_averages_are_over_datasets_first() -> None:
+    whole, few = COMPMCTG.overall(of_all_datasets())
+    found = line(whole, "base")
+    assert found["Original"] == found["Hold-Out i.d."] == "81.50"
+    assert found["Hold-Out comp."] == "60.00"
+    assert found["ACD comp."] == "55.00"  # Amazon's and Mixture's are those of Few-Shot
+    expected = fmean([100 * (81.5 - 60) / 81.5, 100 * (81.5 - 55) / 81.5])
+    assert found["Gap, average"] == f"{expected:.2f}"
+    assert found["PPL, average"] == ""
+    assert line(few, "base")["Few-Shot comp."] == "50.00"
+    assert line(whole, "CTRL")["Gap, average"] == "7.46"
+    assert noted(whole, "Dis-Lens", "Gap, average")[0].endswith("38.30")
+    assert line(few, "LLaMA-2")["Few-Shot i.d."] == "62.78"
+
+
+def test_there_are_no_averages_of_some_datasets() -> None:
+    rows = [each for each in of_all_datasets() if each.spec.name.corpus != "amazon"]
+    assert list(COMPMCTG.overall(rows)) == []
+
+
+def test_published_numbers_are_scores_of_our_sets() -> None:
+    for protocol, models in FACTS["protocols"].items():
+        spec = specs(*protocol.split())[0]
+        for scores in models.values():
+            assert scores.keys() <= {*spec.shown}
+            assert all(
+                score_info(name).low <= value <= score_info(name).high
+                for name, value in scores.items()
+            )
+
+
+# --- From result files ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write results of a system that is right on the first split, and silent on the others."""
+    return attribute_runs.write(tmp_path_factory.mktemp("compmctg"))
+
+
+@pytest.fixture(scope="module")
+def whole(runs: Path) -> Report:
+    return report.collect([runs])
+
+
+def test_results_of_all_splits_are_one_line(whole: Report) -> None:
+    assert not [problem for problem in whole.problems if problem.lost]
+    main, others = (grid for table in whole.tables for grid in grids(table))
+    share = 100 / len(specs("compmctg_mini", "acd"))
+    assert line(main, "base")["Exact accuracy"] == f"{share:.2f}"
+    assert line(main, "base")["Exact gap"] == "+0.00"
+    assert line(others, "base")["Exact accuracy, topic"] == f"{share:.2f}"
+    assert "splits together" in main.caption
+    for text in (render.markdown(whole), render.latex(whole), render.terminal(whole)):
+        assert "Exact accuracy, comp." in text
+
+
+def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
+    text = terminal(exhibit(runs, "0", task="compmctg_mini_acd_0"))
+    assert "classifiers say: sentiment Negative, tense Past (asked: Present), topic Food" in text
+    assert "classifiers say" not in terminal(exhibit(runs, "1", task="compmctg_mini_acd_0"))
+    harmful = terminal(exhibit(runs, "2", task="compmctg_mini_acd_0"))
+    assert "(asked: Travel)" in " ".join(harmful.split())
+    assert not {*harmful} & {"\x1b", "\r"}
+
+
+def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> None:
+    rows = [
+        each
+        for number, spec in enumerate(specs("yelp", "acd"))
+        for each in of_halves(spec, 80 + number, 60 - number)
+    ]
+    with drawing():
+        found = halves_plot(rows)
+        none = halves_plot([row(specs("yelp", "original")[0], "mctg_acc", 80.0)])
+    assert none is None
+    assert found is not None
+    seen, comp = 80 + fmean(range(10)), 60 - fmean(range(10))
+    assert f"+{100 * (seen - comp) / seen:.1f} %" in found.svg
+    assert "CompMCTG Yelp, ACD: Accuracy" in found.svg
