@@ -95,9 +95,10 @@ LICENCES = {
     ),
     **{
         corpus: Licence(
-            "no licence of the texts is stated",
+            "unknown",  # the archive states none, and the hub knows this word
             COMPMCTG.page,
-            f"CompMCTG: Zhong et al., ACL 2024 (its code: MIT); {texts}",
+            "CompMCTG: Zhong et al., ACL 2024 (its code: MIT; no licence of the texts is stated); "
+            f"{texts}",
         )
         for corpus, texts in (
             ("fyelp", "reviews of Yelp"),

@@ -9,9 +9,7 @@ from itertools import pairwise
 
 import regex
 
-_TAG_OR_BLANK = regex.compile(
-    r"<.+>|\s*"
-)
+_TAG_OR_BLANK = regex.compile(r"<.+>|\s*")
 
 _CHARACTERS = {
     "bar": "|",

@@ -81,3 +81,25 @@ def test_totto_is_fetched_from_a_copy_and_says_that_it_is_trusted(
 def test_a_digest_is_asked_of_archives_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["data", "fetch", "--corpus", "logicnlg", "--sha256", "0" * 64]) == 2
     assert "sha256" in capsys.readouterr().err
+
+
+def test_an_archive_that_only_a_person_can_download_says_where_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "target"
+    fetch = ["data", "fetch", "--corpus", "yelp", "--to", str(target)]
+    assert cli.main(fetch) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, target.exists()) == ("", False)
+    assert sources.COMPMCTG.url in printed.err
+    assert "--from data_compmctg.zip" in printed.err
+    for name in sources.COMPMCTG.files:
+        (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / name).write_text(f"{name}\n", "utf-8")
+    assert cli.main([*fetch, "--from", str(tmp_path / "source")]) == 0
+    printed = capsys.readouterr()
+    assert f"{target}: 12 fetched" in printed.out
+    assert "yelp: unknown" in printed.out
+    assert sources.COMPMCTG.find("Yelp/gen.jsonl", target).read_text("utf-8") == "Yelp/gen.jsonl\n"
+    assert cli.main(fetch) == 0
+    assert f"{target}: 12 kept" in capsys.readouterr().out
