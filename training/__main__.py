@@ -154,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument(
         "--corpus",
-        choices=["mini", "logicnlg_mini", "totto_mini"],
+        choices=["mini", "logicnlg_mini", "totto_mini", "compmctg_mini"],
         default="mini",
         help="whose base and experiment: SPOR's embedded corpus (mini) or LogicNLG's",
     )

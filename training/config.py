@@ -139,7 +139,6 @@ class OptimizationConfig:
     epochs: Count | None = 10
     max_steps: Count | None = None
     max_length: Count | None = None
-    cut: Annotated[Literal["none", "right"], _not_if("none")] = "none"
     packing: StrictBool = False
     group_by_length: StrictBool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
@@ -148,11 +147,12 @@ class OptimizationConfig:
     threads: Count = 1
     save_steps: Count | None = 100
     seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
+    cut: Annotated[Literal["none", "right"], _not_if("none")] = "none"
     schedule: Annotated[Literal["constant", "linear"], _not_if("constant")] = "constant"
     warmup: Annotated[StrictFloat, Field(ge=0, lt=1), _not_if(0.0)] = 0.0
     optimizer: Annotated[Literal["torch", "transformers"], _not_if("torch")] = "torch"
     weight_decay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), _not_if(0.0)] = 0.0
-    decay_norms: Annotated[StrictBool, _not_if(False)] = False
+    decay_norms: Annotated[StrictBool, _not_if(default=False)] = False
     clip_norm: Annotated[_PositiveNumber | None, _not_if(None)] = None
 
     def __post_init__(self) -> None:

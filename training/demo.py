@@ -13,7 +13,7 @@ from pathlib import Path
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
-from training import tiny_base, tiny_logic, tiny_totto
+from training import tiny_base, tiny_logic, tiny_mctg, tiny_totto
 from training.experiments import experiment, run
 from training.tiny_base import BaseSettings, Lessons
 
@@ -53,6 +53,12 @@ DEMOS = {
         experiment=_EXPERIMENTS / "totto-mini.yaml",
         lessons=tiny_totto.LESSONS,
     ),
+    "compmctg_mini": DemoSettings(
+        tiny_mctg.SETTINGS,
+        seeds=(0, 1, 2),
+        experiment=_EXPERIMENTS / "compmctg-mini.yaml",
+        lessons=tiny_mctg.LESSONS,
+    ),
 }
 """The demos by the names of their corpora."""
 
@@ -67,7 +73,8 @@ def demonstrate(settings: DemoSettings | None = None, *, progress: bool = True) 
     settings = settings or DemoSettings()
     asked = experiment.load_experiment(settings.experiment)
     entry = asked.sets[0]
-    pair = named.load(entry.aspect, *entry.corpora)
+    protocol, part = next(iter(entry.protocols), None), next(iter(entry.parts), None)
+    pair = named.load(entry.aspect, entry.corpora[0], protocol, part)
     for split in pair.splits:
         _log.info("%s: %d samples", split.name, len(split.samples))
     base, tested = asked.folder / "base", pair.test.samples

@@ -14,6 +14,7 @@ from spor_tasks.metrics.base import score_info
 from training.batches import Model
 from training.config import OptimizationConfig
 from training.memory import enough_memory
+from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores
 from training.unfinished import RunState
 
@@ -27,7 +28,7 @@ class Run:
     """The state of a run.
 
     ``losses`` has a loss for each step, ``scores`` the scores of each epoch, and ``best`` the
-    weights after the epoch that is best by ``metric``.
+    weights after the epoch that is best by ``metric``. ``counts`` is what an objective counts.
     """
 
     model: Model
@@ -40,9 +41,10 @@ class Run:
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
     seconds: float = 0.0
     judging_seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.optimizer = torch.optim.Adam(self.weights.values(), lr=self.settings.learning_rate)
+        self.optimizer = optimizer(self.weights, self.settings)
         half = self.settings.precision == "float16"  # else the scaler does nothing
         self.scaler = torch.amp.GradScaler(self.model.device.type, enabled=half)
 
@@ -52,6 +54,22 @@ class Run:
         return {
             name: weight for name, weight in self.model.named_parameters() if weight.requires_grad
         }
+
+    @property
+    def rate(self) -> float:
+        """The rate of the step that is being taken."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def set_rate(self, number: int, steps: int) -> None:
+        """Set the rate of a step, counted from 1, of so many."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate_at(number, steps, self.settings)
+
+    def clip(self) -> None:
+        """Shorten the gradient to the norm that the settings allow."""
+        if self.settings.clip_norm is not None:
+            self.scaler.unscale_(self.optimizer)
+            torch.nn.utils.clip_grad_norm_(self.weights.values(), self.settings.clip_norm)
 
     @property
     def best_epoch(self) -> int:
@@ -85,6 +103,7 @@ class Run:
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
+            "counts": dict(self.counts),
             **{name: getattr(self, name) for name in _KEPT},
         }
 
@@ -93,6 +112,7 @@ class Run:
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.scaler.load_state_dict(state["scaler"])
+        self.counts = dict(state.get("counts", {}))
         for name in _KEPT:
             setattr(self, name, state[name])
 

@@ -60,6 +60,7 @@ def fastest_number_of_threads(
     with seeded(run.settings.seed, run.model.device):
         threads = fastest_threads(lambda: objective.step(run, batches, targets))
     run.model.zero_grad()
+    run.counts.clear()
     (agreed,) = broadcast_object_list([threads])
     return int(agreed)
 

@@ -34,6 +34,7 @@ from training.threads import cpu_threads
 
 KIND = "base"
 _END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
+_WORDS = r"</?\w+>|\w+|[^\w\s]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,13 @@ class BaseSettings:
 class Lessons(NamedTuple):
     """What a base reads: texts with all of its words, and rows that tell nothing of tested samples.
 
-    ``name`` is that of the corpus that it is a base for.
+    ``name`` is that of the corpus that it is a base for, and ``pattern`` what matches a token.
     """
 
     name: str
     words: Callable[[], Iterable[str]]
     rows: Callable[[Sequence[Sample], BaseSettings, PreTrainedTokenizerFast], list[Row]]
+    pattern: str = _WORDS
 
 
 def facts(
@@ -93,7 +95,7 @@ def build(
     """
     with atomic_folder(folder, kind=KIND, overwrite=True) as place:
         taught = lessons or MINI
-        tokenizer = word_tokenizer(taught.words())
+        tokenizer = word_tokenizer(taught.words(), taught.pattern)
         rows = taught.rows(tested, settings, tokenizer)
         model = pretrain(rows, tokenizer, settings, progress=progress)
         model.save_pretrained(place)
@@ -101,9 +103,9 @@ def build(
         write_manifest(place, facts(tested, settings, lessons) | {"sha256": digest_weights(place)})
 
 
-def word_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
+def word_tokenizer(texts: Iterable[str], pattern: str = _WORDS) -> PreTrainedTokenizerFast:
     """Return a tokenizer whose tokens are the words, tags and punctuation marks of the texts."""
-    split = pre_tokenizers.Split(Regex(r"</?\w+>|\w+|[^\w\s]"), "removed", invert=True)
+    split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
     words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
     vocabulary = {word: number for number, word in enumerate([_END, _PAD, _UNKNOWN, *words])}
     tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))

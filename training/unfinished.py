@@ -37,7 +37,8 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
     optimization = settings["optimization"]
     for key in _FREE:
         del optimization[key]
-    optimization["batch_size"] *= optimization.pop("gradient_accumulation")
+    if config.objective_settings.get("variant") != "published":  # which takes means of batches
+        optimization["batch_size"] *= optimization.pop("gradient_accumulation")
     return settings
 
 

@@ -4,7 +4,7 @@ To add one: a module with an object that has the parts of :class:`Objective`, an
 :data:`training.objectives.OBJECTIVES`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import torch
@@ -14,7 +14,9 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Batch, Model
+from training.config import OptimizationConfig
 from training.data import TrainingPair
+from training.encoding import Row, Step, plan_stages
 from training.objectives import OBJECTIVES
 from training.settings import CLOSED
 from training.state import Run
@@ -30,6 +32,7 @@ class Material(NamedTuple):
 
     ``settings`` are the run's ``objective_settings``, ``samples`` those that are trained on, by
     their ids, and ``longest`` is the most tokens that a row may have, None without a limit.
+    ``rows`` are the run's pairs in token ids, and ``processes`` is the number of processes.
     """
 
     settings: Mapping[str, Any]
@@ -37,6 +40,9 @@ class Material(NamedTuple):
     base: Base
     longest: int | None
     seed: int
+    rows: Sequence[Row] = ()
+    optimization: OptimizationConfig = OptimizationConfig()
+    processes: int = 1
 
 
 class Objective(Protocol):
@@ -49,6 +55,11 @@ class Objective(Protocol):
     settings: ClassVar[type] = NoSettings
     tokens: ClassVar[tuple[str, ...]] = ()
     stages: tuple[int, ...] = ()
+
+    @property
+    def clips(self) -> bool:
+        """Whether a step shortens its gradient itself."""
+        return False
 
     def bound(self, material: Material) -> Self:  # noqa: ARG002 - for those that need it
         """Return the objective of a run; the default needs nothing of it.
@@ -69,15 +80,33 @@ class Objective(Protocol):
 
         That is the summed loss divided by ``targets``, the step's token count over all processes.
         """
-        model, precision = run.model, run.settings.mixed_precision
-        dtype = None if precision is None else getattr(torch, precision)
-        mean = torch.zeros((), device=model.device)
-        for batch in batches:
-            with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
-                loss = self.loss(model, batch) / targets
-            run.scaler.scale(loss).backward()
-            mean += loss.detach()
-        return mean
+        return backpropagate(run, self.loss, batches, [targets] * len(batches))
+
+    def plan(self, rows: Sequence[Row], settings: OptimizationConfig) -> list[Step]:
+        """Return the steps of a run over its rows."""
+        return plan_stages(rows, settings, self.stages)
+
+
+def backpropagate(
+    run: Run,
+    loss_of: Callable[[Model, Batch], torch.Tensor],
+    batches: Sequence[Batch],
+    divisors: Sequence[int],
+    weight: float = 1.0,
+) -> torch.Tensor:
+    """Add the gradient of ``weight`` times the batches' losses, each divided by its own divisor.
+
+    Return the sum that this is the gradient of.
+    """
+    model, precision = run.model, run.settings.mixed_precision
+    dtype = None if precision is None else getattr(torch, precision)
+    total = torch.zeros((), device=model.device)
+    for batch, divisor in zip(batches, divisors, strict=True):
+        with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
+            loss = loss_of(model, batch) / divisor * weight
+        run.scaler.scale(loss).backward()
+        total += loss.detach()
+    return total
 
 
 def find_objective(name: str) -> Objective:

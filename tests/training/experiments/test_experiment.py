@@ -287,6 +287,7 @@ MODELS_OF_THE_PAPER = (
     *("flan-t5-xxl", "mistral-7b", "llama-2-13b"),
 )
 EXPECTED = {
+    "compmctg-mini": {"trained": 6, "tasks": 6},
     "icl": {"shown": 120, "tasks": 120},
     "logicnlg-mini": {"trained": 9, "tasks": 18},
     "logicnlg-mini-c2f": {"trained": 3, "tasks": 6},

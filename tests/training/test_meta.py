@@ -1,0 +1,426 @@
+"""Meta-MCTG: which combinations it makes up, its steps against the published ones, and its runs."""
+
+import copy
+import gzip
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Sample, Split, SplitPair, Triple
+from spor_tasks.corpora.compmctg.reader import combination_in
+from spor_tasks.corpora.compmctg_mini import worlds
+from tests.support import golden, tiny_gpt2
+from tests.training.losses import assert_equal_gradients, gradients, plain_loss
+from training import lora
+from training.bases import Base, load_base
+from training.batches import Batch, Model, load_batch, load_batches
+from training.config import ModelConfig, OptimizationConfig, TrainingConfig
+from training.encoding import IGNORED, Row, Step, count_targets, encode
+from training.lora import TrainingResult, train
+from training.objectives.base import Material
+from training.objectives.meta import (
+    META,
+    Meta,
+    MetaSettings,
+    Pools,
+    drawn,
+    one_step_ahead,
+    sampled_steps,
+    support,
+)
+from training.objectives.reward import Rewarded
+from training.settings import to_dict
+from training.state import Run
+
+END = 50256
+CASES = ("yelp_original", "yelp_parity_sample")
+VARIANTS = ("joint", "theta", "theta1")
+
+SPACE = tuple(itertools.product("ab", "cd", "ef"))
+
+
+# --- Combinations --------------------------------------------------------------------------------
+
+
+def test_the_combinations_that_a_step_may_recombine_are_the_published_ones(
+    golden_dir: Path,
+) -> None:
+    for row in golden.read(golden_dir / "compmctg", "support_combs", rows=60):
+        current, seen = ([tuple(each.split()) for each in row[key]] for key in ("current", "seen"))
+        assert [" ".join(each) for each in support(current, seen)] == row["support"]
+        free = support(current, seen, constrained=False)
+        assert [" ".join(each) for each in free] == row["support_unconstrained"]
+
+
+def test_nothing_can_be_recombined_of_nothing() -> None:
+    assert support([], SPACE) == []
+    assert support(SPACE, SPACE) == []
+    assert support(SPACE[:1], SPACE) == []
+
+
+def pools(sizes: Sequence[int]) -> Pools:
+    numbers = itertools.count()
+    return {
+        name: [next(numbers) for _ in range(size)] for name, size in zip(SPACE, sizes, strict=False)
+    }
+
+
+@pytest.mark.parametrize(("allowed", "each"), [(8, 1), (4, 2), (2, 4), (1, 8)])
+def test_every_combination_gets_its_share_of_the_second_batch(allowed: int, each: int) -> None:
+    of = pools([9] * 8)
+    chosen = drawn(SPACE[:allowed], of, 8, random.Random(0))
+    counts = Counter(name for name, rows in of.items() for row in rows if row in chosen)
+    assert counts == dict.fromkeys(SPACE[:allowed], each)
+    assert chosen == drawn(SPACE[:allowed], of, 8, random.Random(0))
+    assert chosen != sorted(chosen) or allowed == 1
+
+
+def test_what_is_left_of_the_second_batch_is_of_any_of_the_combinations() -> None:
+    of, found = pools([9] * 8), Counter[int]()
+    for seed in range(50):
+        chosen = drawn(SPACE[:3], of, 8, random.Random(seed))
+        assert len({*chosen}) == 8
+        counts = [len({*chosen} & {*of[name]}) for name in SPACE[:3]]
+        assert min(counts) >= 2
+        found.update(number for number, count in enumerate(counts) if count > 2)
+    assert found.keys() == {0, 1, 2}
+
+
+def test_a_second_batch_repeats_no_text_even_of_small_combinations() -> None:
+    of = pools([2, 9])
+    chosen = drawn(SPACE[:2], of, 8, random.Random(0))
+    assert len({*chosen}) == 8
+    assert {*of[SPACE[0]]} < {*chosen}
+    assert sorted(drawn(SPACE[:1], of, 8, random.Random(0))) == of[SPACE[0]]
+    assert drawn([], of, 8, random.Random(0)) == []
+
+
+def test_an_epoch_of_sampled_steps_has_every_set_of_combinations_before_one_again() -> None:
+    of = pools([40] * 5)  # a combination is in 4 of the 10 sets, with 4 texts each time
+    named = {row: name for name, rows in of.items() for row in rows}
+    groups = list(sampled_steps(of, 2, 8, random.Random(0)))
+    assert all(len(group) == 8 for group in groups)
+    taken = list(itertools.chain.from_iterable(groups))
+    assert len({*taken}) == len(taken)
+    sets = Counter(frozenset(named[row] for row in group) for group in groups)
+    assert len(sets) == 10
+    assert set(sets.values()) <= {2, 3}
+    for group in groups:
+        assert named[group[0]] != named[group[1]], "a batch of two has both"
+
+
+# --- The published steps -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("case", CASES)
+def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, variant: str) -> None:
+    """Their losses, gradients and weights, of `ctrl_meta.py` with a tiny GPT-2."""
+    name = f"meta_{case}_{variant}.json.gz"
+    record = json.loads(gzip.decompress((golden_dir / "compmctg" / name).read_bytes()))
+    asked = record["config"]
+    model = tiny_gpt2.make(asked["seed_model"], END + 1).train()
+    settings = OptimizationConfig(
+        learning_rate=asked["lr"],
+        batch_size=asked["batch_size"],
+        gradient_accumulation=asked["accum"],
+        optimizer="transformers",
+        weight_decay=0.01,
+        decay_norms=True,
+        schedule="linear",
+        warmup=asked["warmup"],
+        clip_norm=1.0,
+    )
+    run = Run(model, settings)
+    how = MetaSettings(weight=record["lambda_s"], meta_at=record["reading"], variant="published")
+    objective = Meta(how=how, end_id=END)
+    steps = asked["n"] // 8
+    if case == "yelp_parity_sample":
+        steps //= 2
+    for number, step in enumerate(record["steps"], start=1):
+        run.set_rate(number, steps)
+        assert run.rate == pytest.approx(step["lr"], rel=1e-9)
+        own, others = ([batch_of(run, rows) for rows in step[key]] for key in ("micro", "pseudo"))
+        losses = [float(micro["loss"]) for micro in step["micro"]]
+        assert objective.step(run, own, 0).item() == pytest.approx(sum(losses), rel=1e-4)
+        assert run.counts == {"ordinary_steps": number}, "no texts to draw from"
+        assert norm(run) == pytest.approx(step["grad_norm_after_clip"], rel=1e-4)
+        assert probe(run, record, gradient=True) == close(step["grad_after_clip"])
+        if others:
+            total = objective.meta_step(run, others, 0).item()
+            expected = sum(float(micro["loss"]) for micro in step["pseudo"])
+            assert total == pytest.approx(how.weight * expected, rel=1e-4)
+        assert norm(run) == pytest.approx(step["grad_norm_final"], rel=1e-4)
+        assert probe(run, record, gradient=True) == close(step["grad_final"])
+        run.optimizer.step()
+        run.optimizer.zero_grad()
+        run.losses.append(0.0)
+        assert probe(run, record, gradient=False) == close(step["params_after"])
+        total = sum(weight.detach().double().abs().sum().item() for weight in run.weights.values())
+        assert total == pytest.approx(step["param_abs_sum_after"], rel=1e-6)
+
+
+def close(expected: Sequence[float]) -> object:
+    return pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def batch_of(run: Run, micro: Mapping[str, Any]) -> Batch:
+    """Return the rows of a record as a batch, with the end token that our rows have."""
+    rows = [Row(ids, [IGNORED] * 3 + [*ids[4:], END]) for ids in micro["input_ids"]]
+    return load_batch(rows, END, run.model)
+
+
+def norm(run: Run) -> float:
+    grads = [weight.grad.double().flatten() for weight in run.weights.values()]
+    return float(torch.cat(grads).norm())
+
+
+def probe(run: Run, record: Mapping[str, Any], *, gradient: bool) -> list[float]:
+    weights = run.weights
+    return [
+        float((weights[name].grad if gradient else weights[name].detach())[tuple(place)])
+        for name, place in record["probe"]
+    ]
+
+
+# --- Our own steps -------------------------------------------------------------------------------
+
+CORPUS = worlds.samples(each=4)
+SETS = SplitPair(
+    *("compmctg", worlds.NAME, "original"),
+    (Split("train", CORPUS),),
+    Split("test", CORPUS[:1]),
+)
+TUNED = (
+    *("data.aspect=compmctg", f"data.corpus={worlds.NAME}", "data.arm=train", "method=full"),
+    "optimization.batch_size=4",
+    *("optimization.learning_rate=1e-2", "optimization.max_steps=4"),
+)
+
+OF_META = "objective_settings={weight: 0.5}"
+
+
+@pytest.fixture
+def loaded(base: Callable[..., Path]) -> Base:
+    return load_base(ModelConfig(str(base("gpt2"))))
+
+
+def material(
+    base: Base,
+    samples: Sequence[Sample] = CORPUS,
+    processes: int = 1,
+    optimization: OptimizationConfig | None = None,
+    **settings: Any,  # noqa: ANN401 - of different types
+) -> Material:
+    return Material(
+        to_dict(MetaSettings(**settings)),
+        {sample.id: sample for sample in samples},
+        *(base, 256, 0, rows_of(base, samples)),
+        optimization=optimization or OptimizationConfig(batch_size=4),
+        processes=processes,
+    )
+
+
+def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
+    pairs = [pair for sample in samples for pair in META.rows(sample, base.style)]
+    return encode(pairs, base.tokenizer, base.style, None).rows
+
+
+@pytest.mark.parametrize("at", ["theta1", "theta"])
+@pytest.mark.parametrize("packing", [False, True])
+def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
+    loaded: Base, at: str, *, packing: bool
+) -> None:
+    """Against the gradients of the two mean losses by token, the second at a moved copy."""
+    settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, packing=packing)
+    settings = replace(settings, learning_rate=0.3)
+    objective = META.bound(material(loaded, weight=0.5, meta_at=at, optimization=settings))
+    rows = objective.rows_of_run
+    run = Run(loaded.model.requires_grad_().eval(), settings)
+    before = {name: weight.detach().clone() for name, weight in run.weights.items()}
+    own = [0, 4, 8, 9]
+    others = drawn(
+        support(
+            [objective.combinations[rows[number].sample] for number in own], [*objective.pools]
+        ),
+        *(objective.pools, 4, random.Random("meta 0 0")),
+    )
+    assert others
+
+    def gradient_of(model: Model, numbers: Sequence[int]) -> dict[str, torch.Tensor]:
+        losses = [plain_loss(model, rows[number]) for number in numbers]
+        (sum(losses) / sum(rows[number].targets for number in numbers)).backward()
+        return gradients(model)
+
+    moved = copy.deepcopy(run.model)
+    expected = gradient_of(run.model, own)
+    if at == "theta1":
+        with torch.no_grad():
+            for name, weight in moved.named_parameters():
+                weight.sub_(0.3 * expected[name])
+    for name, gradient in gradient_of(moved, others).items():
+        expected[name] = expected[name] + 0.5 * gradient
+    step = Step(0, ((0, 4), (8, 9)))
+    batches = load_batches(step, rows, loaded.pad_id, run.model, packing=packing)
+    loss = objective.step(run, batches, count_targets(step, rows))
+    assert_equal_gradients(gradients(run.model), expected)
+    assert run.counts == {}
+    with torch.no_grad():
+        mean = sum(plain_loss(run.model, rows[number]) for number in own)
+    assert loss.item() == pytest.approx(float(mean) / count_targets(step, rows), rel=1e-4)
+    assert all(weight.equal(before[name]) for name, weight in run.weights.items())
+
+
+def test_one_step_ahead_ends_where_it_began_even_after_an_error(loaded: Base) -> None:
+    run = Run(loaded.model.requires_grad_(), OptimizationConfig(learning_rate=0.1))
+    before = {name: weight.detach().clone() for name, weight in run.weights.items()}
+    for weight in run.weights.values():
+        weight.grad = torch.full_like(weight, 1 / 3)
+
+    def fail() -> None:
+        with one_step_ahead(run):
+            assert not any(weight.equal(before[name]) for name, weight in run.weights.items())
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert all(weight.equal(before[name]) for name, weight in run.weights.items())
+
+
+def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
+    configure: Callable[..., TrainingConfig],
+) -> None:
+    """Two of these four combinations never have the attributes of a third."""
+    parity = [c for c in worlds.SPACE.combinations if c[2] == "Food" and even(c)]
+    samples = tuple(one for one in CORPUS if combination_in(one) in {*parity})
+    samples += tuple(one for one in CORPUS if combination_in(one)[2] == "Music")
+    one = "optimization.batch_size=1"
+    plain = learn(configure, one, samples=samples)
+    meta = learn(configure, one, "objective=meta", OF_META, to="meta", samples=samples)
+    assert meta.losses == plain.losses
+    assert read_manifest(meta.adapter)["counts"] == {"ordinary_steps": 4}
+    assert "counts" not in read_manifest(plain.adapter)
+
+
+def even(combination: Sequence[str]) -> bool:
+    return (combination[0] == "Negative") == (combination[1] == "Present")
+
+
+def learn(
+    configure: Callable[..., TrainingConfig],
+    *overrides: str,
+    to: str = "adapter",
+    samples: Sequence[Sample] = CORPUS,
+) -> TrainingResult:
+    pair = replace(SETS, arms=(Split("train", tuple(samples)),))
+    return train(configure(*TUNED, *overrides, name="gpt2", to=to), pair, progress=False)
+
+
+PUBLISHED = (
+    "objective_settings={weight: 0.5, variant: published, sample_combinations: 2}",
+    *("optimization.clip_norm=1.0", "optimization.schedule=linear", "optimization.warmup=0.25"),
+    *("optimization.optimizer=transformers", "optimization.weight_decay=0.01"),
+)
+
+
+@pytest.mark.parametrize("settings", [(OF_META,), PUBLISHED])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    configure: Callable[..., TrainingConfig],
+    settings: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = ("objective=meta", *settings, "optimization.save_steps=1")
+    whole = learn(configure, *settings, to="whole").adapter
+    steps = 0
+
+    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            raise KeyboardInterrupt
+        return load_batches(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "load_batches", at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            learn(configure, *settings, to="cut")
+    cut = learn(configure, *settings, to="cut").adapter
+    found, expected = read_manifest(cut), read_manifest(whole)
+    assert (found["resumed_from"], expected["resumed_from"]) == (2, 0)
+    assert found.get("counts") == expected.get("counts")
+    for file in ("model.safetensors",):
+        assert (cut / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
+    settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, epochs=None, max_steps=90)
+    objective = META.bound(material(loaded, sample_combinations=2, optimization=settings))
+    rows = objective.rows_of_run
+    steps = objective.plan(rows, settings)
+    assert len(steps) == 90
+    assert steps[-1].epoch > 0
+    assert steps == objective.plan(rows, settings)
+    assert steps != objective.plan(rows, replace(settings, seed=1))
+    for step in steps:
+        numbers = list(itertools.chain.from_iterable(step.batches))
+        assert len({objective.combinations[rows[number].sample] for number in numbers}) == 2
+        assert [*map(len, step.batches)] == [2, 2]
+    larger = replace(settings, batch_size=4, gradient_accumulation=1)
+    taken = [sorted(itertools.chain.from_iterable(step.batches)) for step in steps]
+    assert taken == [sorted(step.batches[0]) for step in objective.plan(rows, larger)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"processes": 2},
+        {"optimization": OptimizationConfig(precision="float16")},
+        {"optimization": OptimizationConfig(packing=True), "variant": "published"},
+        {"samples": [s for s in CORPUS if combination_in(s) in worlds.SPACE.combinations[:1]]},
+        {"sample_combinations": 3},
+        {"sample_combinations": 16, "optimization": OptimizationConfig(batch_size=16)},
+        {"sample_combinations": 2, "optimization": OptimizationConfig(batch_size=16)},
+        {"of": "coarse_to_fine"},
+        {"of": "meta"},
+        {"of": "reward"},
+        {"samples": [replace(CORPUS[0], units=(Triple("a", "b", "c"),))]},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_is_refused(loaded: Base, settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        META.bound(material(loaded, **settings))
+    assert caught.value.remedy
+
+
+def test_few_shot_splits_are_refused_unless_any_combination_may_be_taken(loaded: Base) -> None:
+    few = [
+        one
+        for one in CORPUS
+        if combination_in(one)
+        in {
+            ("Negative", "Present", "Food"),
+            ("Positive", "Past", "Music"),
+            ("Negative", "Past", "Travel"),
+        }
+    ]
+    with pytest.raises(ConfigError):
+        META.bound(material(loaded, few))
+    assert len(META.bound(material(loaded, few, support_constraint=False)).pools) == 3
+
+
+def test_another_objective_can_be_wrapped(loaded: Base) -> None:
+    wrapped = {"reward": "constant", "weight": 2.0}
+    bound = META.bound(material(loaded, of="reward", of_settings=wrapped))
+    assert isinstance(bound.inner, Rewarded)
+    assert bound.inner.weight == 2.0

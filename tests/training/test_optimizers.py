@@ -1,0 +1,135 @@
+"""The optimizer of a run, against plain arithmetic, and its rate at each step."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import torch
+
+from spor_tasks.core.sample import SplitPair
+from tests.training.losses import rows_of, without_dropout
+from training import processes
+from training.bases import load_base
+from training.config import ModelConfig, OptimizationConfig, TrainingConfig, shared_settings
+from training.encoding import Rows, plan_steps
+from training.lora import fit
+from training.objectives.likelihood import LIKELIHOOD
+from training.optimizers import optimizer, rate_at
+from training.state import Run
+
+GRADIENTS = (0.5, -2.0, 1e-7)
+
+
+def weight_after(settings: OptimizationConfig, name: str, shape: tuple[int, ...]) -> list[float]:
+    """Return a weight after each step along the gradients; it begins as 1."""
+    weight = torch.nn.Parameter(torch.ones(shape, dtype=torch.float64))
+    steps, found = optimizer({name: weight}, settings), []
+    for gradient in GRADIENTS:
+        weight.grad = torch.full_like(weight, gradient)
+        steps.step()
+        found.append(weight.flatten()[0].item())
+    return found
+
+
+def by_hand(rate: float, decay: float, *, old: bool) -> list[float]:
+    """Return what Adam makes of 1, with the decay after the update and before it."""
+    weight, mean, square, found = 1.0, 0.0, 0.0, []
+    for number, gradient in enumerate(GRADIENTS, start=1):
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.999 * square + 0.001 * gradient**2
+        first, second = 1 - 0.9**number, 1 - 0.999**number
+        if old:
+            weight -= rate * second**0.5 / first * mean / (square**0.5 + 1e-6)
+            weight -= rate * decay * weight
+        else:
+            weight -= rate * decay * weight
+            weight -= rate * (mean / first) / ((square / second) ** 0.5 + 1e-8)
+        found.append(weight)
+    return found
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+@pytest.mark.parametrize("of", ["torch", "transformers"])
+def test_weights_are_updated_as_by_hand(of: Literal["torch", "transformers"], decay: float) -> None:
+    settings = OptimizationConfig(learning_rate=0.1, optimizer=of, weight_decay=decay)
+    old = of == "transformers"
+    expected = by_hand(0.1, decay, old=old)
+    assert weight_after(settings, "h.weight", (2, 2)) == pytest.approx(expected, rel=1e-9)
+    assert by_hand(0.1, 0.3, old=True) != pytest.approx(by_hand(0.1, 0.3, old=False), rel=1e-4)
+
+
+@pytest.mark.parametrize("of", ["torch", "transformers"])
+@pytest.mark.parametrize(
+    ("name", "shape", "norms", "decays"),
+    [
+        ("h.weight", (2, 2), False, True),
+        ("h.bias", (2,), True, False),
+        ("ln_1.weight", (2,), False, False),
+        ("ln_1.weight", (2,), True, True),
+    ],
+)
+def test_biases_never_decay_and_norms_only_if_asked(
+    of: Literal["torch", "transformers"],
+    name: str,
+    shape: tuple[int, ...],
+    *,
+    norms: bool,
+    decays: bool,
+) -> None:
+    settings = OptimizationConfig(
+        learning_rate=0.1, optimizer=of, weight_decay=0.3, decay_norms=norms
+    )
+    expected = by_hand(0.1, 0.3 if decays else 0.0, old=of == "transformers")
+    assert weight_after(settings, name, shape) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "warmup", "expected"),
+    [
+        ("constant", 0.0, [1, 1, 1, 1, 1]),
+        ("constant", 0.4, [0, 1 / 2, 1, 1, 1]),
+        ("linear", 0.0, [1, 4 / 5, 3 / 5, 2 / 5, 1 / 5]),
+        ("linear", 0.4, [0, 1 / 2, 1, 2 / 3, 1 / 3]),
+        ("linear", 0.1, [1, 4 / 5, 3 / 5, 2 / 5, 1 / 5]),
+    ],
+)
+def test_the_rate_rises_and_falls_as_the_published_schedule(
+    schedule: Literal["constant", "linear"], warmup: float, expected: list[float]
+) -> None:
+    settings = OptimizationConfig(learning_rate=1.0, schedule=schedule, warmup=warmup)
+    found = [rate_at(number, 5, settings) for number in range(1, 6)]
+    assert found == pytest.approx(expected)
+
+
+def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
+    base: Callable[..., Path], invented: SplitPair
+) -> None:
+    """A long gradient that is clipped to a tiny norm moves plain descent that far."""
+    loaded = load_base(ModelConfig(str(base("llama"))))
+    settings = OptimizationConfig(
+        batch_size=2, epochs=2, learning_rate=1.0, schedule="linear", clip_norm=0.01
+    )
+    run = Run(without_dropout(loaded), settings)
+    run.optimizer = torch.optim.SGD(run.weights.values(), lr=1.0)
+    rows = Rows(tuple(rows_of(loaded, invented)), 0, 0)
+    steps = plan_steps([1] * 4, settings)
+    moves = []
+    before = flat(run)
+    for _ in fit(run, LIKELIHOOD, steps, rows, pad_id=loaded.pad_id, team=processes.join()):
+        moves.append((flat(run) - before).norm().item())
+        before = flat(run)
+    assert moves == pytest.approx([0.01, 0.0075, 0.005, 0.0025], rel=1e-3)
+
+
+def flat(run: Run) -> torch.Tensor:
+    return torch.cat([weight.detach().double().flatten() for weight in run.weights.values()])
+
+
+def test_the_defaults_are_written_nowhere(configure: Callable[..., TrainingConfig]) -> None:
+    """Digests of settings from before these keys stay."""
+    written = shared_settings(configure())["optimization"].keys()
+    new = {"schedule", "warmup", "optimizer", "weight_decay", "decay_norms", "clip_norm"}
+    assert not new & written
+    other = shared_settings(configure("optimization.warmup=0.1"))["optimization"]
+    assert new & other.keys() == {"warmup"}

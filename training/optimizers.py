@@ -1,0 +1,84 @@
+"""The optimizer of a run, its rate at each step, and which weights decay.
+
+``torch`` is Adam of PyTorch, or its AdamW where weights decay, with ε = 1e-8. ``transformers`` is
+AdamW as transformers had it up to version 4, which older published code uses. It differs in three
+things: ε is 1e-6; ε is added to √v before v is corrected for its start at 0, so that in the units
+of PyTorch it is ε / √(1 − β₂ᵗ), 32 times as much at the first step; and a weight decays after its
+update, not before.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from training.config import OptimizationConfig
+
+_BETAS = (0.9, 0.999)
+_EPSILON = 1e-6
+
+
+def optimizer(
+    weights: Mapping[str, torch.nn.Parameter], settings: OptimizationConfig
+) -> torch.optim.Optimizer:
+    """Return the optimizer of the weights, by their names."""
+    rate, decay = settings.learning_rate, settings.weight_decay
+    if settings.optimizer == "torch" and not decay:
+        return torch.optim.Adam(weights.values(), lr=rate)
+    kept = {
+        name
+        for name, weight in weights.items()
+        if "bias" in name or (weight.ndim < 2 and not settings.decay_norms)  # noqa: PLR2004
+    }
+    groups = [
+        {"params": [w for name, w in weights.items() if name not in kept], "weight_decay": decay},
+        {"params": [w for name, w in weights.items() if name in kept], "weight_decay": 0.0},
+    ]
+    groups = [group for group in groups if group["params"]]
+    if settings.optimizer == "torch":
+        return torch.optim.AdamW(groups, lr=rate)
+    return TransformersAdamW(groups, {"lr": rate, "weight_decay": 0.0})
+
+
+def rate_at(number: int, steps: int, settings: OptimizationConfig) -> float:
+    """Return the rate of a step, counted from 1, of so many."""
+    done, rising = number - 1, math.floor(steps * settings.warmup)
+    if done < rising:
+        return settings.learning_rate * done / rising
+    if settings.schedule == "constant":
+        return settings.learning_rate
+    return settings.learning_rate * (steps - done) / (steps - rising)
+
+
+class TransformersAdamW(torch.optim.Optimizer):  # type: ignore[misc]
+    """AdamW of transformers 4, with its defaults."""
+
+    def step(self, closure: None = None) -> None:  # noqa: ARG002 - torch's contract
+        """Update every weight that has a gradient."""
+        with torch.no_grad():
+            for group, weight in self._weights():
+                state = self.state[weight]
+                if not state:
+                    state["step"] = 0
+                    state["exp_avg"] = torch.zeros_like(weight)
+                    state["exp_avg_sq"] = torch.zeros_like(weight)
+                self._update(group, weight, state)
+
+    def _update(
+        self, group: Mapping[str, Any], weight: torch.nn.Parameter, state: dict[str, Any]
+    ) -> None:
+        state["step"] += 1
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(weight.grad, 1 - _BETAS[0])
+        square.mul_(_BETAS[1]).addcmul_(weight.grad, weight.grad, value=1 - _BETAS[1])
+        first, second = (1 - beta ** state["step"] for beta in _BETAS)
+        scale = group["lr"] * math.sqrt(second) / first
+        weight.addcdiv_(mean, square.sqrt().add_(_EPSILON), value=-scale)
+        weight.mul_(1 - group["lr"] * group["weight_decay"])
+
+    def _weights(self) -> Iterator[tuple[dict[str, Any], torch.nn.Parameter]]:
+        for group in self.param_groups:
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    yield group, weight
