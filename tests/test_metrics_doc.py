@@ -13,6 +13,7 @@ from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric, score_infos
 from spor_tasks.metrics.bleurt import Bleurt, Pair
+from spor_tasks.metrics.compmctg import Asked, Attributes, TextPerplexity
 from spor_tasks.metrics.facts import ClassifierInput, Facts
 from spor_tasks.metrics.nli import Claim, NliAcc, flattened, rows_of
 from tests.conftest import REPOSITORY
@@ -59,16 +60,37 @@ class Rates:
         return [0.5, 0.3]
 
 
+class Says:
+    """The classifiers of the document's example, which say what it says."""
+
+    signature = "classifiers:example"
+
+    def __call__(self, asked: Sequence[Asked]) -> list[str]:
+        said = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
+        return [said[unit[0]] for unit, _ in asked]
+
+
+class Perplexed:
+    """The language model of the document's example."""
+
+    signature = "model:example"
+
+    def __call__(self, texts: Sequence[str]) -> list[float | None]:
+        return [31.5 for _ in texts]
+
+
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
 def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
     name, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
-    judges: dict[str, Facts | NliAcc | Bleurt] = {
+    judges: dict[str, Facts | NliAcc | Bleurt | Attributes | TextPerplexity] = {
         "facts": Facts(Told()),
         "nli_acc": NliAcc(Entails()),
         "bleurt": Bleurt(Rates()),
+        "compmctg": Attributes(Says()),
+        "mctg_ppl": TextPerplexity(Perplexed()),
     }
     scoring.score(file, name, corpus, per_sample=evidence, judge=judges.get(name))
     found = [row for _, row in read_rows(evidence)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
@@ -28,10 +28,13 @@ def available() -> tuple[SetSpec, ...]:
 def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> SetSpec:
     """Return the declaration of shipped sets.
 
-    ``protocol`` defaults to ``published`` if there are such sets, and ``part`` to the first.
+    ``protocol`` defaults to ``published`` if there are such sets, and ``part`` to the first. A
+    benchmark without aspects may know more sets than it ships, such as those in a file of the
+    user's.
 
     Raises:
         SplitError: there are no such sets; the error lists those of the corpus, or all.
+        CorpusError: the file of such sets is missing or malformed.
     """
     for spec in available():
         if (
@@ -40,6 +43,8 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
             and part in (None, spec.name.part)
         ):
             return spec
+    if protocol and aspect in registry().names("benchmark"):
+        return _benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
     asked = " ".join(filter(None, [aspect, corpus, protocol, part]))
     names = [spec.name for spec in available()]
     near = [name for name in names if name.corpus == corpus] or names

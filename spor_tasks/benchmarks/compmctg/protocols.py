@@ -28,6 +28,7 @@ ALPHA = 0.1
 
 _TIE = 1e-9  # divergences that differ by less are equal
 _MOST = 30_000_000  # ways that are looked at together: about a gigabyte
+_TIES = 100_000  # partitions of the highest divergence are enumerated, and no more
 _LARGEST = 12  # combinations of the other aspects, whose subsets are enumerated
 
 
@@ -96,7 +97,10 @@ def hold_out(space: Space) -> tuple[Partition, ...]:
 
 
 class Best(NamedTuple):
-    """The highest divergence of any partition, some that have it, and how many do."""
+    """The highest divergence of any partition, some that have it, and how many do.
+
+    They are counted up to 100,000, and drawn from those that were counted.
+    """
 
     divergence: float
     partitions: tuple[Partition, ...]
@@ -294,7 +298,8 @@ class _Search:
         costs[~is_both[:, singles].all(axis=1)] = np.inf
         least = float(costs.min(initial=np.inf))
         ends = np.flatnonzero(costs < least + _TIE)
-        return least, sorted(way for end in ends for way in self._ways(layers, int(end)))
+        ways = (way for end in ends for way in self._ways(layers, int(end)))
+        return least, sorted(itertools.islice(ways, _TIES))
 
     def _layers(self) -> list[_Layer]:
         each, most = self._each, len(self._others) - 1

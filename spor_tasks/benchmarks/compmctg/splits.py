@@ -51,7 +51,7 @@ split of Amazon or Mixture leaves out half of the combinations, so it is one of 
 """
 
 _MOST = 10  # splits of any other space
-_RESTARTS = 200  # where the highest divergence cannot be proved
+_STARTS = 8000  # by the number of combinations, where the highest divergence cannot be proved
 _FILE = Path(__file__).with_name("splits.json")
 
 
@@ -84,7 +84,8 @@ def find(space: Space, protocol: str, *, seed: int = SEED, alpha: float = ALPHA)
         best = most_divergent(space, size, most=most, seed=seed, alpha=alpha)
         return Found(best.partitions, best.divergence, best.ties)
     except TooLargeError:
-        best = hill_climb(space, size, restarts=_RESTARTS, seed=seed, alpha=alpha)
+        starts = max(10, _STARTS // len(space.combinations))
+        best = hill_climb(space, size, restarts=starts, seed=seed, alpha=alpha)
         return Found(best.partitions[:_MOST], best.divergence)
 
 

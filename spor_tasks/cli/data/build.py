@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands, add_json, positive
+from spor_tasks.cli.data.combinations import PROTOCOLS
+from spor_tasks.cli.data.combinations import run as divide
 from spor_tasks.cli.data.common import add_request, request_of, title
 from spor_tasks.cli.data.overlap import run as split
 from spor_tasks.core.errors import ConfigError
@@ -14,7 +16,8 @@ from spor_tasks.core.visible import visible
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
-    add_request(parser, required=True, protocols=("published", "strict", "overlap"))
+    protocols = ("published", "strict", "overlap", *PROTOCOLS)
+    add_request(parser, required=True, protocols=protocols)
     parser.add_argument(
         "--alpha",
         type=positive,
@@ -39,6 +42,9 @@ def run(options: argparse.Namespace) -> None:
 
     if options.protocol == "overlap":
         split(options)
+        return
+    if options.protocol in PROTOCOLS:
+        divide(options)
         return
     if not options.aspect or options.alpha:
         raise ConfigError(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spor_tasks.corpora.archive import Archive
     from spor_tasks.corpora.repository import Repository
 
-_CORPORA = ("webnlg", "e2e", "logicnlg", "totto")
+_CORPORA = ("webnlg", "e2e", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
 
 
 def add(commands: Commands) -> None:
@@ -29,8 +29,8 @@ def add(commands: Commands) -> None:
         dest="source",
         type=Path,
         metavar="DIR | ZIP",
-        help="copy from this folder, or of ToTTo from an archive, instead; of the two repositories "
-        "of LogicNLG, one after the other, for what is there already is kept",
+        help="copy from this folder, or of ToTTo and CompMCTG from an archive, instead; of the two "
+        "repositories of LogicNLG, one after the other, for what is there already is kept",
     )
     parser.add_argument(
         "--to", dest="target", type=Path, metavar="DIR", help="where to (default: the cache folder)"
@@ -38,8 +38,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--sha256",
         metavar="HEX",
-        help="what the archive of ToTTo must have (default: trust the first one, and compare later "
-        "ones with it)",
+        help="what the archive of ToTTo or CompMCTG must have (default: trust the first one, and "
+        "compare later ones with it)",
     )
     parser.add_argument("--jobs", type=positive, default=8, metavar="N", help="files at a time, 8")
     parser.set_defaults(run=run)
@@ -50,7 +50,8 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.core.errors import ConfigError
     from spor_tasks.corpora import sources
 
-    if archive := next((each for each in sources.ARCHIVES if each.corpus == options.corpus), None):
+    of_corpus = (each for each in sources.ARCHIVES if options.corpus in each.corpora)
+    if archive := next(of_corpus, None):
         _fetch_archive(archive, options)
     elif options.sha256:
         raise ConfigError(
