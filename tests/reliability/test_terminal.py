@@ -247,6 +247,9 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
         NAME.replace("=", ""),
     ],
     "training bench": lambda place: ["--model", place],
+    "training classifier": lambda place: [
+        *("--corpus", "yelp", "--aspect", TEXT, "--out", place.folder / NAME)
+    ],
 }
 ENDS = {
     **dict.fromkeys(
