@@ -30,8 +30,10 @@ class StoredSets(NamedTuple):
 
 
 @contextmanager
-def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a folder for :func:`write_sets`; it becomes ``path`` if the block ends without error.
+def new(path: Path, *, overwrite: bool = False, kind: str = _KIND) -> Iterator[Path]:
+    """Yield a folder for sets, or for another ``kind`` of splits.
+
+    It becomes ``path`` if the block ends without error.
 
     Raises:
         ConfigError: another process is writing ``path``, ``path`` has something that must not be
@@ -39,7 +41,7 @@ def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     with (
         writing(path),
-        atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder,
+        atomic_folder(path, kind=kind, manifest=MANIFEST, overwrite=overwrite) as folder,
     ):
         yield folder
 

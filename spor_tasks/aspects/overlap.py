@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
@@ -20,8 +19,8 @@ from spor_tasks.aspects.folder import MANIFEST
 from spor_tasks.aspects.request import read_own
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.files import Row, write_rows, writing
-from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
+from spor_tasks.core.files import Row, write_rows
+from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.archive import sha256_of
@@ -32,7 +31,8 @@ ALPHA = 5
 
 TRAIN = "train"
 
-_KIND = "overlap"
+KIND = "overlap"
+"""What the manifest of a split says that its folder is."""
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -88,21 +88,6 @@ def header_key(sample: Sample) -> bytes:
     return hashlib.sha256(values.encode()).digest()[:16]
 
 
-@contextmanager
-def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a folder for :func:`write`; it becomes ``path`` if the block ends without error.
-
-    Raises:
-        ConfigError: another process is writing ``path``, ``path`` has something that must not be
-            replaced, or it cannot be written.
-    """
-    with (
-        writing(path),
-        atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder,
-    ):
-        yield folder
-
-
 def write(
     folder: Path,
     corpus: str,
@@ -148,8 +133,8 @@ def write(
             read = _flagged(read, result.flags[part], told)
         write_rows(path, _rows(read, told))
         files[path.name] = {"sha256": sha256_of(path), **told}
-    facts = {"corpus": corpus, "protocol": _KIND, "settings": {"alpha": alpha}, "files": files}
-    write_manifest(folder, {"kind": _KIND, **facts, "spor_tasks": __version__}, MANIFEST)
+    facts = {"corpus": corpus, "protocol": KIND, "settings": {"alpha": alpha}, "files": files}
+    write_manifest(folder, {"kind": KIND, **facts, "spor_tasks": __version__}, MANIFEST)
     return read_manifest(folder, MANIFEST)
 
 

@@ -10,7 +10,7 @@ from spor_tasks.core.visible import visible
 
 def run(options: argparse.Namespace) -> None:
     """Write the split of a corpus, and print how many of its tables overlap."""
-    from spor_tasks.aspects import overlap
+    from spor_tasks.aspects import folder, overlap
     from spor_tasks.cli.progress import working
 
     for name in ("aspect", "part", "seed", "restarts", "hide", "search", "jobs"):
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> None:
     corpus, parts = overlap.parts_of(options.corpus)
     alpha = options.alpha or overlap.ALPHA
     with (
-        overlap.new(options.out, overwrite=options.overwrite) as staging,
+        folder.new(options.out, overwrite=options.overwrite, kind=overlap.KIND) as staging,
         working(f"splitting {corpus}") as progress,
     ):
         manifest = overlap.write(staging, corpus, parts, alpha, progress)
