@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import logging
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -36,6 +37,23 @@ def pytest_runtest_makereport(
     if report.failed and (said := str(report.longrepr)) != _utf8(said):
         report.longrepr = _utf8(said)
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    root = logging.getLogger()
+    level, handlers = root.level, [*root.handlers]
+    try:
+        yield
+    finally:  # a command that a test runs sets up logging, to a stream that is closed by now
+        root.setLevel(level)
+        root.handlers[:] = [
+            each for each in root.handlers if each in handlers or not _is_to_a_stream(each)
+        ]
+
+
+def _is_to_a_stream(handler: logging.Handler) -> bool:
+    return type(handler) is logging.StreamHandler
 
 
 def _utf8(text: str) -> str:

@@ -255,11 +255,13 @@ def test_prompts_longer_than_the_model_takes_are_counted(
     with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
         model.generate_until([*long, *fitting, *repeated], disable_tqdm=True)
     assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
-    assert [
-        record.args for record in caplog.records if record.name == "spor_tasks.evaluation.hf"
-    ] == [(2, 5, "their beginning")]
+    assert said(caplog) == [(2, 5, "their beginning")]
     model.generate_until(long[2:], disable_tqdm=True)
     assert model.get_model_info()["prompts_cut"] == {"long": 0, "fitting": 0}
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[object]:
+    return [each.args for each in caplog.records if each.name == "spor_tasks.evaluation.hf"]
 
 
 def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
@@ -284,7 +286,7 @@ def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
             disable_tqdm=True,
         )
     assert sorted(seen) == ["a" * 16 + "! Text:", "b! Text:"]
-    assert caplog.records[0].args == (1, 2, "the end of their table")
+    assert said(caplog) == [(1, 2, "the end of their table")]
 
 
 def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
