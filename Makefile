@@ -40,10 +40,12 @@ check: $(STAMP)
 benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
 
-SOAKED := reliability aspects core metrics prompts text harness/test_upstream.py \
-	harness/test_task_files.py report/test_leaderboard.py
+SOAKED := reliability aspects contracts core metrics prompts text \
+	harness/test_filters.py harness/test_task_files.py harness/test_upstream.py \
+	report/test_leaderboard.py
 soak: $(STAMP)
 	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal $(SOAKED:%=tests/%)
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal -m soak tests
 
 # What a release is made of, tried in an environment of its own.
 dist: $(STAMP)

@@ -9,7 +9,8 @@ import hypothesis
 import pytest
 
 # Time limits say more about who else uses the machine than about the code; `make soak` tries more.
-EXAMPLES = 1000 if os.environ.get("SPOR_SOAK") else 60
+SOAK = bool(os.environ.get("SPOR_SOAK"))
+EXAMPLES = 1000 if SOAK else 60
 hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLES)
 hypothesis.settings.load_profile("spor")
 
@@ -17,6 +18,15 @@ REPOSITORY = Path(__file__).parent.parent
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a long run tries."""
+    if SOAK:
+        return
+    long = [item for item in items if item.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("soak")]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,6 +9,7 @@ from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import SplitError
+from tests.support.soak import some
 from tests.support.strategies import pool, sets
 
 WORDS = ("ab", "abc", "abx", "ba", "bay", "bc")
@@ -114,7 +115,7 @@ STRICT = [
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", STRICT, ids=map(str, STRICT))
+@pytest.mark.parametrize("name", some(STRICT, 2), ids=map(str, STRICT))
 def test_every_strict_set_holds(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName
 ) -> None:

@@ -32,6 +32,7 @@ from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.prompts.styles import prompt
 from tests.support.aspects import Known, TextIn
 from tests.support.classifiers import EqualRater, TargetJudge, WordClassifier
+from tests.support.damage import SOAK
 from tests.support.scores import scores_of
 
 
@@ -348,7 +349,7 @@ def in_range(scores: dict[str, Score]) -> Iterator[bool]:
         yield math.isnan(score.value) or info.low <= score.value <= info.high + 1e-9
 
 
-LONG = 100_000
+LONG = 100_000 if SOAK > 1 else 20_000
 HOSTILE = {
     "a reference without end": f"{REFERENCES[1]} ",
     "a copied phrase without end": "Entity 1 more than Value A ",
@@ -367,7 +368,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hundred_kilobytes_of_anything_are_scored(case: Case, name: str) -> None:
+def test_a_long_text_of_anything_is_scored(case: Case, name: str) -> None:
     text = (HOSTILE[name] * (LONG // len(HOSTILE[name]) + 1))[:LONG]
     assert all(in_range(case.scores([text] * len(case.samples))))
 

@@ -13,6 +13,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import filters, task_files
 from spor_tasks.text.filters import FILTERS, UNTUNED
 from tests.support.scripted import ScriptedLM, evaluate
+from tests.support.soak import soak
 
 PLAIN = "spor_systematicity_mini"
 SHOWN = "spor_systematicity_mini_icl_atom"
@@ -82,9 +83,9 @@ def test_lm_eval_knows_every_filter(name: str) -> None:
     ("task", "settings"),
     [
         (SHOWN, {}),
-        (PAIR, {}),
-        (PLAIN, {"prompt_style": "instruction"}),
-        (PLAIN, {"chat": True}),
+        soak(PAIR, {}),
+        soak(PLAIN, {"prompt_style": "instruction"}),
+        soak(PLAIN, {"chat": True}),
         (SHOWN, {"chat": True, "prompt_style": "instruction"}),
     ],
 )

@@ -21,6 +21,7 @@ from spor_tasks.prompts.demonstrations import choose, digest, matching
 from tests.conftest import REPOSITORY
 from tests.support import strategies
 from tests.support.damage import SOAK
+from tests.support.soak import some
 from tests.support.strategies import pool
 
 
@@ -196,7 +197,7 @@ MINI = {
 }
 
 
-@pytest.mark.parametrize("split", MINI)
+@pytest.mark.parametrize("split", some(MINI, 2))
 def test_the_choice_on_the_embedded_corpus_is_this(split: str) -> None:
     aspect, *part = split.split()
     pair = named.load(aspect, "mini", None, *part)
@@ -268,7 +269,7 @@ def covered(pair: SplitPair) -> dict[int, int]:
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize("split", REAL)
+@pytest.mark.parametrize("split", some(REAL, 5))
 def test_so_many_real_test_samples_are_covered_and_copying_is_worth_the_same(split: str) -> None:
     pair = load(split)
     if SOAK > 1:

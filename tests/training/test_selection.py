@@ -19,6 +19,7 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.corpora.mini import MINI
 from spor_tasks.harness import adapt, task_files
+from tests.support.soak import soak
 from training import selection
 from training.config import DataConfig, SelectionConfig
 from training.data import sets_of
@@ -208,10 +209,10 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
 @pytest.mark.parametrize(
     ("aspect", "corpus", "part", "left"),
     [
-        ("systematicity", "webnlg", None, 7836),
+        soak("systematicity", "webnlg", None, 7836),
         ("systematicity", "e2e", None, 3527),
-        ("productivity", "webnlg", "n3", 903),
-        ("order_invariance", "webnlg", "main", 1267),
+        soak("productivity", "webnlg", "n3", 903),
+        soak("order_invariance", "webnlg", "main", 1267),
     ],
 )
 def test_so_many_real_samples_are_left_over(

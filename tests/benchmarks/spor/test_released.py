@@ -14,6 +14,7 @@ from spor_tasks.corpora import repository, sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.repository import Repository
 from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.support.soak import some
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_an_arm_that_takes_long_is_not_built_before_it_is_needed(own_corpus: Pat
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("corpus", published.CORPORA)
+@pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
 def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> None:
     for aspect, part in published.SETS:
         pair = published.load(aspect, corpus, data_dir, part=part)
@@ -170,6 +171,7 @@ def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> No
             assert digest(split.samples) == hashlib.sha256(rows).hexdigest()
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_every_sample_has_the_id_that_the_corpus_gives_it(data_dir: Path) -> None:
     corpora = {

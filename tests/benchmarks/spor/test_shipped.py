@@ -84,6 +84,7 @@ def pools(data_dir: Path) -> dict[str, tuple[Sample, ...]]:
     return {corpus.name: corpus.read(data_dir).samples for corpus in (WEBNLG, E2E)}
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_the_quick_one_of_the_shipped_sets_is_found_again(
     pools: dict[str, tuple[Sample, ...]],
