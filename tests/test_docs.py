@@ -90,6 +90,7 @@ def test_the_embedded_sets_hold_what_the_page_says(name: SetName, cells: list[st
     assert figures(name) == cells
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     ("name", "cells"),

@@ -91,6 +91,7 @@ def test_a_missing_file_is_named(folders: tuple[Path, Path]) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.soak
 def test_the_published_tables_have_statements(logicnlg_dir: Path) -> None:
     found = tabfact.samples(logicnlg=logicnlg_dir)
     names = {sample.about("name") for sample in found}

@@ -360,6 +360,7 @@ def test_adapters_of_a_base_that_vllm_has_loaded_are_swapped(
 # --- Several processes ----------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 def test_two_processes_give_the_numbers_of_one(
     checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:

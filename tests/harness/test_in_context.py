@@ -19,6 +19,7 @@ from spor_tasks.harness import task_files
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.demonstrations import digest
 from spor_tasks.prompts.styles import prompt
+from tests.support.soak import soak
 
 ATOM = "spor_systematicity_mini_icl_atom"
 COMBINATION = "spor_systematicity_mini_icl_combination"
@@ -248,10 +249,10 @@ def test_the_number_of_demonstrations_is_that_of_the_command_line(
     ("name", "metric", "kind"),
     [
         (COMBINATION, "parent", "llama"),
-        (COMBINATION, "parent", "t5"),
-        ("spor_productivity_mini_n3_icl_visible", "parent", "llama"),
+        soak(COMBINATION, "parent", "t5"),
+        soak("spor_productivity_mini_n3_icl_visible", "parent", "llama"),
         (ORDER, "ordering_pbh", "t5"),
-        ("spor_order_invariance_mini_cwio_icl_original", "cwio", "llama"),
+        soak("spor_order_invariance_mini_cwio_icl_original", "cwio", "llama"),
         ("spor_rule_learnability_mini_icl_original", "copy_rule", "llama"),
     ],
 )

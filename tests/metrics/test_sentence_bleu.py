@@ -15,6 +15,7 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.evaluation.scoring import score
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
 from tests.support.scores import scores_of
+from tests.support.soak import soak
 
 WEIGHTS = {1: (1, 0, 0), 2: (0.5, 0.5, 0), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.25, 0.25)}
 texts = st.lists(st.sampled_from(["A", "a", "b", "won", "3", "games"]), max_size=7).map(" ".join)
@@ -47,7 +48,7 @@ def test_a_sample_without_references_is_an_error() -> None:
         LOGICNLG_BLEU.judge(sample(), "Anything .")
 
 
-@pytest.mark.parametrize("system", ["field_infusing", "GPT_gpt2_12.65"])
+@pytest.mark.parametrize("system", ["field_infusing", soak("GPT_gpt2_12.65")])
 def test_the_published_outputs_have_the_published_scores(
     logicnlg_dir: Path, golden_dir: Path, system: str, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from spor_tasks.results.logged import find
 from spor_tasks.results.reading import collect
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
-LIMIT = 40
+LIMIT = 12
 
 
 @pytest.fixture(scope="module")

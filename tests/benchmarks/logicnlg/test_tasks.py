@@ -54,6 +54,7 @@ def test_the_files_of_the_embedded_corpus_are_current() -> None:
         assert (task_files.FOLDER / name).read_text("utf-8") == text
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("logicnlg_dir")
 def test_the_files_of_the_real_corpus_are_current() -> None:
     current([spec for spec in LOGICNLG.sets() if spec.is_fixed])

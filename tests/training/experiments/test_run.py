@@ -135,6 +135,7 @@ def test_an_adapter_s_card_has_its_results_and_they_say_how_its_epoch_was_chosen
         assert facts[fact] == manifest[fact]
 
 
+@pytest.mark.soak
 def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> None:
     """So is the base as it is, for both are rows of one table."""
     file.write_text(file.read_text().replace("overrides:\n", f"overrides:\n  - {FOUR_BITS}\n"))
