@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spor_tasks.benchmarks.logicnlg import paper, sets, statistics
-from spor_tasks.core.contracts import Figures, SetName, SetSpec
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.benchmarks.logicnlg import paper
+from spor_tasks.benchmarks.logicnlg import sets as declared
+from spor_tasks.benchmarks.logicnlg import statistics as figures
+from spor_tasks.core.contracts import SetName
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, section_title
 
@@ -14,35 +15,25 @@ from spor_tasks.results.grid import Grid, by_metric, section_title
 class LogicNLG:
     """What the registry knows as ``logicnlg``; the methods are described at the contract."""
 
-    name = sets.BENCHMARK
-    title = sets.TITLE
-    groups: Mapping[str, str] = {sets.BENCHMARK: sets.TITLE}
+    name = declared.BENCHMARK
+    title = declared.TITLE
+    groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
     source = "https://github.com/wenhuchen/LogicNLG"
+
+    sets = staticmethod(declared.specs)
+    find = staticmethod(declared.find)
+    load = staticmethod(declared.load)
+    statistics = staticmethod(figures.statistics)
+    published = staticmethod(paper.beside)
 
     @property
     def paper(self) -> str:
         """Where the paper's numbers are from."""
         return str(paper.paper_facts()["source"])
 
-    def sets(self) -> tuple[SetSpec, ...]:
-        """Return the shipped sets."""
-        return sets.specs()
-
-    def find(self, name: SetName) -> SetSpec:
-        """Return what is said of sets."""
-        return sets.find(name)
-
-    def load(self, name: SetName) -> SplitPair:
-        """Return shipped sets."""
-        return sets.load(name)
-
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:  # noqa: ARG002 - none is searched
         """Return None: no set was searched."""
         return None
-
-    def statistics(self) -> Iterator[Figures]:
-        """Yield what the corpus comes to, beside the paper's numbers."""
-        return statistics.statistics()
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield tables as the paper's Table 2, of other scores, and by kind of logic.
@@ -52,10 +43,6 @@ class LogicNLG:
         for what, parts in _TABLES.items():
             title = ", ".join(filter(None, [section_title(rows[0]), what]))
             yield from _grids(title, [row for part in parts for row in _ordered(rows, part)])
-
-    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-        """Return the paper's rows for the tasks of ours that ask the same."""
-        return paper.beside(rows)
 
 
 _TABLES: Mapping[str, tuple[str | None, ...]] = {

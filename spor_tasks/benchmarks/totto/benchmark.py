@@ -1,12 +1,13 @@
 """ToTTo as a benchmark: its sets, its tables, and what was published beside them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spor_tasks.benchmarks.totto import paper, sets, statistics
-from spor_tasks.core.contracts import Figures, Gap, SetName, SetSpec
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.benchmarks.totto import paper
+from spor_tasks.benchmarks.totto import sets as declared
+from spor_tasks.benchmarks.totto import statistics as figures
+from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 
@@ -14,35 +15,25 @@ from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_
 class ToTTo:
     """What the registry knows as ``totto``; the methods are described at the contract."""
 
-    name = sets.BENCHMARK
-    title = sets.TITLE
-    groups: Mapping[str, str] = {sets.BENCHMARK: sets.TITLE}
+    name = declared.BENCHMARK
+    title = declared.TITLE
+    groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
     source = "https://github.com/google-research-datasets/ToTTo"
+
+    sets = staticmethod(declared.specs)
+    find = staticmethod(declared.find)
+    load = staticmethod(declared.load)
+    statistics = staticmethod(figures.statistics)
+    published = staticmethod(paper.beside)
 
     @property
     def paper(self) -> str:
         """Where the published numbers are from."""
         return str(paper.paper_facts()["source"])
 
-    def sets(self) -> tuple[SetSpec, ...]:
-        """Return the shipped sets."""
-        return sets.specs()
-
-    def find(self, name: SetName) -> SetSpec:
-        """Return what is said of sets."""
-        return sets.find(name)
-
-    def load(self, name: SetName) -> SplitPair:
-        """Return shipped sets."""
-        return sets.load(name)
-
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:  # noqa: ARG002 - none is searched
         """Return None: no set was searched."""
         return None
-
-    def statistics(self) -> Iterator[Figures]:
-        """Yield what the corpora come to, beside the paper's numbers."""
-        return statistics.statistics()
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's results of each input, other scores, and its ablation of the inputs."""
@@ -51,10 +42,6 @@ class ToTTo:
             yield from _of_input(full_title(first), [row for row in rows if row.part == part])
         if len(parts) > 1:
             yield from _by_input(section_title(rows[0]), rows)
-
-    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-        """Return the published rows for the tasks of ours that ask the same."""
-        return paper.beside(rows)
 
 
 _PUBLISHED = ("totto_bleu", "totto_parent")
@@ -101,7 +88,7 @@ def _split(metric: str) -> tuple[str, str]:
 
 
 _GAP = "gap"
-_HALVES = dict(zip(sets.HALVES, ("overlap", "non-overlap"), strict=True))
+_HALVES = dict(zip(declared.HALVES, ("overlap", "non-overlap"), strict=True))
 
 
 def _ordered(rows: Sequence[Comparison]) -> list[Comparison]:
