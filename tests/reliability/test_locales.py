@@ -39,11 +39,11 @@ COMMANDS = {
 SCRIPT = """
 import sys
 from spor_tasks import cli
-from spor_tasks.benchmarks.spor import statistics as stats
+from spor_tasks.benchmarks.spor.benchmark import Spor
 from training import __main__ as training
 
 sys.modules["matplotlib"] = None
-stats.statistics = lambda: ()
+Spor.statistics = staticmethod(lambda: ())
 words = []
 for word in sys.argv[1:]:
     words.append(word)
