@@ -325,6 +325,7 @@ def test_an_interrupt_ends_the_run_and_leaves_no_cell_held(
     assert not (experiment.folder / NAMES[0] / "working.json").exists()
 
 
+@pytest.mark.soak
 def test_two_workers_do_each_cell_once_and_make_the_report_of_one(
     experiment: Experiment,
     finished: Path,
