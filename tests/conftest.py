@@ -36,7 +36,7 @@ def pytest_runtest_makereport(
     report = yield
     fixtures = getattr(item, "fixturenames", ())
     on_real_data = (
-        bool({"data_dir", "logicnlg_dir", "totto_dir"} & {*fixtures})
+        bool({"data_dir", "logicnlg_dir", "totto_dir", "viggo_dir"} & {*fixtures})
         or item.get_closest_marker("real_data") is not None
     )
     if report.skipped and on_real_data and os.environ.get(REQUIRE_DATA):
@@ -87,6 +87,12 @@ def logicnlg_dir() -> Path:
 def totto_dir() -> Path:
     """Real examples of ToTTo: 25 and 5 of the development set, 3 of the training set."""
     return _folder_in("TOTTO_DATA_DIR", "no ToTTo here")
+
+
+@pytest.fixture(scope="session")
+def viggo_dir() -> Path:
+    """The three files of ViGGO."""
+    return _folder_in("VIGGO_DATA_DIR", "no ViGGO here")
 
 
 @pytest.fixture(scope="session")

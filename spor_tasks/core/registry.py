@@ -52,6 +52,7 @@ ENTRIES = (
     Entry("benchmark", "compmctg", "spor_tasks.benchmarks.compmctg.benchmark:COMPMCTG"),
     Entry("corpus", "webnlg", "spor_tasks.corpora.webnlg:WEBNLG"),
     Entry("corpus", "e2e", "spor_tasks.corpora.e2e:E2E"),
+    Entry("corpus", "viggo", "spor_tasks.corpora.viggo:VIGGO"),
     Entry("corpus", "logicnlg", "spor_tasks.corpora.logicnlg:LOGICNLG"),
     Entry("corpus", "logicnlg_mini", "spor_tasks.corpora.logicnlg_mini:LOGICNLG_MINI"),
     Entry("corpus", "fyelp", "spor_tasks.corpora.compmctg:FYELP"),

@@ -61,8 +61,10 @@ class Corpus(Protocol):
         """
 
 
-def in_style(style: Style, line: str, facts: Iterable[str]) -> str:
+def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "") -> str:
     """Return a prompt, given the units in the paper's one line and as facts in plain words.
+
+    ``before`` is a sentence that the plain words begin with.
 
     Raises:
         ConfigError: there is no such style.
@@ -74,7 +76,8 @@ def in_style(style: Style, line: str, facts: Iterable[str]) -> str:
         case "seq2seq":
             return line
         case "instruction":
-            return "\n".join([_INSTRUCTION, *(f"- {fact}" for fact in facts), _TEXT_CUE])
+            asked = f"{before} {_INSTRUCTION}".lstrip()
+            return "\n".join([asked, *(f"- {fact}" for fact in facts), _TEXT_CUE])
 
 
 def check_style(style: str) -> None:

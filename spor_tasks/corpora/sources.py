@@ -32,7 +32,17 @@ TABFACT = Repository(
 )
 """TabFact, which LogicNLG was made from; no file of it is needed."""
 
-REPOSITORIES = (SPOR, LOGICNLG, TABFACT)
+VIGGO = Repository(
+    name="jjuraska/data2text-nlg",
+    commit="0f1fbbd8ac623cdb602e3f35f32e49f35dd1db5b",
+    manifest="viggo.tsv",
+    variable="VIGGO_DATA_DIR",
+    fetch="spor data fetch --corpus viggo",
+    corpora=("viggo",),
+)
+"""ViGGO, as its first author publishes it with his code."""
+
+REPOSITORIES = (SPOR, LOGICNLG, TABFACT, VIGGO)
 
 TOTTO = Archive(
     corpus="totto",
@@ -81,6 +91,11 @@ LICENCES = {
         "CC BY-SA 4.0",
         "https://creativecommons.org/licenses/by-sa/4.0/",
         "Cleaned E2E: Novikova et al., SIGDIAL 2017; Dušek, Howcroft and Rieser, INLG 2019",
+    ),
+    "viggo": Licence(
+        "CC BY-SA 4.0",
+        "https://creativecommons.org/licenses/by-sa/4.0/",
+        "ViGGO: Juraska, Bowden and Walker, INLG 2019",
     ),
     "logicnlg": Licence(
         "CC BY-SA 4.0",

@@ -22,6 +22,7 @@ IN_NO_FILE = {"mini", "logicnlg_mini", "totto_mini", "compmctg_mini"}
 FOLDERS = {
     "logicnlg": "logicnlg_dir",
     "totto": "totto_files",
+    "viggo": "viggo_dir",
     **dict.fromkeys(("fyelp", "amazon", "yelp", "mixture"), "compmctg_files"),
 }
 # Units are columns, by name and number; of LogicNLG the training file may be missing.

@@ -111,6 +111,7 @@ def test_every_corpus_has_a_licence_and_someone_to_name() -> None:
     assert {corpus: licence.name for corpus, licence in sources.LICENCES.items()} == {
         "webnlg": "CC BY-NC-SA 4.0",
         "e2e": "CC BY-SA 4.0",
+        "viggo": "CC BY-SA 4.0",
         "logicnlg": "CC BY-SA 4.0",
         "totto": "CC BY-SA 3.0",
         **dict.fromkeys(sources.COMPMCTG.corpora, "unknown"),

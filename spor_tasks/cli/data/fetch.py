@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spor_tasks.corpora.archive import Archive
     from spor_tasks.corpora.repository import Repository
 
-_CORPORA = ("webnlg", "e2e", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
+_CORPORA = ("webnlg", "e2e", "viggo", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
 
 
 def add(commands: Commands) -> None:

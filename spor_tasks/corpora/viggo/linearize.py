@@ -1,0 +1,40 @@
+"""The prompt of a sample of ViGGO: E2E's, after the dialogue act."""
+
+from collections.abc import Mapping
+
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.base import Style, in_style
+from spor_tasks.corpora.viggo.reader import NAMED_BY
+from spor_tasks.text.normalize import display
+
+_PREFIX = "translate from MR to Text: "
+
+_PURPOSES: Mapping[str, str] = {
+    "confirm": "ask whether this is the game that the other person means",
+    "give_opinion": "give your opinion of the game, with reasons",
+    "inform": "tell the other person about the game",
+    "recommend": "ask whether the other person knows the game, as a recommendation",
+    "request": "ask the other person for a game that is like this",
+    "request_attribute": "ask whether the other person cares for this in games",
+    "request_explanation": "ask why the other person finds such games so",
+    "suggest": "name the game as an example, and ask whether the other person likes such games",
+    "verify_attribute": "come back to what the other person said of the game, and ask about it",
+}
+_SLOTS = {words: slot.replace("_", " ") for slot, words in NAMED_BY.items()}
+
+
+def linearize(sample: Sample, style: Style) -> str:
+    """Return the prompt of a sample, its dialogue act first, then the name if it has one.
+
+    Raises:
+        ConfigError: there is no such style.
+    """
+    act, name = sample.about("act") or "inform", sample.about("name")
+    told = [] if name is None else [("name", display(name))]
+    told += [
+        (_SLOTS.get(unit[0], display(unit[0])), display(unit[-1]).strip()) for unit in sample.units
+    ]
+    line = " ".join([act.replace("_", " "), *(f"{slot}[{value}]" for slot, value in told)])
+    purpose = f"Write one utterance of a dialogue about video games: {_PURPOSES[act]}."
+    facts = [f"{slot}: {value}" for slot, value in told]
+    return in_style(style, _PREFIX + line, facts, before=purpose)
