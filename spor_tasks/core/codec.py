@@ -6,7 +6,8 @@ the units are pairs, ``category``, and an object ``context`` with all else that 
 Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
 of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
 ``possible_values`` if they hide attributes that E2E does not have. Rows of adversarial pairs have
-``contrast``, an object with ``data``, ``text`` and ``template``. Other fields are ignored.
+``contrast``, an object with ``data``, ``text`` and ``template``. Rows of texts whose units are
+asked for have ``rivals``, a list of objects with ``data`` and ``alike``. Other fields are ignored.
 
 A document is what lm-eval keeps and logs of a sample.
 """
@@ -27,6 +28,7 @@ from spor_tasks.core.sample import (
     Json,
     Order,
     Orders,
+    Rivals,
     Sample,
     SampleMaker,
     Triple,
@@ -63,6 +65,8 @@ def doc_of(sample: Sample) -> dict[str, Any]:
             doc |= {"possible_values": _text(values)} if values else {}
         case Contrast():
             doc["contrast"] = _text(_contrast_row(sample.challenge))
+        case Rivals():
+            doc["rivals"] = _text(_rival_rows(sample.challenge))
     return doc | ({"context": _text(other)} if (other := _other(sample)) else {})
 
 
@@ -94,6 +98,8 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
     Raises:
         LookupError, TypeError, ValueError: as :func:`sample_of`.
     """
+    if doc.get("rivals"):
+        return str(doc["id"])
     other = json.loads(doc.get("context") or "{}")
     if isinstance(source := other.get("source"), str) and source:
         return source
@@ -114,6 +120,8 @@ def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:
         )
     if doc.get("contrast"):
         return _contrast(json.loads(doc["contrast"]), "document")
+    if doc.get("rivals"):
+        return _rivals(json.loads(doc["rivals"]), "document")
     return None
 
 
@@ -128,15 +136,38 @@ def _contrast_row(contrast: Contrast) -> dict[str, Any]:
 def _contrast(row: object, where: str) -> Contrast:
     if not isinstance(row, dict):
         raise CorpusError("`contrast` must be an object", where=where)
-    data = _list(row.get("data"), "contrast.data", where)
-    unit = _kind_of_unit(data[0], where)
-    units = tuple(
-        unit(*_texts(parts, f"contrast.data[{i}]", where, length=len(unit._fields)))
-        for i, parts in enumerate(data)
-    )
+    units = _units(row.get("data"), "contrast.data", where)
     (text,) = _texts([row.get("text")], "contrast.text", where)
     (template,) = _texts([row.get("template", "")], "contrast.template", where)
     return Contrast(units, text, template)
+
+
+def _units(value: object, field: str, where: str) -> tuple[DataUnit, ...]:
+    data = _list(value, field, where)
+    unit = _kind_of_unit(data[0], where)
+    return tuple(
+        unit(*_texts(parts, f"{field}[{i}]", where, length=len(unit._fields)))
+        for i, parts in enumerate(data)
+    )
+
+
+def _rival_rows(rivals: Rivals) -> list[dict[str, Any]]:
+    return [
+        {"data": [list(unit) for unit in units], "alike": alike}
+        for units, alike in zip(rivals.units, rivals.alike, strict=True)
+    ]
+
+
+def _rivals(rows: object, where: str) -> Rivals:
+    listed = _list(rows, "rivals", where)
+    for i, row in enumerate(listed):
+        if not isinstance(row, dict) or not isinstance(row.get("alike"), bool):
+            what = f"`rivals[{i}]` must be an object with `data` and `alike`, true or false"
+            raise CorpusError(what, where=where)
+    return Rivals(
+        tuple(_units(row.get("data"), f"rivals[{i}].data", where) for i, row in enumerate(listed)),
+        tuple(row["alike"] for row in listed),
+    )
 
 
 def _other(sample: Sample) -> dict[str, Json]:
@@ -169,6 +200,8 @@ def to_row(sample: Sample) -> dict[str, Any]:
             }
         case Contrast():
             row["contrast"] = _contrast_row(sample.challenge)
+        case Rivals():
+            row["rivals"] = _rival_rows(sample.challenge)
     return {**row, "texts": list(sample.references)}
 
 
@@ -207,6 +240,8 @@ def from_row(
     sample = make(units, texts, **context)
     if "contrast" in row:
         return replace(sample, challenge=_contrast(row["contrast"], where))
+    if "rivals" in row:
+        return replace(sample, challenge=_rivals(row["rivals"], where))
     if "output_order" in row:
         return replace(sample, challenge=_orders(row, len(units), len(texts), where))
     return sample

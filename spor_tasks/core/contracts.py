@@ -78,7 +78,8 @@ class SetSpec:
     can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
     ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
     demonstrations. ``version`` is that of the tasks. Of a benchmark without aspects, ``group`` is
-    the group of the task, by default that of its corpus.
+    the group of the task, by default that of its corpus, and ``wider_group`` another one, of more
+    tasks.
     """
 
     benchmark: str
@@ -102,6 +103,7 @@ class SetSpec:
     in_context: bool = True
     version: float = 1.0
     group: str | None = None
+    wider_group: str | None = None
 
     @property
     def shown(self) -> tuple[str, ...]:

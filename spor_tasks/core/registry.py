@@ -84,6 +84,7 @@ ENTRIES = (
     Entry("metric", "distinct", "spor_tasks.metrics.distinct:DISTINCT"),
     Entry("metric", "adversarial", "spor_tasks.metrics.adversarial:ADVERSARIAL"),
     Entry("metric", "perplexity", "spor_tasks.metrics.perplexity:PERPLEXITY"),
+    Entry("metric", "discrimination", "spor_tasks.metrics.discrimination:DISCRIMINATION"),
     Entry("metric", "empty", "spor_tasks.metrics.empty:EMPTY"),
 )
 

@@ -69,8 +69,20 @@ class Contrast:
     template: str = ""
 
 
-Challenge: TypeAlias = Orders | Hidden | Contrast
-_Kind = TypeVar("_Kind", Orders, Hidden, Contrast)
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Other units that the sample's own text could have been asked for with.
+
+    ``alike`` tells of each of them whether it is of the same kind as the sample's own units: both
+    are in the training set, or neither is.
+    """
+
+    units: tuple[tuple[DataUnit, ...], ...]
+    alike: tuple[bool, ...]
+
+
+Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
+_Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +105,11 @@ class Sample:
     def cluster(self) -> Hashable:
         """What it shares with samples that are not independent of it.
 
-        This is the page that its data is from (``source``), its table, or its units.
+        This is the page that its data is from (``source``), its table, or its units. A text whose
+        units are asked for is independent of others with the same units.
         """
+        if isinstance(self.challenge, Rivals):
+            return self.id
         if source := self.about("source"):
             return source
         return self.about("name") if "table" in self.context else frozenset(self.units)
@@ -107,9 +122,16 @@ class Sample:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The texts whose likelihood is asked: its own, and of a pair also the false one."""
-        other = self.challenge
-        return (self.target, other.text) if isinstance(other, Contrast) else (self.target,)
+        """The texts whose likelihood is asked, one for each prompt.
+
+        They are its own, and of a pair also the false one; beside rivals, its own each time.
+        """
+        match self.challenge:
+            case Contrast(text=other):
+                return self.target, other
+            case Rivals(units=rivals):
+                return (self.target,) * (1 + len(rivals))
+        return (self.target,)
 
     def about(self, key: str) -> str | None:
         """Return a text of the context, or None if there is no such text."""
@@ -142,6 +164,15 @@ def contrast_of(sample: Sample) -> Contrast:
         CorpusError: the sample has none.
     """
     return _challenge(sample, Contrast, "has no false text")
+
+
+def rivals_of(sample: Sample) -> Rivals:
+    """Return the rivals of a sample's units.
+
+    Raises:
+        CorpusError: the sample has none.
+    """
+    return _challenge(sample, Rivals, "has no rivals of its units")
 
 
 def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:

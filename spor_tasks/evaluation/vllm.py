@@ -18,6 +18,7 @@ from vllm import SamplingParams, TokensPrompt
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import beams
+from spor_tasks.evaluation.apart import ReadsApart
 
 _TOGETHER = 32
 """How many prompts are searched at once unless ``batch_size`` is a number."""
@@ -37,7 +38,7 @@ _NEUTRAL = {
 
 
 @register_model("spor-vllm")
-class SporVLLM(VLLM):  # type: ignore[misc]  # skipped, as is lm-eval
+class SporVLLM(ReadsApart, VLLM):  # type: ignore[misc]  # skipped, as is lm-eval
     """lm-eval's vLLM model, searching and decoding as transformers does."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on

@@ -74,12 +74,9 @@ def groups(sets: Sets) -> dict[str, list[str]]:
     for each corpus, or those that its sets name.
     """
     specs = sets.sets()
-    members: dict[str, dict[str, None]] = defaultdict(dict)
     if _has_no_aspects(sets):
-        for spec in specs:
-            if spec.is_default:
-                members[spec.group or f"{spec.name.corpus}_all"][spec.task] = None
-        return {name: list(found) for name, found in members.items()}
+        return _named_groups(specs)
+    members: dict[str, dict[str, None]] = defaultdict(dict)
     members[sets.name] = dict.fromkeys(
         f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.is_fixed
     )
@@ -97,6 +94,15 @@ def groups(sets: Sets) -> dict[str, list[str]]:
             if spec.name.part is not None:
                 members[f"{parts}_icl_{arm}"][spec.task_name(arm)] = None
     return {name: list(found) for name, found in members.items()}
+
+
+def _named_groups(specs: Iterable[SetSpec]) -> dict[str, list[str]]:
+    members: dict[str, list[str]] = defaultdict(list)
+    for spec in specs:
+        for group in (spec.group or f"{spec.name.corpus}_all", spec.wider_group):
+            if spec.is_default and group:
+                members[group].append(spec.task)
+    return dict(members)
 
 
 def _task(

@@ -1,5 +1,6 @@
 """Tasks that ask how likely given texts are, not for a text."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from spor_tasks.harness.pair import PairTask
 from spor_tasks.harness.task import SporTask
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.likelihood import Likelihood
+
+_logger = logging.getLogger(__name__)
 
 _FILTER = "none"  # lm-eval's name for answers that nothing is cut from
 
@@ -56,15 +59,21 @@ class LikelihoodTask(SporTask):
         """Measure all likelihoods together; nothing is filtered."""
         instances: list[Instance] = self._instances
         counts = self._tokens.count([request.arguments for request in instances], self._style)
-        found = self._likelihoods = dict[int, Likelihood]()
-        for request, tokens in zip(instances, counts, strict=True):
-            log, *_ = request.resps[0]
-            text = sample_of(request.doc).given[request.idx]
-            found[id(request)] = Likelihood(float(log), tokens, len(text.encode()))
-            host.keep(request, _FILTER, float(log))
+        tokens_of = dict(zip(map(id, instances), counts, strict=True))
         asked = self._asked()
         samples = [sample_of(first.doc) for first, *_ in asked.values()]
-        answers = [tuple(found[id(request)] for request in of) for of in asked.values()]
+        answers = [
+            tuple(
+                Likelihood(_log(request), tokens_of[id(request)], len(text.encode()))
+                for request, text in zip(of, sample.given, strict=True)
+            )
+            for of, sample in zip(asked.values(), samples, strict=True)
+        ]
+        self._likelihoods = {
+            id(request): likelihood
+            for requests, of in zip(asked.values(), answers, strict=True)
+            for request, likelihood in zip(requests, of, strict=True)
+        }
         values = adapt.values(self._metrics, self._scores, samples, answers)
         self._of_document = dict(zip(asked, values, strict=True))
         self._counts = {
@@ -86,5 +95,29 @@ class LikelihoodTask(SporTask):
         return config
 
 
+def _log(request: Instance) -> float:
+    """Return the log likelihood that a model gave, which is kept as what is scored."""
+    log, *_ = request.resps[0]
+    host.keep(request, _FILTER, float(log))
+    return float(log)
+
+
 class AdversarialTask(LikelihoodTask, PairTask):
     """A test set of true texts, each beside a false one, after a prompt of its own."""
+
+
+class DiscriminationTask(LikelihoodTask, PairTask):
+    """A test set of texts, each after the prompts of all combinations that it may have."""
+
+    def apply_filters(self) -> list[Instance]:
+        """Measure all likelihoods together, and say where a prompt and a text share a token."""
+        asked = [request.arguments for request in self._instances]
+        if self._style != "seq2seq" and (count := self._tokens.spanning(asked)):
+            _logger.warning(
+                "%s: in %d of %d cases, a token would span prompt and text; spor-hf and spor-vllm "
+                "read them apart, as training does, and other models read half of it",
+                self.config.task,
+                count,
+                len(asked),
+            )
+        return super().apply_filters()

@@ -1,11 +1,14 @@
 """The tokens of given texts, counted as lm-eval's models count them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
 from spor_tasks.core.weights import find_folder
 from spor_tasks.prompts.styles import PromptStyle
+
+_FIRST = 40  # letters of a text that can change the tokens before it
 
 
 class Tokens:
@@ -49,6 +52,18 @@ class Tokens:
         whole = self._encode([context + text for context, text in requests])
         known = dict(zip(bare, map(len, self._encode(bare)), strict=True))
         return [len(ids) - known[context] for ids, context in zip(whole, bare, strict=True)]
+
+    def spanning(self, requests: Iterable[tuple[str, str]]) -> int:
+        """Return after how many contexts a decoder reads the first letters as part of its end."""
+        begun = Counter((context.rstrip(), text[:_FIRST]) for context, text in requests)
+        bare = dict.fromkeys(context for context, _ in begun)
+        known = dict(zip(bare, self._encode([*bare]), strict=True))
+        whole = self._encode([context + text for context, text in begun])
+        return sum(
+            count
+            for ((context, _), count), ids in zip(begun.items(), whole, strict=True)
+            if ids[: len(known[context])] != known[context]
+        )
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         if self._tokenizer is None:

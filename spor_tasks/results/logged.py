@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeGuard, cast
 from spor_tasks.core.codec import cluster_of, sample_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_file, open_file, row_limit
-from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample
+from spor_tasks.core.sample import Contrast, DataUnit, Hidden, Orders, Rivals, Sample
 from spor_tasks.metrics.base import Column, score_infos
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Value
+from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
@@ -35,7 +36,10 @@ class Record:
     ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
     the (first) context. ``number`` is the sample's place in the test set; None if it is not logged.
     ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
-    program says of the output, if programs were sought.
+    program says of the output, if programs were sought. ``said`` is which values were found in it.
+
+    Of a sample with rivals there is the prompt of its own units alone, and the likelihood after it;
+    ``said`` are the units under which its text is likeliest.
     """
 
     run: TaskResult
@@ -53,7 +57,7 @@ class Record:
 
 
 class Said(NamedTuple):
-    """The value of an aspect that a classifier finds in the output, and the one asked for."""
+    """The value of an aspect that is found in the output, and the one asked for."""
 
     aspect: str
     value: str
@@ -165,11 +169,18 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     doc = row["doc"]
     sample = _sound(sample_of(doc))
     answers = [first for first, *_ in row["resps"]]
+    prompts = prompts_of(doc)
+    contexts = [request["arg_0"] for request in row["arguments"].values()]
+    said: Mapping[str, str] = doc.get("said") or {}
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.given
         likelihoods = tuple(_likelihoods(texts, answers, doc.get("tokens")))
+        if isinstance(rivals := sample.challenge, Rivals):
+            said = _likeliest((sample.units, *rivals.units), likelihoods)
+            texts, likelihoods, prompts = texts[:1], likelihoods[:1], prompts[:1]
+            contexts = contexts[:1]
         outputs = tuple(
             f"{text}   [log likelihood {found.log:.3f}]"
             for text, found in zip(texts, likelihoods, strict=True)
@@ -179,8 +190,8 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     return Record(
         run=run,
         sample=sample,
-        inputs=_texts(doc[key] for key in ("prompt", "prompt_2") if key in doc),
-        contexts=_texts(request["arg_0"] for request in row["arguments"].values()),
+        inputs=_texts(prompts),
+        contexts=_texts(contexts),
         outputs=outputs,
         scored=texts or _scored(row.get("filtered_resps"), outputs),
         scores=_scores(row),
@@ -188,7 +199,7 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
         number=number if type(number := row.get("doc_id")) is int else None,
         likelihoods=likelihoods,
         reading=_reading(doc) if doc.get("sp_search") is not None else None,
-        said=tuple(_said(doc.get("said") or {}, sample)),
+        said=tuple(_said(said, sample)),
     )
 
 
@@ -202,6 +213,14 @@ def _likelihoods(
         if tokens is not None and (type(tokens) is not int or tokens < 1):
             raise ValueError(f"{tokens!r} is not a number of tokens")
         yield Likelihood(_finite(float(log)), tokens, len(text.encode(errors="surrogatepass")))
+
+
+def _likeliest(
+    choices: Sequence[Sequence[DataUnit]], likelihoods: Sequence[Likelihood]
+) -> dict[str, str]:
+    """Return the units with the highest likelihood, of equal ones the first."""
+    units, _ = max(zip(choices, likelihoods, strict=True), key=lambda each: each[1].log)
+    return {unit[0]: unit[-1] for unit in units}
 
 
 def _said(said: Mapping[str, str], sample: Sample) -> Iterator[Said]:
@@ -264,6 +283,8 @@ def _sound(sample: Sample) -> Sample:
             _texts(text for what, known in values for text in (what, *known))
         case Contrast(units=others, text=text):
             _texts([text, *(part for unit in others for part in unit)])
+        case Rivals(units=rivals):
+            _texts(part for units in rivals for unit in units for part in unit)
     return sample
 
 

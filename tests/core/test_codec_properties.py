@@ -13,6 +13,7 @@ from spor_tasks.core.sample import (
     Hidden,
     Json,
     Orders,
+    Rivals,
     Sample,
     SampleMaker,
     Triple,
@@ -54,6 +55,9 @@ def samples(draw: st.DrawFn) -> Sample:
         st.none()
         | st.builds(Orders, st.tuples(orders, orders), st.tuples(*[orders] * len(references)))
         | st.builds(Hidden, hidden.map(items), possible.map(items))
+        | st.lists(
+            st.tuples((triples | pairs).map(tuple), st.booleans()), min_size=1, max_size=3
+        ).map(lambda drawn: Rivals(*map(tuple, zip(*drawn, strict=True))))
     )
     made = SampleMaker("drawn")(
         units, () if isinstance(challenge, Hidden) else references, **context

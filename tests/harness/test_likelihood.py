@@ -19,8 +19,10 @@ from spor_tasks.evaluation.checks import check
 from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.prompts.styles import prompts_of
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
+RIVALS = "compmctg_mini_acd_discrimination_0"
 
 
 def load(name: str, **metadata: object) -> Task:
@@ -62,7 +64,7 @@ def test_a_likelihood_is_that_of_plain_transformers(
     kind: str, checkpoint: Callable[..., Path]
 ) -> None:
     folder = checkpoint(kind)
-    found = evaluate(folder, PAIRS, PPL)
+    found = evaluate(folder, PAIRS, PPL, RIVALS)
     assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
     for logged in found["samples"][PPL]:
         doc = logged["doc"]
@@ -79,6 +81,11 @@ def test_a_likelihood_is_that_of_plain_transformers(
         )
         assert logged["adv_acc"] == 100 * (true[0] / true[1] > false[0] / false[1])
         assert logged["adv_acc_sum"] == 100 * (true[0] > false[0])
+    logged = found["samples"][RIVALS][0]
+    prompts = prompts_of(logged["doc"])
+    for number in (0, 1, len(prompts) - 1):
+        log, _ = own_likelihood(folder, prompts[number], logged["doc"]["target"])
+        assert float(logged["resps"][number][0][0]) == pytest.approx(log, rel=1e-4)
 
 
 def test_scores_of_a_run_are_those_of_its_samples(checkpoint: Callable[..., Path]) -> None:

@@ -14,7 +14,7 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.prompts.styles import prompted
+from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.text.filters import first_line
 
@@ -117,7 +117,7 @@ def sample_row(
 ) -> dict[str, Any]:
     """What lm-eval logs of one document: the prompts, the outputs, and what these scored."""
     doc = prompted(sample, "causal")
-    prompts = [doc[key] for key in ("prompt", "prompt_2") if key in doc]
+    prompts = prompts_of(doc)
     decoding = {"do_sample": False, "max_gen_toks": 128, "until": ["\n"]}
     return {
         "doc_id": doc_id,

@@ -1,0 +1,154 @@
+"""Is a text likeliest under its own combination of attributes?
+
+A sample's text is given after the prompt of every combination, its own first. The text and its end
+are the same each time, so their log likelihoods are compared as they are, with no mean over tokens.
+Nothing is generated, and no classifier judges.
+
+By Bayes' rule, with all combinations equally likely before, the likelihoods are probabilities of
+the combinations. Those of combinations with a value add up to the probability of the value.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spor_tasks import __version__
+from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
+from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.compmctg import ASPECTS, HALVES, half_of
+from spor_tasks.metrics.halves import with_half, with_halves
+from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
+from spor_tasks.metrics.totals import Numbers, Sums, Value
+
+
+class _Points(Sums):
+    """How much lower the mean of the second kind is; a value is as that of a relative gap."""
+
+    width = 4
+
+    def score(self, totals: Numbers) -> Numbers:
+        with np.errstate(invalid="ignore", divide="ignore"):  # a kind without texts: no verdict
+            return totals[..., 0] / totals[..., 1] - totals[..., 2] / totals[..., 3]
+
+
+class Told(NamedTuple):
+    """A text's log likelihoods under its own combination, then under the rivals.
+
+    ``alike`` tells which rivals are of the same half as its own combination.
+    """
+
+    combinations: tuple[tuple[DataUnit, ...], ...]
+    logs: tuple[float, ...]
+    alike: tuple[bool, ...]
+    half: str | None
+
+
+class _Discrimination(LikelihoodMetric):
+    scores = (
+        *with_halves(
+            [
+                ScoreInfo("disc_acc", "Accuracy"),
+                ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
+                ScoreInfo("disc_aspects", "Accuracy by aspect"),
+                ScoreInfo("disc_posterior", "Probability"),
+            ],
+            HALVES.values(),
+        ),
+        ScoreInfo(
+            "disc_gap",
+            "Gap in points",
+            low=-100,
+            higher_is_better=None,
+            totals=_Points(),
+            of_some=True,
+        ),
+        *(
+            ScoreInfo(f"disc_acc_{aspect}", f"Accuracy, {aspect}", of_some=True)
+            for aspect in ASPECTS
+        ),
+    )
+    challenge = Rivals
+
+    @property
+    def signature(self) -> str:
+        return f"discrimination|sum|end:counted|prior:uniform|ties:shared|v:{__version__}"
+
+    def measure(
+        self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
+    ) -> list[Told]:
+        """Return the likelihoods of each sample's text beside what they are of."""
+        return [
+            Told(
+                (sample.units, *rivals_of(sample).units),
+                tuple(each.log for each in of_sample),
+                rivals_of(sample).alike,
+                half_of(sample),
+            )
+            for sample, of_sample in zip(samples, outputs, strict=True)
+        ]
+
+    def values(self, evidence: Told) -> Mapping[str, Value]:
+        """Return 100 or 0 to each accuracy, or its share where several are likeliest.
+
+        There is no verdict if a likelihood is not a number.
+        """
+        if any(map(math.isnan, evidence.logs)):
+            return dict.fromkeys(("disc_acc", "disc_aspects", "disc_posterior"))
+        own, *others = evidence.logs
+        right = _won(own, others)
+        values: dict[str, Value] = {"disc_acc": right}
+        kin = [log for log, alike in zip(others, evidence.alike, strict=True) if alike]
+        if kin:
+            values["disc_acc_within"] = _won(own, kin)
+        posterior = _posterior(evidence.logs)
+        by_aspect = dict(_by_aspect(evidence.combinations, posterior))
+        values["disc_aspects"] = math.fsum(by_aspect.values()) / len(by_aspect)
+        values["disc_posterior"] = 100 * posterior[0]
+        found = with_half(values, evidence.half)
+        if evidence.half:
+            is_seen = evidence.half == HALVES[False]
+            found["disc_gap"] = (right, 1, 0, 0) if is_seen else (0, 0, right, 1)
+        return found | {
+            name: value
+            for aspect, value in by_aspect.items()
+            if (name := f"disc_acc_{aspect}") in _NAMES
+        }
+
+    def describe(self, _: Sample, __: object, evidence: Told) -> dict[str, Any]:
+        """Return the values, and the likeliest combination."""
+        at = max(range(len(evidence.logs)), key=evidence.logs.__getitem__)
+        likeliest = {unit[0]: unit[-1] for unit in evidence.combinations[at]}
+        return {**self.values(evidence), "likeliest": likeliest}
+
+
+def _won(own: float, others: Sequence[float]) -> float:
+    """Return 100 if all others are lower, its share if some are as high, 0 if one is higher."""
+    return 0.0 if max(others) > own else 100 / (1 + list(others).count(own))
+
+
+def _posterior(logs: Sequence[float]) -> list[float]:
+    """Return probabilities; equal ones if nothing is possible."""
+    best = max(logs)
+    weights = [1.0 if log == best else math.exp(log - best) for log in logs]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def _by_aspect(
+    combinations: Sequence[Sequence[DataUnit]], posterior: Sequence[float]
+) -> Iterator[tuple[str, float]]:
+    """Yield each aspect, and whether the text's own value is the likeliest, as accuracy."""
+    for number, own in enumerate(combinations[0]):
+        shares = defaultdict[str, list[float]](list)
+        for units, share in zip(combinations, posterior, strict=True):
+            shares[units[number][-1]].append(share)
+        sums = {value: math.fsum(of) for value, of in shares.items()}
+        yield own[0], _won(sums.pop(own[-1]), list(sums.values()))
+
+
+_NAMES = frozenset(info.name for info in _Discrimination.scores)
+
+DISCRIMINATION = _Discrimination()

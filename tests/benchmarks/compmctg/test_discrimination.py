@@ -1,0 +1,273 @@
+"""Tasks that ask for the combination of held-out texts: which texts, which rivals, which tables."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lm_eval import simple_evaluate
+
+from spor_tasks import report
+from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.sample import rivals_of
+from spor_tasks.corpora.compmctg.reader import combination_in, unseen_rows
+from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
+from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.harness import task_files
+from spor_tasks.harness.plan import arm_digest, split_digest
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.discrimination import DISCRIMINATION
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.prompts.styles import prompts_of
+from spor_tasks.report.exhibit import exhibit
+from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.results.benchmarks import grids
+from tests.support import compmctg, table_runs
+from tests.support.result_files import sample_row, write_samples
+
+MINI = "compmctg_mini_acd_discrimination_0"
+
+
+def name_of(corpus: str, protocol: str, part: str | None = "0") -> SetName:
+    return SetName("compmctg", corpus, f"{protocol}_discrimination", part)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def row(number: int, values: dict[str, str], text: str = "") -> dict[str, Any]:
+    return {"review": text or f"This is the text number {number}.", **values}
+
+
+def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
+    """Return different texts of all combinations of Yelp, as rows of a dataset."""
+    asked = [YELP.as_row(own) for own in YELP.combinations] * each
+    return [row(start + number, values) for number, values in enumerate(asked)]
+
+
+def test_every_split_asks_for_its_texts_too_in_groups_of_their_own() -> None:
+    written = {spec.name: spec for spec in sets.specs() if not discrimination.is_asked(spec.name)}
+    asked = [spec for spec in sets.specs() if discrimination.is_asked(spec.name)]
+    assert len(asked) == len(written)
+    for spec in asked:
+        other = written[discrimination.generation_of(spec.name)]
+        assert spec.trained_on == other.name
+        assert (spec.arms, spec.part_title) == (other.arms, other.part_title)
+        assert spec.is_pinned == (spec.name.corpus == "compmctg_mini")
+        assert ("_comp" in str(spec.scores)) == ("original" not in spec.task)
+    groups = {
+        file.name: file.content["task"] for file in task_files.files() if file.kind == "group"
+    }
+    of_yelp = [spec.task for spec in asked if spec.name.corpus == "yelp"]
+    assert groups["compmctg_yelp_discrimination"] == of_yelp
+    assert {"compmctg_yelp_acd_discrimination_3", "compmctg_yelp_original_discrimination"} <= {
+        *of_yelp
+    }
+    assert len(groups["compmctg_yelp_acd_discrimination"]) == 10
+    assert not [task for task in groups["compmctg_yelp_acd"] if "discrimination" in task]
+
+
+@pytest.mark.parametrize("space", splits.SPACES, ids=lambda space: space.name)
+def test_a_task_asks_for_at_most_so_many_likelihoods(space: Any) -> None:  # noqa: ANN401
+    each, count = discrimination.number_of_texts(space), len(space.combinations)
+    assert each == (20 if space is FYELP else 100)
+    assert each * count * count <= 32_000
+
+
+def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
+    pair = sets.load(name_of("compmctg_mini", "acd"))
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
+        worlds.SPACE.combinations, 100
+    )
+    texts = {sample.target for sample in pair.test.samples}
+    assert len(texts) == 1200
+    assert texts.isdisjoint(sample.target for sample in worlds.samples())
+    assert pair.arms == sets.load(SetName("compmctg", "compmctg_mini", "acd", "0")).arms
+    other = sets.load(name_of("compmctg_mini", "acd", "1"))
+    assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
+    assert digest(other.test.samples) != digest(pair.test.samples)
+    assert sets.load(pair_name := name_of("compmctg_mini", "acd")) is sets.load(pair_name)
+
+
+def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
+    split = splits.shipped(worlds.SPACE, "acd")[0]
+    for sample in sets.load(name_of("compmctg_mini", "acd")).test.samples[:12]:
+        own, rivals = combination_in(sample), rivals_of(sample)
+        others = [tuple(unit[-1] for unit in units) for units in rivals.units]
+        assert {own, *others} == {*worlds.SPACE.combinations}
+        assert sample.context["unseen"] == (own in split.unseen)
+        half = split.unseen if own in split.unseen else split.seen
+        assert {own, *(o for o, alike in zip(others, rivals.alike, strict=True) if alike)} == {
+            *half
+        }
+        assert sample.cluster == sample.id
+
+
+def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) -> None:
+    held_out = rows(120, start=1000)
+    ambiguous = [row(0, YELP.as_row(own), "Whose is this?") for own in YELP.combinations[:2]]
+    long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
+    compmctg.write(folder, "yelp", "gen", rows(2))
+    compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
+    pair = sets.load(name_of("yelp", "acd"))
+    found = [sample.target for sample in pair.test.samples]
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
+    assert {*found} <= {each["review"] for each in held_out}
+    assert len({*found}) == len(found)
+    assert [combination_in(sample) for sample in pair.test.samples[:8]] == [*YELP.combinations]
+    assert arm_digest(pair.arms[0])
+    drawn = discrimination.texts.__wrapped__(YELP, folder)
+    assert [sample.target for sample in drawn] == found
+
+
+def test_of_few_texts_all_are_taken_and_it_is_said(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    compmctg.write(folder, "yelp", "gen", rows(1))
+    compmctg.write(folder, "yelp", "cls", rows(3, start=100)[:-1])
+    with caplog.at_level(logging.WARNING):
+        assert len(sets.load(name_of("yelp", "fewshot")).test.samples) == 23
+    assert "8 of 8 combinations" in caplog.text
+    assert "one of them 2" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("written", "missing"), [((), "gen"), (("gen",), "cls"), (("gen", "cls"), "cls")]
+)
+def test_without_texts_an_error_says_what_to_type(
+    folder: Path, written: tuple[str, ...], missing: str
+) -> None:
+    for part in written:
+        compmctg.write(folder, "yelp", part, rows(1))
+    pair = sets.load(name_of("yelp", "holdout"))
+    with pytest.raises(CorpusError) as caught:
+        split_digest(pair.test)  # as the task does, before any model is loaded
+    assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
+    assert caught.value.remedy
+
+
+def test_published_splits_are_asked_for_too(folder: Path) -> None:
+    left_out = [YELP.combinations[:4], YELP.combinations[4:]]
+    compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
+    compmctg.write(folder, "yelp", "gen", rows(1))
+    compmctg.write(folder, "yelp", "cls", rows(1, start=100))
+    pair = sets.load(name_of("yelp", "acd_published", "1"))
+    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
+    assert unseen == {*left_out[1]}
+    for unknown in (name_of("yelp", "acd_published", "2"), name_of("yelp", "acd", "10")):
+        with pytest.raises(SplitError):
+            sets.find(unknown)
+
+
+def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations() -> None:
+    task = task_files.manager({"prompt_style": "causal"}).load(MINI)["tasks"][MINI]
+    task.set_num_fewshot(2)
+    task.set_fewshot_seed(3)
+    task.build_all_requests(limit=2, rank=0, world_size=1)
+    first = task.instances[:12]
+    shown = {request.arguments[0].rpartition("\n\n")[0] for request in first}
+    assert [request.arguments[0].rpartition("\n\n")[2] for request in first] == [
+        *prompts_of(first[0].doc)
+    ]
+    assert len(shown) == 1
+    assert {request.arguments[1] for request in first} == {first[0].doc["target"]}
+    assert len({request.arguments[0] for request in first}) == 12
+
+
+def test_instructions_say_each_combination_in_words() -> None:
+    manager = task_files.manager({"prompt_style": "instruction"})
+    task = manager.load(MINI)["tasks"][MINI]
+    task.build_all_requests(limit=1, rank=0, world_size=1)
+    assert {request.arguments[1][0] for request in task.instances} == {" "}
+    assert all("Output:" in request.arguments[0] for request in task.instances)
+
+
+def test_scores_of_a_run_are_of_its_documents() -> None:
+    result = simple_evaluate(
+        model="dummy", tasks=[MINI], task_manager=task_files.manager({}), limit=24, log_samples=True
+    )
+    scores, logged = result["results"][MINI], result["samples"][MINI]
+    assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
+    for each in logged:
+        logs = [log for ((log, _),) in each["resps"]]
+        assert each["disc_acc"] == 100 * (logs[0] == max(logs))
+    assert scores["disc_gap_stderr,none"] > 0
+    assert json.loads(logged[0]["doc"]["rivals"])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a system that takes the first text for the last combination, and knows others."""
+    folder = tmp_path_factory.mktemp("run")
+    spec = COMPMCTG.find(name_of("compmctg_mini", "acd"))
+    asked = COMPMCTG.load(spec.name).test.samples[:24]
+    logs = [[-9.0, *[-20.0] * 10, -9.0 + (number == 0)] for number in range(24)]
+    values = [
+        dict(DISCRIMINATION.values(evidence))
+        for evidence in DISCRIMINATION.measure(
+            asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]
+        )
+    ]
+    scores = {
+        name: score_info(name).totals.value([each[name] for each in values if name in each])
+        for name in spec.scores
+    }
+    result = table_runs.write_scores(
+        folder,
+        spec.task,
+        spec.name.part,
+        scores,
+        n=24,
+        aspect="compmctg",
+        metadata={"benchmark": "compmctg", "corpus": spec.name.corpus, "protocol": MINI[14:-2]},
+    )
+    rows: list[dict[str, Any]] = [
+        sample_row(sample, [""] * 12, found, number)
+        | {"resps": [[[str(log), "False"]] for log in of], "filtered_resps": list(map(str, of))}
+        for number, (sample, of, found) in enumerate(zip(asked, logs, values, strict=True))
+    ]
+    write_samples(result, spec.task, rows)
+    return folder
+
+
+def test_a_report_has_its_table_with_chance_and_intervals_over_texts(run: Path) -> None:
+    (table,) = report.collect([run]).tables
+    main, others = grids(table)
+    assert main.title.endswith("ACD, discrimination")
+    assert "chance: accuracy 8.3" in main.caption
+    assert "% of i.d." not in main.caption
+    assert [*main.header[2:6]] == ["Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap in points"]
+    assert "Probability, comp." in others.header
+    (accuracy,) = (row for row in table.rows if row.metric == "disc_acc")
+    assert accuracy.clusters in {None, 24}
+
+
+def test_of_a_text_its_own_prompt_is_shown_and_under_what_it_is_likeliest(run: Path) -> None:
+    shown = exhibit(run, "0", task=MINI)
+    record = shown.told[0].record
+    assert (len(record.inputs), len(record.contexts), len(record.likelihoods)) == (1, 1, 1)
+    text = terminal(shown)
+    assert "likeliest as: sentiment Positive (asked: Negative), tense Past (asked: Present)" in (
+        " ".join(text.split())
+    )
+    assert "log likelihood -9.00" in text
+    assert "asked" not in terminal(exhibit(run, "1", task=MINI))
+
+
+def test_tables_say_what_chance_is() -> None:
+    for space in PUBLISHED:
+        assert "chance" in discrimination.chances(splits.shipped(space, "holdout")[0])
+    told = discrimination.chances(sets.division(name_of("yelp", "acd")))
+    assert told == ("chance: accuracy 12.5, by aspect 50.0, within the half 25.0 i.d., 25.0 comp.")
+    assert COMPMCTG.recipe(name_of("yelp", "acd")) == COMPMCTG.recipe(
+        SetName("compmctg", "yelp", "acd", "0")
+    )

@@ -1,0 +1,67 @@
+"""A model reads a prompt and a text in the tokens that training gives them."""
+
+import pytest
+from tokenizers import Tokenizer, decoders
+from transformers import PreTrainedTokenizerFast
+
+from spor_tasks.corpora.compmctg.linearize import START
+from spor_tasks.evaluation.hf import SporHF
+from spor_tasks.harness.tokens import Tokens
+from spor_tasks.text import gpt2
+from training.data import TrainingPair
+from training.encoding import encode
+
+PAST, PRESENT = (f"{START} Negative {tense}" for tense in ("Past", "Present"))
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    made = Tokenizer.from_str(gpt2.tokenizer().to_str())
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=START)
+
+
+class Reader(SporHF):
+    """The part of a model that reads prompts and texts."""
+
+    backend = "causal"
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+        self.tokenizer = tokenizer
+
+    def tok_encode(self, string: str, **_: object) -> list[int]:
+        ids: list[int] = self.tokenizer(string, add_special_tokens=False)["input_ids"]
+        return ids
+
+
+def read(tokenizer: PreTrainedTokenizerFast, prompt: str, text: str) -> tuple[list[int], list[int]]:
+    return Reader(tokenizer)._encode_pair(prompt, text)
+
+
+@pytest.mark.parametrize("prompt", [PAST, PRESENT])
+@pytest.mark.parametrize("text", ["The soup was cold.", "horrible soup.", "yes, it is", " a b"])
+def test_it_reads_the_tokens_that_it_was_trained_on(
+    tokenizer: PreTrainedTokenizerFast, prompt: str, text: str
+) -> None:
+    given, told = read(tokenizer, prompt, text)
+    (row,) = encode([TrainingPair(prompt, text)], tokenizer, "causal", None).rows
+    assert given + told == row.input_ids
+    assert told == [label for label in row.labels if label >= 0][:-1]
+    assert tokenizer.decode(told) == text
+
+
+def test_blanks_between_them_belong_to_the_text_as_in_lm_eval(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    given, told = read(tokenizer, f"{PAST} ", "horrible")
+    assert tokenizer.decode(given) == PAST
+    assert tokenizer.decode(told) == " horrible"
+
+
+def test_how_many_texts_would_lose_their_beginning_is_counted(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    texts = ["The soup was cold.", "horrible soup.", "yes, it is"]
+    requests = [(prompt, text) for prompt in (PAST, PRESENT) for text in texts]
+    assert Tokens(tokenizer).spanning(requests) == 4
+    assert Tokens(None).spanning(requests) == 0
