@@ -28,7 +28,8 @@ class Settings:
 
     ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
     best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
-    learnability hides if units are attribute-value pairs; if it is empty, those of E2E.
+    learnability hides if units are attribute-value pairs; if it is empty, what
+    references copy, or as in the paper if they are those of E2E.
     """
 
     seed: int = 0

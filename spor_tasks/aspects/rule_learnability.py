@@ -4,6 +4,7 @@ A model that learned to copy writes the phrase; one that memorised writes what w
 """
 
 import random
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -12,7 +13,7 @@ from string import ascii_uppercase
 from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, SplitPair, Triple
-from spor_tasks.text.normalize import display
+from spor_tasks.text.normalize import clean, display
 
 POSSIBLE_VALUES: Mapping[str, tuple[str, ...]] = {
     "price range": ("less than £20", "cheap", "£20-25", "high", "more than £30", "moderate"),
@@ -31,6 +32,7 @@ _PHRASES = {
 # Attributes in the order of the enumeration: each value alphabetically, then no value [code].
 _ENUMERATED = ("eat type", "food", "price range", "customer rating", "area", "family friendly")
 _DRAWN = "near"
+_TELLS_NOTHING = {"", "yes", "no"}
 
 
 def possible_values(hidden: Hidden, attribute: str) -> tuple[str, ...] | None:
@@ -48,12 +50,12 @@ def build(
 
     If units are triples, entities of the test samples are hidden, and nothing is random. If they
     are attribute-value pairs, the values of the ``attributes`` are hidden in the test samples. If
-    no attributes are given, the pairs must be those of E2E, and test samples are composed from the
-    values in the training samples, without using ``test``, as in the paper.
+    no attributes are given, the values that all references copy are hidden (:func:`hide_copied`),
+    save that of the pairs of E2E, test samples are composed from the values in the training
+    samples, without using ``test``, as in the paper.
 
     Raises:
-        SplitError: there is nothing to hide, or no attributes are given and the pairs are not those
-            of E2E.
+        SplitError: there is nothing to hide, or pairs of E2E have a value that no metric knows.
     """
     train, test = tuple(train), tuple(test)
     if not train:
@@ -68,14 +70,17 @@ def build(
         tested = hide_entities(test)
     elif attributes:
         tested = _hide_named(train, test, attributes)
-    else:
+    elif {*_ENUMERATED, _DRAWN} <= _values(train).keys():
         tested = hide_values(train, rng)
+    else:
+        tested = hide_copied(train, test)
     if not tested:
         raise SplitError(
             "no test sample has anything that can be hidden",
             where=train[0].corpus,
             remedy="An entity must be a subject without a digit, and all references must mention "
-            "it. Another unit must not reveal the hidden value of an attribute.",
+            "it. A value must be in all references, or its attribute be named with --hide; another "
+            "unit must not reveal it.",
         )
     return strict_sets("rule_learnability", train, test=tested)
 
@@ -164,7 +169,7 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
 def _hide_named(
     train: Sequence[Sample], test: Sequence[Sample], attributes: Sequence[str]
 ) -> tuple[Sample, ...]:
-    """Return the test samples with ``Value A``, ``Value B`` … in place of these attributes' values.
+    """Return the test samples with phrases in place of these attributes' values.
 
     A sample is left out if it has none of the attributes, or reveals a value of one elsewhere.
     """
@@ -175,20 +180,79 @@ def _hide_named(
             where=train[0].corpus,
             remedy=f"Choose from {', '.join(sorted(values))}.",
         )
-    make = SampleMaker(train[0].corpus)
+    chosen = [
+        [*dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)]
+        for sample in test
+    ]
+    kept = [
+        [] if _told(sample, present, values) else present
+        for sample, present in zip(test, chosen, strict=True)
+    ]
+    return _without_values(test, kept, values)
+
+
+def hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Return the test samples with a phrase in place of each value that all references copy.
+
+    A value is copied if every reference has it as whole words. It is hidden only if its attribute
+    has no other value in the sample, and if nothing that is still shown contains any value of its
+    attribute. Samples that hide nothing are left out.
+    """
+    values = _values([*train, *test])
+    return _without_values(test, [_copied(sample, values) for sample in test], values)
+
+
+def _without_values(
+    samples: Iterable[Sample],
+    attributes: Iterable[Sequence[str]],
+    values: Mapping[str, Sequence[str]],
+) -> tuple[Sample, ...]:
+    """Return the samples with ``Value A``, ``Value B`` … in place of their attributes' values."""
     hidden = []
-    for sample in test:
-        present = dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)
-        phrases = {what: f"Value {ascii_uppercase[i]}" for i, what in enumerate(present)}
-        units = [AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units]
-        texts = [*(unit.value for unit in units), *sample.context.values()]
-        shown = [display(text).lower() for text in texts if isinstance(text, str)]
-        secrets = [value.lower() for what in phrases for value in values[what]]
-        if phrases and not any(secret in text for secret in secrets for text in shown):
+    make: SampleMaker | None = None
+    for sample, present in zip(samples, attributes, strict=True):
+        make = make or SampleMaker(sample.corpus)
+        phrases = {
+            what: f"Value {letter}" for what, letter in zip(present, ascii_uppercase, strict=False)
+        }
+        if phrases:
+            units = (
+                AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units
+            )
             known = tuple((what, tuple(values[what])) for what in phrases)
             made = make(units, (), **sample.context)
             hidden.append(replace(made, challenge=Hidden(tuple(phrases.items()), known)))
     return tuple(hidden)
+
+
+def _told(
+    sample: Sample, hidden: Collection[str], values: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return the hidden attributes of which any value is in what a sample still shows."""
+    rest = [*sample.context.values(), *(u[-1] for u in sample.units if u[0] not in hidden)]
+    shown = [display(text).lower() for text in rest if isinstance(text, str)]
+    return [
+        what
+        for what in hidden
+        if any(value.lower() in text for value in values[what] for text in shown)
+    ]
+
+
+def _copied(sample: Sample, values: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the attributes whose value in the sample can be hidden, in the order of the units."""
+    texts = [f" {clean(text)} " for text in sample.references]
+    words = [clean(unit[-1]) for unit in sample.units]
+    several = Counter(unit[0] for unit in sample.units)
+    found = [
+        unit[0]
+        for unit, value in zip(sample.units, words, strict=True)
+        if several[unit[0]] == 1
+        and value not in _TELLS_NOTHING
+        and all(f" {value} " in text for text in texts)
+    ]
+    while told := _told(sample, found, values):
+        found = [what for what in found if what not in told]
+    return found
 
 
 def _values(samples: Iterable[Sample]) -> dict[str, list[str]]:

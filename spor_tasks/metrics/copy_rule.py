@@ -188,10 +188,14 @@ def _is_copied(phrase: str, text: str, words: set[str], find: _Find, *, hides_va
 
 
 def copies_of(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
-    """Return what copies a phrase, in lower case and the phrase first, but for its bare symbol."""
+    """Return what copies a phrase, in lower case and the phrase first, but for its bare symbol.
+
+    A phrase of E2E is copied without its "Value" too. A mere "Value A", which only other corpora
+    show, is not: every text has the letter.
+    """
     lowered = phrase.lower()
     other = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)
-    return (lowered,) if other == lowered else (lowered, other)
+    return (lowered,) if other == lowered or len(other) == 1 else (lowered, other)
 
 
 def find_whole(text: str, phrase: str) -> int:

@@ -105,11 +105,15 @@ def test_settings_out_of_range_are_refused() -> None:
         build.build(made(LETTERS, ()), "systematicity", None, Settings(restarts=0))
 
 
-def test_pairs_of_other_attributes_than_e2es_cannot_be_hidden() -> None:
+def test_pairs_of_other_attributes_than_e2es_hide_what_references_copy() -> None:
     make = SampleMaker("boats")
     samples = tuple(make([AttributeValue("length", n)], [f"{n} metres"]) for n in ("4", "6"))
-    with pytest.raises(SplitError, match="lacks the attributes"):
-        build.build(CorpusSamples("boats", samples, samples), "rule_learnability")
+    pair = build.build(CorpusSamples("boats", samples, samples), "rule_learnability")
+    assert [sample.units for sample in pair.test.samples] == [(("length", "Value A"),)] * 2
+    without = tuple(make(sample.units, ["A boat."]) for sample in samples)
+    with pytest.raises(SplitError) as error:
+        build.build(CorpusSamples("boats", samples, without), "rule_learnability")
+    assert error.value.remedy
 
 
 def test_values_are_hidden_where_no_sample_has_a_name() -> None:

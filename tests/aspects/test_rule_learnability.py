@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES, build, hide_entities, hide_values
+from spor_tasks.aspects.rule_learnability import (
+    POSSIBLE_VALUES,
+    build,
+    hide_copied,
+    hide_entities,
+    hide_values,
+)
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, hidden_of
@@ -170,6 +176,36 @@ def test_values_that_no_metric_knows_are_not_hidden() -> None:
             (*PLACES, place("X", price_range="outrageous"), place("Y", price_range="free")),
             random.Random(0),
         )
+
+
+def boat(references: tuple[str, ...], *units: tuple[str, str], **context: str) -> Sample:
+    pairs = [AttributeValue(*unit) for unit in units]
+    return Sample("1", "boats", tuple(pairs), references, context)
+
+
+def test_values_that_all_references_copy_are_hidden() -> None:
+    """Not one that some reference lacks, nor of an attribute with two values, nor yes or no."""
+    texts = ("A Red, 4 metre boat of oak with sail and oar: no!", "It is red, of 4 and of oak. No.")
+    units = [("colour", "red"), ("length", "4"), ("hull", "oak"), ("deck", "no")]
+    plain = boat(texts, *units, ("gear", "sail"), ("gear", "oar"), ("use", "metre"))
+    told = boat(texts, *units, name="The 6 of Oak")
+    other = boat(("",), ("length", "6"), ("hull", "elm"), ("deck", "yes"))
+    first, second = hide_copied([other], [plain, told, other])
+    phrases = {"colour": "Value A", "length": "Value B", "hull": "Value C"}
+    assert hidden_of(first).phrases == tuple(phrases.items())
+    assert first.units == tuple(
+        AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in plain.units
+    )
+    assert hidden_of(first).values == (
+        *(("colour", ("red",)), ("length", ("4", "6")), ("hull", ("elm", "oak"))),
+    )
+    assert hidden_of(second).phrases == (("colour", "Value A"),), "the name tells the others"
+
+
+def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:
+    """Hull is not hidden, for its name is shown; so what it contains cannot be hidden either."""
+    sample = boat(("Oak and oak 4 and 4.",), ("hull", "oak 4"), ("length", "4"), name="Oak 4")
+    assert hide_copied([sample], [sample]) == ()
 
 
 def test_the_one_arm_is_the_training_set() -> None:

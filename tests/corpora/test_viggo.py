@@ -82,10 +82,7 @@ def test_what_is_written_is_read(slots: list[tuple[str, str]]) -> None:
 
 
 def test_the_published_corpus(viggo_dir: Path) -> None:
-    parts = {
-        part: reader.read_parts(part, folder=viggo_dir)  # type: ignore[arg-type]
-        for part in ("train", "valid", "test")
-    }
+    parts = {part: reader.read_parts(part, folder=viggo_dir) for part in ("train", "valid", "test")}
     references = {part: sum(len(s.references) for s in of) for part, of in parts.items()}
     told = {"train": 5_103 - 93, "valid": 714 - 21, "test": 1_083 - 36}  # less those without values
     assert references == told

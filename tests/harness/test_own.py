@@ -1,6 +1,7 @@
 """Task files for a corpus of one's own."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from lm_eval.tasks import TaskManager
 
 from spor_tasks.aspects.request import Request
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
-from spor_tasks.core.sample import Hidden
+from spor_tasks.core.sample import Hidden, hidden_of
 from spor_tasks.harness import own, plan
 from spor_tasks.results import reading
 from tests.support.scripted import ScriptedLM, evaluate
@@ -73,10 +74,17 @@ def test_hidden_attributes_are_those_that_are_named(cafes: Path, tmp_path: Path)
     ] * 2
 
 
-def test_without_a_name_attributes_must_be_those_of_e2e(cafes: Path, tmp_path: Path) -> None:
+def test_without_a_name_what_references_copy_is_hidden(cafes: Path, tmp_path: Path) -> None:
+    own.write(tmp_path / "tasks", request(cafes), ["rule_learnability"])
+    found = plan.resolve(metadata(tmp_path / "tasks", "spor_rule_learnability_cafes"))
+    for sample in found.pair.test.samples:
+        assert [what for what, _ in hidden_of(sample).phrases] == ["dish", "door"]
+
+
+def test_where_references_copy_nothing_there_are_no_tasks(cafes: Path, tmp_path: Path) -> None:
+    cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
     with pytest.raises(SplitError) as caught:
         own.write(tmp_path / "tasks", request(cafes), ["rule_learnability"])
-    assert "--hide" not in caught.value.what
     assert caught.value.where == str(cafes)
     assert not (tmp_path / "tasks").exists()
 

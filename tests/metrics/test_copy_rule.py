@@ -80,6 +80,18 @@ def test_substrings_count_as_published_and_whole_words_in_the_corrected_score(
     assert _cases(sample, output) == (published, whole_word)
 
 
+def test_a_mere_letter_copies_no_phrase() -> None:
+    bare = Sample(
+        id="5",
+        corpus="boats",
+        units=(AttributeValue("hull", "Value A"),),
+        references=(),
+        challenge=Hidden((("hull", "Value A"),), (("hull", ("oak",)),)),
+    )
+    assert _cases(bare, "A boat has a hull.") == (OMITTED, OMITTED)
+    assert _cases(bare, "The hull is of value A.") == (COPIED, COPIED)
+
+
 def test_every_hidden_phrase_must_be_copied() -> None:
     both = Sample(
         id="4",

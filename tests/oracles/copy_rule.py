@@ -54,7 +54,8 @@ def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
         wanted = phrase.lower()
         found = occurs(wanted, text, whole=whole)
         if pairs:
-            found = found or occurs(wanted.replace("value ", ""), text, whole=whole)
+            other = wanted.replace("value ", "")
+            found = found or (len(other) > 1 and occurs(other, text, whole=whole))
         else:
             symbol = wanted.removeprefix("entity ") if whole else phrase[-1:]
             found = found or symbol in words
