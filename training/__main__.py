@@ -166,7 +166,11 @@ def _parser() -> argparse.ArgumentParser:
         description="Train a text classifier for each aspect of a corpus of CompMCTG. Without a "
         "config a small one is trained from nothing.",
     )
-    classifier.add_argument("--corpus", required=True, choices=list(FOLDERS), help="whose texts")
+    classifier.add_argument(
+        "--corpus",
+        required=True,
+        help=f"whose texts: {', '.join(FOLDERS)}, or your YAML file of aspects",
+    )
     classifier.add_argument("--aspect", nargs="+", default=["all"], help="which aspects (all)")
     classifier.add_argument(
         "--out", required=True, type=Path, metavar="DIR", help="gets a folder for each aspect"
@@ -246,7 +250,7 @@ def _classifier(options: argparse.Namespace) -> None:
     overrides = [*options.overrides, *(word for word in options.aspect if "=" in word)]
     config = classifier.load_config(options.config, overrides)
     if "all" in aspects or not aspects:
-        aspects = list(classifier.SPACES[options.corpus].aspects)
+        aspects = list(classifier.space_of(options.corpus).aspects)
     samples = classifier.read_labelled(options.corpus, options.data)
     for trained in classifier.train(options.corpus, aspects, samples, options.out, config):
         found = "" if trained.is_new else ", trained before"

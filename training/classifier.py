@@ -37,7 +37,7 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.outputs import TEXT, read_outputs
 from spor_tasks.corpora.compmctg.reader import TEXT as REVIEW
 from spor_tasks.corpora.compmctg.reader import combination_in, file_of
-from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.classifier import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
@@ -105,22 +105,43 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> ClassifierC
     return read_settings(ClassifierConfig, document, where, overrides)
 
 
+def space_of(corpus: str) -> Space:
+    """Return the space of a corpus of CompMCTG, or the one that a YAML file describes.
+
+    Raises:
+        ConfigError: there is no such corpus or file, or the file is malformed.
+    """
+    if corpus in SPACES:
+        return SPACES[corpus]
+    if Path(corpus).suffix in {".yaml", ".yml"}:
+        return read_space(Path(corpus))
+    raise ConfigError(
+        "has no texts for classifiers",
+        where=corpus,
+        remedy=f"Use one of {', '.join(SPACES)}, or a YAML file with `aspects:` and their values.",
+    )
+
+
 def read_labelled(corpus: str, path: Path | None = None) -> tuple[Sample, ...]:
     """Return the labelled texts of a corpus: of its ``cls.jsonl``, or of a file in either form.
 
+    That of a space of one's own is beside its YAML file.
+
     Raises:
+        ConfigError: as :func:`space_of`.
         CorpusError: the file is missing or empty, or a row has no text or another value.
     """
-    path = path or file_of(corpus, "cls")
+    space, beside = space_of(corpus), Path(corpus).with_name("cls.jsonl")
+    path = path or (file_of(corpus, "cls") if corpus in SPACES else beside)
     rows = (
         (where, {**row, TEXT: row[REVIEW]} if REVIEW in row else row)
         for where, row in read_rows(path)
     )
     found = []
-    for where, row, sample in read_outputs(rows, SPACES[corpus]):
+    for where, row, sample in read_outputs(rows, space):
         if sample is None or not isinstance(text := row["output"], str) or not text.strip():
             raise CorpusError(f"has no text in `{REVIEW}` or `{TEXT}`", where=where)
-        found.append(Sample(sample.id, corpus, sample.units, (text,)))
+        found.append(Sample(sample.id, space.name, sample.units, (text,)))
     if not found:
         raise CorpusError("holds no row", where=path)
     return tuple(found)
@@ -142,7 +163,7 @@ def train(
         ConfigError: there is no such aspect or base, or a folder is of something else.
         CorpusError: the texts do not have two values of the aspect, or are too few.
     """
-    space = SPACES[corpus]
+    space = space_of(corpus)
     for aspect in aspects:
         if aspect not in space.aspects:
             raise ConfigError(
@@ -162,7 +183,7 @@ def train(
         labelled = _Labelled([sample.target for sample in samples], [*map(values.index, said)])
         facts = {
             "kind": KIND,
-            "corpus": corpus,
+            "corpus": space.name,
             "aspect": aspect,
             "values": list(values),
             "settings": _own(config, aspect),

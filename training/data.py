@@ -73,9 +73,13 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     Raises:
         CorpusError: a file is missing, damaged, or not what it claims to be.
     """
-    if data.corpus not in corpora():
-        return own.read_corpus(Path(data.corpus)).samples
-    found: tuple[Sample, ...] = registry().get("corpus", data.corpus).everything()
+    found: tuple[Sample, ...]
+    if data.corpus in corpora():
+        found = registry().get("corpus", data.corpus).everything()
+    elif Path(data.corpus).suffix in {".yaml", ".yml"}:
+        found = registry().get("benchmark", data.aspect).own_texts(data.corpus)
+    else:
+        found = own.read_corpus(Path(data.corpus)).samples
     return found
 
 

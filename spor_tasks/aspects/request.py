@@ -62,6 +62,8 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
+    if own_sets := _own_sets_of(request):
+        return own_sets
     if request.search:
         return _searched(request, progress)
     if request.jobs is not None:
@@ -73,6 +75,21 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     if any(spec.is_fixed and spec.name.corpus == request.corpus for spec in named.available()):
         return _fixed(request)
     return _built(request, _read(request.corpus))
+
+
+def _own_sets_of(request: Request) -> Answer | None:
+    """Return sets of a file of the user's from a benchmark that reads such files, else None."""
+    if request.corpus in corpora() or request.aspect not in registry().names("benchmark"):
+        return None
+    load = getattr(registry().get("benchmark", request.aspect), "own_sets", None)
+    if load is None:
+        return None
+    for setting in ("restarts", "hide", "search", "jobs"):
+        if getattr(request, setting):
+            raise ConfigError(
+                f"has no effect on sets of {request.aspect}", where=setting, remedy="Leave it out."
+            )
+    return Answer(*load(request.corpus, request.protocol, request.part, seed=request.seed))
 
 
 def find(target: str) -> tuple[SplitPair, float]:

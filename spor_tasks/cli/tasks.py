@@ -1,11 +1,14 @@
 """`spor tasks`: list the tasks, and make them known to lm-eval."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.cli.data.combinations import BENCHMARK, PLAIN, PROTOCOLS, PUBLISHED
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -31,7 +34,13 @@ def add(commands: Commands) -> None:
     export.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
     export.set_defaults(run=run_export)
     make = verbs.add_parser("make", help="write task files for a corpus of your own")
-    make.add_argument("file", type=Path, metavar="FILE", help="your corpus, a JSON Lines file")
+    make.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="your corpus, a JSON Lines file; or aspects and their values, a YAML file; or the "
+        "name of a corpus of CompMCTG, for tasks over the splits in its unseen.jsonl",
+    )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(
         "--aspect",
@@ -39,6 +48,13 @@ def add(commands: Commands) -> None:
         choices=ARMS,
         default=[],
         help="only this aspect; may be repeated (default: every aspect that the corpus allows)",
+    )
+    make.add_argument(
+        "--protocol",
+        action="append",
+        choices=PROTOCOLS,
+        default=[],
+        help="of combinations of aspects, only this protocol; may be repeated (default: every one)",
     )
     make.add_argument("--seed", type=int, metavar="N", help="seed of the sets")
     make.add_argument("--restarts", type=positive, metavar="N", help="as in `spor data build`")
@@ -58,7 +74,7 @@ def add(commands: Commands) -> None:
 
 def run_make(options: argparse.Namespace) -> None:
     """Write task files for the user's own corpus."""
-    from spor_tasks.aspects.request import Request
+    from spor_tasks.aspects.request import Request, corpora
     from spor_tasks.harness import own
 
     request = Request(
@@ -68,7 +84,18 @@ def run_make(options: argparse.Namespace) -> None:
         restarts=options.restarts,
         hide=tuple(options.hide),
     )
-    made = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
+    is_named = request.corpus in corpora()
+    if options.protocol or is_named or options.file.suffix in {".yaml", ".yml"}:
+        for name in ("aspect", "restarts", "hide"):
+            if getattr(options, name):
+                raise ConfigError(
+                    "has no effect on combinations of aspects", where=name, remedy="Leave it out."
+                )
+        protocols = options.protocol or (PUBLISHED if is_named else PLAIN)
+        request = replace(request, aspect=BENCHMARK)
+        made = own.write_splits(options.out, request, protocols, overwrite=options.overwrite)
+    else:
+        made = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
     for name, samples in made.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in made.refused.items():

@@ -14,6 +14,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import CorpusSamples, Sample, Triple
 from spor_tasks.corpora.base import Style
+from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
 from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
 from spor_tasks.corpora.jsonl import RowReader
 from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
@@ -54,9 +55,13 @@ def read_corpus(path: Path) -> CorpusSamples:
 def linearize(sample: Sample, style: Style) -> str:
     """Return the prompt of a sample, as WebNLG's or E2E's with the same kind of units.
 
+    That of a sample that says how its text begins is as CompMCTG's.
+
     Raises:
         ConfigError: there is no such style.
     """
+    if sample.about("prefix") is not None:
+        return linearize_attributes(sample, style)
     if isinstance(sample.units[0], Triple):
         return linearize_triples(sample, style)
     return linearize_pairs(sample, style)

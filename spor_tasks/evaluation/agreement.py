@@ -143,9 +143,8 @@ def _estimate(values: Numbers) -> Estimate:
     """Return the first value, with the interval of the defined values of resamples."""
     resampled = values[1:][~np.isnan(values[1:])]
     bounded = len(resampled) and not math.isnan(values[0])
-    return Estimate(
-        float(values[0]), *(percentile_interval(resampled) if bounded else (math.nan, math.nan))
-    )
+    found = percentile_interval(resampled) if bounded else None
+    return Estimate(float(values[0]), *(found or (math.nan, math.nan)))
 
 
 def _differences(

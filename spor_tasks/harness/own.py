@@ -1,6 +1,7 @@
-"""Task files for a corpus of one's own, a JSON Lines file."""
+"""Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any, NamedTuple
 from spor_tasks.aspects import named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
-from spor_tasks.aspects.request import Request, answer
+from spor_tasks.aspects.request import Request, answer, corpora
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import dump, group_content, task_texts
@@ -46,9 +48,7 @@ def write(
     request = replace(request, corpus=str(Path(request.corpus).resolve()))
     sizes: dict[str, int] = {}
     refused: dict[str, str] = {}
-    with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
-        for template in task_files.TEMPLATES.glob("_*"):
-            (place / template.name).write_bytes(template.read_bytes())
+    with _new(folder, task_files.TEMPLATES, overwrite=overwrite) as place:
         for each in _requests(request, aspects or tuple(ARMS)):
             try:
                 pair, facts = answer(each)
@@ -56,21 +56,89 @@ def write(
                 refused[" ".join(filter(None, [each.aspect, each.part]))] = error.what
                 continue
             spec = _spec(pair)
-            own = {"file": request.corpus, "version": facts["corpus_version"], **_settings(request)}
-            for name, text in task_texts(spec, pair, templates=".", own_corpus=own):
-                (place / name).write_text(text, "utf-8")
+            _write_tasks(place, spec, pair, _own_corpus(request, facts))
             sizes[spec.task] = len(pair.test.samples)
             group = f"{spec.benchmark}_{spec.name.corpus}"
-        if not sizes:
-            reasons = tuple(f"{name}: {why}" for name, why in refused.items())
-            raise SplitError("allows no sets", where=request.corpus, each=reasons)
-        content = group_content(group, tuple(sizes))
-        (place / f"{group}.yaml").write_text(dump(content), "utf-8")
+        _refuse_nothing(sizes, refused, request.corpus)
+        _write_group(place, group, tuple(sizes))
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "group": group})
     return Made(group, sizes, refused)
 
 
-def load(own: Mapping[str, Any], aspect: str, part: str | None) -> SplitPair:
+def write_splits(
+    folder: Path, request: Request, protocols: Sequence[str], *, overwrite: bool = False
+) -> Made:
+    """Write the task files of all splits of a space of combinations; return which were made.
+
+    ``request`` has the benchmark as its aspect, the seed of searches, and as its corpus a YAML file
+    or a corpus of which the user has splits. The splits of a protocol are a group.
+
+    Raises:
+        ConfigError: the folder is not empty, or cannot be written; or the file is malformed.
+        SplitError: no split satisfies any of the protocols.
+        CorpusError: the splits of the user are missing or malformed.
+    """
+    sets: Any = registry().get("benchmark", request.aspect)
+    is_own = request.corpus not in corpora()
+    if is_own:
+        request = replace(request, corpus=str(Path(request.corpus).resolve()))
+    sizes: dict[str, int] = {}
+    refused: dict[str, str] = {}
+    members: list[str] = []
+    with _new(folder, task_files.FOLDER / request.aspect, overwrite=overwrite) as place:
+        for protocol in protocols:
+            try:
+                names = sets.own_names(request.corpus, protocol, seed=request.seed)
+            except SplitError as error:
+                refused[protocol] = error.what
+                continue
+            for name in names:
+                spec, each = sets.find(name), replace(request, protocol=protocol, part=name.part)
+                pair, facts = answer(each) if is_own else (sets.load(name), {})
+                _write_tasks(place, spec, pair, _own_corpus(request, facts) if is_own else None)
+                sizes[spec.task] = len(pair.test.samples)
+            members.append(spec.task.removesuffix(f"_{name.part}") if name.part else spec.task)
+            if name.part:
+                _write_group(place, members[-1], [sets.find(name).task for name in names])
+        _refuse_nothing(sizes, refused, request.corpus)
+        group = f"{spec.benchmark}_{spec.name.corpus}{'' if is_own else '_published'}"
+        _write_group(place, group, members)
+        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "group": group})
+    return Made(group, sizes, refused)
+
+
+@contextmanager
+def _new(folder: Path, templates: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Yield a new folder for task files, which has what they include."""
+    with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
+        for template in templates.glob("_*"):
+            (place / template.name).write_bytes(template.read_bytes())
+        yield place
+
+
+def _write_tasks(
+    place: Path, spec: SetSpec, pair: SplitPair, own: Mapping[str, Any] | None
+) -> None:
+    more = {} if own is None else {"own_corpus": own}
+    for name, text in task_texts(spec, pair, templates=".", **more):
+        (place / name).write_text(text, "utf-8")
+
+
+def _write_group(place: Path, group: str, members: Sequence[str]) -> None:
+    (place / f"{group}.yaml").write_text(dump(group_content(group, members)), "utf-8")
+
+
+def _own_corpus(request: Request, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {"file": request.corpus, "version": facts["corpus_version"], **_settings(request)}
+
+
+def _refuse_nothing(sizes: Mapping[str, int], refused: Mapping[str, str], corpus: str) -> None:
+    if not sizes:
+        reasons = tuple(f"{name}: {why}" for name, why in refused.items())
+        raise SplitError("allows no sets", where=corpus, each=reasons)
+
+
+def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
     """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:
@@ -81,7 +149,13 @@ def load(own: Mapping[str, Any], aspect: str, part: str | None) -> SplitPair:
     settings = {key: own[key] for key in _SETTINGS if key in own}
     if "hide" in settings:
         settings["hide"] = tuple(settings["hide"])
-    request = Request(corpus=str(file), aspect=aspect, part=part, **settings)
+    request = Request(
+        corpus=str(file),
+        aspect=name.aspect,
+        part=name.part,
+        protocol=name.protocol,
+        **settings,
+    )
     try:
         changed = file.stat().st_mtime_ns
     except OSError as error:

@@ -107,7 +107,7 @@ def arm_digest(arm: Split) -> str | None:
 def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
     sets, name = sets_of(metadata)
     own_corpus = metadata.get("own_corpus")
-    pair = own.load(own_corpus, name.aspect, name.part) if own_corpus else sets.load(name)
+    pair = own.load(own_corpus, name) if own_corpus else sets.load(name)
     expected, actual = metadata.get("test_sha256"), split_digest(pair.test)
     if expected not in {None, actual}:
         raise SplitError(

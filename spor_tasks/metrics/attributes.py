@@ -84,9 +84,10 @@ class _Classifiers:
     def __call__(self, asked: Sequence[Asked]) -> list[str]:
         """Return the value that each text has."""
         said = [""] * len(asked)
+        spelled = {(unit[0], unit[-1].casefold()): unit[-1] for unit, _ in asked}
         for aspect, value in dict.fromkeys((unit[0], unit[-1]) for unit, _ in asked):
             known = self._of(aspect)
-            if value not in known.values:
+            if value.casefold() not in map(str.casefold, known.values):
                 raise ConfigError(
                     f"the classifier of {aspect} does not know {value!r}",
                     where=known.folder,
@@ -96,7 +97,7 @@ class _Classifiers:
             places = [i for i, (unit, _) in enumerate(asked) if unit[0] == aspect]
             found = self._of(aspect)([asked[i][1] for i in places])
             for place, value in zip(places, found, strict=True):
-                said[place] = value
+                said[place] = spelled.get((aspect, value.casefold()), value)
         return said
 
     def _of(self, aspect: str) -> "Aspect":

@@ -17,6 +17,8 @@ from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.compmctg import accuracies, accuracy_values, half_of, text_of
 from spor_tasks.metrics.totals import Value
 
+_NO_VALUE = "none"
+
 
 class Read(NamedTuple):
     """The value of each aspect that a text was asked for, and what it has, None if it has none.
@@ -43,6 +45,7 @@ class _MiniAttributes(SimpleMetric[Read]):
         ),
         ScoreInfo("mini_readable", "Readable"),
     )
+    logged: ClassVar = ("said",)
 
     @property
     def signature(self) -> str:
@@ -66,16 +69,14 @@ class _MiniAttributes(SimpleMetric[Read]):
 
     def values(self, evidence: Read) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
-        right = {
-            aspect: evidence.found.get(aspect) == value for aspect, value in evidence.wanted.items()
-        }
-        found = accuracy_values("mini", right, evidence.half)
+        found = accuracy_values("mini", evidence.wanted, evidence.found, evidence.half)
         found["mini_readable"] = 100.0 * evidence.is_readable
         return {name: value for name, value in found.items() if name in _DECLARED}
 
     def describe(self, _: Sample, __: Texts, evidence: Read) -> dict[str, Any]:
         """Return the values, and which value of each aspect the text has."""
-        return {**self.values(evidence), "found": dict(evidence.found)}
+        said = {aspect: value or _NO_VALUE for aspect, value in evidence.found.items()}
+        return {**self.values(evidence), "said": said}
 
 
 _DECLARED = frozenset(info.name for info in _MiniAttributes.scores)

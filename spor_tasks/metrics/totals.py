@@ -30,6 +30,8 @@ class Totals(ABC):
     """
 
     resampled: ClassVar[bool] = True
+    is_logged: ClassVar[bool] = True
+    """Whether the logged values of outputs give the score again."""
     most_numbers: ClassVar[int] = 16
     """That a value may have; a log with more is damaged."""
 
@@ -171,6 +173,68 @@ class RelativeGap(Sums):
         return np.where(np.isfinite(found), found, np.nan)
 
 
+class GapOfSame(Totals):
+    """How much lower the mean of the second kind of outputs is, where both ask for the same.
+
+    A value is 0 or 1, the kind of an output; then, for each question that it answers, the number of
+    what was asked, and that of how well. The second kind's mean is compared with what the first
+    kind's would be if it had asked for each thing as often: so the score is zero for a system whose
+    answers depend on what is asked alone, or on nothing. What only one kind asks for is left out.
+    """
+
+    most_numbers = 64
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        """Return sum and count of the first kind, then of the second, for each thing asked."""
+        given = [None if value is None else tuple(value) for value in values]  # type: ignore[arg-type]
+        width = max((len(value) for value in given if value is not None), default=3)
+        numbers = np.array([(math.nan,) * width if value is None else value for value in given])
+        numbers = numbers.reshape(len(given), width)
+        known = np.flatnonzero(~np.isnan(numbers[:, 0]))
+        kind = numbers[known, 0].astype(int)
+        if width % 2 == 0 or not np.isin(kind, (0, 1)).all():
+            raise ValueError("a value must be 0 or 1, and then two numbers for each question")
+        found = []
+        for at in range(1, width, 2):
+            things, codes = np.unique(numbers[known, at], return_inverse=True)
+            columns = np.full((len(given), 4 * max(1, len(things))), np.nan)
+            columns[known] = 0
+            columns[known, 4 * codes + 2 * kind] = numbers[known, at + 1]
+            columns[known, 4 * codes + 2 * kind + 1] = 1
+            found.append(columns)
+        return np.concatenate(found, axis=1)
+
+    def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
+        first, second, shares = self._compared(totals)
+        with np.errstate(invalid="ignore"):  # nothing in common is 0 / 0: no verdict
+            found: Numbers = (shares * (first - second)).sum(axis=-1) / shares.sum(axis=-1)
+        return found
+
+    def weights(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
+        weights: Numbers = self.gradient(totals) * np.tile([1, 0, 1, 0], len(totals) // 4)
+        return weights
+
+    def gradient(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
+        first, _, shares = self._compared(totals)
+        count = max(1, shares.sum())
+        ones = np.maximum(1, totals[1::4])
+        by_count = (first - self.score(totals)) * (shares > 0)
+        pulls = [shares / ones, -shares * first / ones, -1.0 * (shares > 0), by_count]
+        gradient: Numbers = np.nan_to_num(np.stack(pulls, axis=-1).reshape(len(totals))) / count
+        return gradient
+
+    @staticmethod
+    def _compared(totals: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return both means of each thing asked, and how often the second kind was asked for it."""
+        sums_1, counts_1, sums_2, counts_2 = (totals[..., place::4] for place in range(4))
+        shares = np.where(counts_1 > 0, counts_2, 0)
+        first, second = (
+            np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+            for sums, counts in ((sums_1, counts_1), (sums_2, counts_2))
+        )
+        return first, second, shares
+
+
 class _GroupMeans(Totals):
     """The mean over groups of the mean of each; a value is its group's number and a number.
 
@@ -239,4 +303,5 @@ def less(one: Totals, other: Totals) -> Totals:
 MEAN = _Mean()
 RATIO = _Ratio()
 RELATIVE_GAP = RelativeGap()
+GAP_OF_SAME = GapOfSame()
 GROUP_MEANS = _GroupMeans()

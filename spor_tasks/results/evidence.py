@@ -85,6 +85,7 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
             result.
     """
+    metrics = [metric for metric in metrics if score_info(metric).totals.is_logged]
     ids: list[str] = []
     clusters: list[Hashable] = []
     tally = Tally(map(score_info, metrics))
@@ -186,8 +187,7 @@ class Evidence:
             return _over_seeds(metric, [result.scores[metric] for result in results])
         (result,) = results
         if logged:
-            scores = self._resampled[runs[0], metric]
-            return Interval.of(*significance.percentile_interval(scores), "samples")
+            return _over_samples(self._resampled[runs[0], metric])
         if (error := result.stderrs.get(metric)) is None:
             return None
         center, reach = result.scores[metric], _NORMAL * error
@@ -221,7 +221,7 @@ class Evidence:
             scores = [self._resampled[run, pair.metric] for run in pair.runs]
         else:
             scores = list(significance.resampled_scores([*one, *other], clusters, seed=SEED).T)
-        return Interval.of(*significance.percentile_interval(scores[0] - scores[1]), "samples")
+        return _over_samples(scores[0] - scores[1])
 
     def interval_without_samples(
         self, metric: str, one: Sequence[float], other: Sequence[float]
@@ -322,6 +322,11 @@ class Evidence:
     def _common(self, pair: SystemPair) -> tuple[tuple[Column, ...], Clusters]:
         columns = self._columns(pair.runs, pair.metric)
         return significance.common(columns, self._logged[pair.one[0]].clusters)
+
+
+def _over_samples(scores: Numbers) -> Interval | None:
+    found = significance.percentile_interval(scores)
+    return found and Interval.of(*found, "samples")
 
 
 def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:

@@ -188,6 +188,13 @@ def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> Non
         assert caught.value.remedy
 
 
+def test_what_is_said_is_spelled_as_it_was_asked(tmp_path: Path) -> None:
+    save_bert(tmp_path / "tense", labels=("Past", "Present"))
+    metric = attributes.load(str(tmp_path), device="cpu")
+    said = metric.judge(asked(tense="past"), "was").said["tense"]
+    assert said in {"past", "Present"}
+
+
 def test_folders_that_are_not_classifiers_are_refused(tmp_path: Path) -> None:
     save_bert(tmp_path / "mood" / "mood", labels=("LABEL_0", "LABEL_1", "LABEL_2"))
     broken = tmp_path / "broken" / "tense"

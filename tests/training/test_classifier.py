@@ -140,3 +140,25 @@ def test_the_published_recipes_are_of_every_aspect(file: Path) -> None:
         assert isinstance(of_each, dict)
         assert of_each.keys() == space.aspects.keys()
     assert len(CONFIGS) == len(classifier.SPACES)
+
+
+def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path: Path) -> None:
+    space = tmp_path / "weather.yaml"
+    space.write_text("aspects: {mood: [calm, angry], tense: [Past, Present]}", "utf-8")
+    rows = [
+        {"review": f"It was {mood}.", "mood": mood, "tense": tense}
+        for mood in ("calm", "angry")
+        for tense in ("Past", "Present")
+    ]
+    (tmp_path / "cls.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    samples = classifier.read_labelled(str(space))
+    assert [sample.target for sample in samples][::2] == ["It was calm.", "It was angry."]
+    config = classifier.ClassifierConfig(epochs=1, dev_share=0.5)
+    (trained,) = classifier.train(str(space), ["mood"], samples, tmp_path / "out", config)
+    assert trained.folder == tmp_path / "out" / "mood"
+    manifest = json.loads((trained.folder / "spor.json").read_text("utf-8"))
+    assert (manifest["corpus"], manifest["values"]) == ("weather", ["calm", "angry"])
+    for corpus in ("compmctg_mini", str(tmp_path / "cls.jsonl")):
+        with pytest.raises(ConfigError) as caught:
+            classifier.read_labelled(corpus)
+        assert caught.value.remedy

@@ -1,12 +1,25 @@
 """CompMCTG as a benchmark: its sets, its tables, and what was published beside them."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
-from spor_tasks.benchmarks.compmctg import averages, folder, paper, sets, splits, statistics
-from spor_tasks.benchmarks.compmctg.pooled import number_of_splits, pooled
+from spor_tasks.benchmarks.compmctg import (
+    averages,
+    discrimination,
+    folder,
+    own,
+    paper,
+    sets,
+    splits,
+    statistics,
+)
+from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
 from spor_tasks.core.contracts import Figures, Gap, SetName, SetSpec
+from spor_tasks.core.errors import SporError
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, label, section_title
@@ -21,6 +34,9 @@ class CompMCTG:
     source = "https://github.com/tqzhong/CG4MCTG"
     build_splits = staticmethod(folder.build)
     check_splits = staticmethod(folder.check)
+    own_names = staticmethod(own.names)
+    own_sets = staticmethod(own.load)
+    own_texts = staticmethod(own.texts)
 
     @property
     def paper(self) -> str:
@@ -41,7 +57,7 @@ class CompMCTG:
 
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
         """Return the settings of the search that found a split, None where nothing is searched."""
-        if name.protocol not in {"acd", "fewshot"}:
+        if discrimination.generation_of(name).protocol not in {"acd", "fewshot"}:
             return None
         return {"alpha": splits.facts()["alpha"], "seed": splits.facts()["seed"]}
 
@@ -89,16 +105,50 @@ def _header(column: tuple[str | None, str]) -> str:
 
 def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
     """Return the grid with a word on how splits were put together."""
-    count = number_of_splits(rows)
+    if discrimination.is_asked(rows[0].spec.name):
+        return replace(grid, caption="; ".join([grid.caption, *_of_discrimination(rows)]))
     shown = " ".join(grid.header).lower()
     told = (
         grid.caption,
-        f"all {count} splits together" if count > 1 else "",
-        "Dist: the mean of the splits' own" if count > 1 and "dist" in shown else "",
+        together(rows),
+        "Dist: the mean of the splits' own"
+        if number_of_shown(rows) > 1 and "dist" in shown
+        else "",
         "gap: how much lower comp. is, in % of i.d." if "gap" in shown else "",
+        "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. ones"
+        if "same values" in shown
+        else "",
+        _without_codes(rows) if "acc" in shown else "",
         "published: other splits and other classifiers" if grid.paper else "",
     )
     return replace(grid, caption="; ".join(filter(None, told)))
+
+
+def _of_discrimination(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield how splits were put together, and what a system scores that does not read its codes."""
+    if put := together(rows):
+        yield put
+    if any("disc_gap" in row.spec.reported for row in rows):
+        yield "gap: i.d. − comp., in points"
+    with suppress(SporError):  # splits of one's own that are not on this machine
+        split = sets.division(rows[0].spec.name)
+        yield discrimination.chances(split)
+
+
+def _without_codes(rows: Sequence[Comparison]) -> str:
+    """Return what a system scores that ignores what is asked, where the splits are known."""
+    names = dict.fromkeys(row.spec.name for row in rows if not row.published)
+    try:
+        found = [splits.without_codes(sets.division(name)) for name in names]
+    except SporError:  # of one's own, or not on this machine
+        return ""
+    seen, unseen = map(fmean, zip(*found, strict=True)) if found else (math.nan, math.nan)
+    if math.isnan(unseen):
+        return ""
+    return (
+        f"a system that writes like its training texts, whatever is asked, has an accuracy of "
+        f"{seen:.1f} i.d., {unseen:.1f} comp."
+    )
 
 
 COMPMCTG = CompMCTG()

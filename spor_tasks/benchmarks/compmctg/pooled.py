@@ -25,7 +25,8 @@ def pooled(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
     models: dict[tuple[bool, str], dict[str, list[Comparison]]] = defaultdict(dict)
     for row in rows:
         models[row.published, row.name].setdefault(row.metric, []).append(row)
-    return tuple(row for scores in models.values() for row in _of_model(scores))
+    splits = number_of_shown(rows)
+    return tuple(row for scores in models.values() for row in _of_model(scores, splits))
 
 
 def of_all_splits(spec: SetSpec) -> SetSpec:
@@ -38,11 +39,24 @@ def number_of_splits(rows: Sequence[Comparison]) -> int:
     """Return how many splits the protocol of these rows has, as far as is known."""
     name = rows[0].spec.name
     shipped = [each for each in sets.specs() if each.name[:3] == name[:3]]
-    return max(len(shipped), len({row.part for row in rows if not row.published}))
+    return max(len(shipped), number_of_shown(rows))
 
 
-def _of_model(scores: Mapping[str, Sequence[Comparison]]) -> Iterator[Comparison]:
-    found = {metric: _mean_row(rows) for metric, rows in scores.items()}
+def number_of_shown(rows: Sequence[Comparison]) -> int:
+    """Return how many splits there are results of."""
+    return len({row.part for row in rows if not row.published})
+
+
+def together(rows: Sequence[Comparison]) -> str:
+    """Return which splits of the protocol are put together, in words; empty if it has only one."""
+    splits, shown = number_of_splits(rows), number_of_shown(rows)
+    if splits == 1:
+        return ""
+    return f"all {splits} splits together" if shown == splits else f"{shown} of {splits} splits"
+
+
+def _of_model(scores: Mapping[str, Sequence[Comparison]], splits: int) -> Iterator[Comparison]:
+    found = {metric: _mean_row(rows, splits) for metric, rows in scores.items()}
     for metric, row in found.items():
         needed = RELATIVE.get(metric) or Gap.of(metric)
         if needed is None or max(len(scores.get(name, ())) for name in needed) == 1:
@@ -80,8 +94,8 @@ def relative_gap(seen: float, comp: float) -> float:
 # --- Means over splits ----------------------------------------------------------------------------
 
 
-def _mean_row(rows: Sequence[Comparison]) -> Comparison:
-    first, splits = rows[0], number_of_splits(rows)
+def _mean_row(rows: Sequence[Comparison], splits: int) -> Comparison:
+    first = rows[0]
     if first.published:
         return first
     arms = (_mean(rows, [row.arms[i] for row in rows], splits) for i in range(len(first.arms)))

@@ -7,9 +7,12 @@ published, drawn with a fixed seed where more have that divergence. ``splits.jso
 """
 
 import json
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from spor_tasks.benchmarks.compmctg.protocols import (
@@ -116,6 +119,24 @@ def size_of(space: Space, protocol: str) -> int:
             remedy="Leave out a value, or use another protocol.",
         )
     return size // 2
+
+
+def without_codes(split: Partition) -> tuple[float, float]:
+    """Return what a system scores that ignores what is asked, on seen and on unseen combinations.
+
+    It writes texts like those that train it, of which each seen combination has equally many: an
+    accuracy in per cent is how often a value is among the seen combinations.
+    """
+    shown = [Counter(values) for values in zip(*split.seen, strict=True)]
+    seen, unseen = (
+        [
+            100 * counts[value] / len(split.seen)
+            for combination in half
+            for counts, value in zip(shown, combination, strict=True)
+        ]
+        for half in split
+    )
+    return fmean(seen), fmean(unseen) if unseen else math.nan
 
 
 # --- Shipped splits -------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.visible import visible
 
-PROTOCOLS = tuple(
-    f"{name}{suffix}"
-    for suffix in ("", "_published")
-    for name in ("original", "holdout", "acd", "fewshot")
-)
+PLAIN = ("original", "holdout", "acd", "fewshot")
+PUBLISHED = tuple(f"{name}_published" for name in PLAIN)
+PROTOCOLS = (*PLAIN, *PUBLISHED)
 """The protocols of these splits; the published ones are in a file of the user's."""
+
+BENCHMARK = "compmctg"
 
 KIND = "splits of combinations"
 """What the manifest of a folder of such splits says that it is."""
@@ -99,4 +99,4 @@ def _print(splits: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _benchmark() -> Any:  # noqa: ANN401 - as above
-    return registry().get("benchmark", "compmctg")
+    return registry().get("benchmark", BENCHMARK)

@@ -41,14 +41,14 @@ def read(path: Path, space: Space) -> Iterator[Sample]:
         CorpusError: the file cannot be read, or a row has no text, or a value that is not in the
             space; the error names file and line.
     """
-    if not path.exists():
-        raise CorpusError("is missing", where=path, remedy=COMPMCTG.remedy)
+    _require(path, space)
     make = SampleMaker(space.name)
+    context = {} if space.name in FOLDERS else {"prefix": ""}  # which says how prompts are written
     for where, row in read_rows(path):
         text = row.get(TEXT)
         if not isinstance(text, str) or not text.strip():
             raise CorpusError(f"has no text in `{TEXT}`", where=where)
-        yield make(units_of(space, combination_of(space, row, where)), [text])
+        yield make(units_of(space, combination_of(space, row, where)), [text], **context)
 
 
 def combination_of(space: Space, row: Mapping[str, Any], where: str) -> Combination:
@@ -91,8 +91,7 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
     Raises:
         CorpusError: the file cannot be read, or a row is malformed; the error names file and line.
     """
-    if not path.exists():
-        raise CorpusError("is missing", where=path, remedy=COMPMCTG.remedy)
+    _require(path, space)
     found = []
     for where, row in read_rows(path):
         mode, listed = row.get("mode"), row.get("unseen_combs")
@@ -105,6 +104,13 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
         combinations = tuple(_values(space, each, where) for each in listed)
         found.append(Unseen(MODES[mode], str(row.get("idx", "")), combinations))
     return tuple(found)
+
+
+def _require(path: Path, space: Space) -> None:
+    if not path.exists():
+        own = f"Put it beside the YAML file of {space.name}."
+        remedy = COMPMCTG.remedy if space.name in FOLDERS else own
+        raise CorpusError("is missing", where=path, remedy=remedy)
 
 
 def unseen_rows(

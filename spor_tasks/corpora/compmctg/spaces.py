@@ -5,12 +5,13 @@ the word that a model is given for it.
 """
 
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -102,23 +103,90 @@ MIXTURE = Space(
 PUBLISHED = (FYELP, AMAZON, YELP, MIXTURE)
 
 
+class Request(NamedTuple):
+    """What a YAML file of one's own describes: a space, and what is asked of it.
+
+    Texts begin with one of ``beginnings``, and each is asked for ``repeats`` times; None is as
+    published.
+    """
+
+    space: Space
+    beginnings: tuple[str, ...] | None
+    repeats: int | None
+
+
 def read_space(path: Path) -> Space:
-    """Return the space that a YAML file describes: ``aspects`` with the values of each.
+    """Return the space of :func:`read_request`."""
+    return read_request(path).space
+
+
+def read_request(path: Path) -> Request:
+    """Return what a YAML file describes, under the name of the file.
+
+    ``aspects`` has a list of values for each aspect; ``beginnings``, a list of texts, and
+    ``repeats``, a number, may be left out.
 
     Raises:
         ConfigError: the file cannot be read, or is of another form.
     """
+    content = _content(path)
+    beginnings, repeats = content.get("beginnings"), content.get("repeats")
+    if beginnings is not None:
+        beginnings = _texts(beginnings, "beginnings", path)
+        if not beginnings or len({*beginnings}) < len(beginnings):
+            raise ConfigError("`beginnings` must be one or more different texts", where=path)
+    if repeats is not None and (type(repeats) is not int or repeats < 1):
+        raise ConfigError("`repeats` must be a whole number from 1 on", where=path)
+    return Request(_space(content["aspects"], path), beginnings, repeats)
+
+
+def _content(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
-        aspects = {
-            str(aspect): tuple(map(str, values)) for aspect, values in content["aspects"].items()
-        }
     except (OSError, UnicodeError, yaml.YAMLError) as error:
         raise ConfigError(f"cannot be read: {error}", where=path) from error
-    except (AttributeError, KeyError, TypeError) as error:
+    if not isinstance(content, dict) or not isinstance(content.get("aspects"), dict):
         raise ConfigError(
             "does not describe aspects",
             where=path,
             remedy="Write `aspects:`, and under it each aspect with a list of its values.",
-        ) from error
-    return Space(path.stem, aspects)
+        )
+    if unknown := [str(key) for key in content if key not in {"aspects", "beginnings", "repeats"}]:
+        raise ConfigError(
+            f"has the unknown key {', '.join(unknown)}",
+            where=path,
+            remedy="The keys are aspects, beginnings and repeats.",
+        )
+    return content
+
+
+def _space(aspects: Mapping[object, object], path: Path) -> Space:
+    for what, name in (("file", path.stem), *(("aspect", str(aspect)) for aspect in aspects)):
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"the name of the {what} {name!r} cannot be that of a task or folder",
+                where=path,
+                remedy="Use letters, digits, - and _ only.",
+            )
+    values = {str(key): _texts(of, f"aspects.{key}", path) for key, of in aspects.items()}
+    try:
+        return Space(path.stem, values)
+    except ConfigError as error:
+        raise ConfigError(error.what, where=path, remedy=error.remedy) from error
+
+
+_NAME = re.compile(r"[\w-]+", re.ASCII)
+
+
+def _texts(values: object, key: str, path: Path) -> tuple[str, ...]:
+    """Return a list of texts without blanks at their ends."""
+    if not isinstance(values, list):
+        raise ConfigError(f"`{key}` must be a list", where=path)
+    for value in values:
+        if not isinstance(value, str) or not value or value.strip() != value:
+            raise ConfigError(
+                f"`{key}` must hold texts without blanks at their ends, not {value!r}",
+                where=path,
+                remedy="Write numbers, yes, no, true and false in quotes.",
+            )
+    return tuple(values)

@@ -29,6 +29,7 @@ from spor_tasks.corpora.compmctg.spaces import (
     Space,
     read_space,
 )
+from tests.oracles import climb
 from tests.support import golden
 
 HIGHEST = {  # of half of the combinations, and of as many as the largest aspect has values
@@ -152,6 +153,15 @@ def test_a_climb_goes_as_the_published_one(golden_dir: Path) -> None:
         same.append({*seen} == {*end})
         lower.append(reached < row["hill_D"] - 1e-9)
     assert (len(same), sum(same), sum(lower)) == (33, 25, 4)  # others differ by rounding
+
+
+@pytest.mark.parametrize(
+    ("space", "size", "starts"), [(YELP, 4, 2), (YELP, 2, 60), (MIXTURE, 4, 60)]
+)
+def test_the_plain_climb_gets_as_far_as_ours(space: Space, size: int, starts: int) -> None:
+    ours = hill_climb(space, size, restarts=starts, seed=0).divergence
+    plain = climb.search(space, size, restarts=starts, seed=0)
+    assert plain == pytest.approx(ours, abs=1e-9)
 
 
 def test_a_climb_without_an_eligible_start_says_so() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.benchmarks.compmctg import sets, splits
+from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
 from spor_tasks.benchmarks.compmctg.protocols import divergence, is_eligible, partition
 from spor_tasks.benchmarks.compmctg.statistics import statistics
 from spor_tasks.core.contracts import SetName
@@ -20,6 +20,7 @@ from spor_tasks.harness.plan import arm_digest
 from tests.conftest import REPOSITORY
 from tests.support import compmctg, golden
 
+WRITTEN = [spec for spec in sets.specs() if not discrimination.is_asked(spec.name)]
 SPACES = {space.name: space for space in splits.SPACES}
 
 NUMBERS = {
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_there_are_as_many_splits_as_published_but_for_those_that_are_there_twice() -> None:
-    counts = Counter(spec.name[1:3] for spec in sets.specs())
+    counts = Counter(spec.name[1:3] for spec in WRITTEN)
     assert {c: {p: counts[c, p] for p in of} for c, of in NUMBERS.items()} == NUMBERS
     assert len(counts) == sum(map(len, NUMBERS.values()))
 
@@ -57,7 +58,7 @@ def test_tasks_and_groups_have_names_of_their_own() -> None:
 
 
 def test_only_a_divided_space_has_scores_of_halves() -> None:
-    for spec in sets.specs():
+    for spec in WRITTEN:
         text = str([spec.shown, spec.scores])
         is_divided = spec.name.protocol != "original"
         assert ("_comp" in text, "_gap" in text) == (is_divided, is_divided)
@@ -210,7 +211,7 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
         (name_of("yelp", "acd", "10"), SplitError),
         (name_of("amazon", "acd", "0"), SplitError),
         (name_of("compmctg_mini", "acd_published", "0"), SplitError),
-        (name_of("books", "acd", "0"), SplitError),
+        (name_of("books", "strict", "0"), SplitError),
     ],
 )
 @pytest.mark.usefixtures("folder")
@@ -218,6 +219,13 @@ def test_unknown_sets_are_refused(name: SetName, error: type[Exception]) -> None
     with pytest.raises(error) as caught:
         named.find(*name)
     assert caught.value.remedy  # type: ignore[attr-defined]
+
+
+def test_sets_of_an_unknown_corpus_are_of_a_file_and_not_found_by_name() -> None:
+    assert not named.find(*name_of("books", "acd", "0")).is_fixed
+    with pytest.raises(SplitError) as caught:
+        named.load(*name_of("books", "acd", "0"))
+    assert caught.value.remedy
 
 
 def test_the_page_has_the_numbers_of_splits() -> None:

@@ -1,6 +1,7 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -11,7 +12,7 @@ from spor_tasks.benchmarks.compmctg import averages
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.benchmarks.compmctg.paper import paper_facts
 from spor_tasks.benchmarks.compmctg.pooled import pooled
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report import render
 from spor_tasks.report.collect import Report
@@ -125,11 +126,34 @@ def test_of_splits_with_different_seeds_all_runs_count() -> None:
     assert found.arms[0].interval is None
 
 
+def test_a_table_says_what_a_system_scores_that_reads_no_code() -> None:
+    rows = [row(spec, name, 40.0) for spec in specs("compmctg_mini", "acd") for name in SHOWN]
+    (grid, *_) = COMPMCTG.grids(rows)
+    assert "53.7 i.d., 35.2 comp." in grid.caption
+    assert line(grid, "base")["Exact gap, same values"] == "+40.00"
+    own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
+    (grid, *_) = COMPMCTG.grids([row(own, name, 40.0) for name in ("mctg_acc", "mctg_gap_real")])
+    assert "whatever is asked" not in grid.caption
+
+
+SHOWN = ("mini_acc", "mini_gap_real")
+
+
 def test_missing_splits_are_told() -> None:
-    split = specs("yelp", "acd")[3]
-    (grid, *_) = COMPMCTG.grids(list(of_halves(split, 80, 40)))
+    splits = specs("yelp", "acd")
+    (grid, *_) = COMPMCTG.grids(list(of_halves(splits[3], 80, 40)))
     assert line(grid, "base")["Gap"] == "+50.00"
-    assert f"1 of {len(specs('yelp', 'acd'))} splits" in noted(grid, "base", "Accuracy")
+    assert f"1 of {len(splits)} splits" in grid.caption
+    assert not noted(grid, "base", "Accuracy")
+
+
+def test_a_model_that_lacks_splits_of_another_is_told() -> None:
+    splits = specs("yelp", "acd")
+    other = (replace(each, model="other") for each in of_halves(splits[1], 80, 40))
+    rows = [*of_halves(splits[0], 80, 40), *of_halves(splits[1], 80, 40), *other]
+    (grid, *_) = COMPMCTG.grids(rows)
+    assert f"2 of {len(splits)} splits" in grid.caption
+    assert noted(grid, "other", "Accuracy") == ["1 of 2 splits"]
 
 
 def test_where_no_text_is_right_there_is_no_gap() -> None:
@@ -250,8 +274,10 @@ def test_results_of_all_splits_are_one_line(whole: Report) -> None:
 
 def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
     text = terminal(exhibit(runs, "0", task="compmctg_mini_acd_0"))
-    assert "classifiers say: sentiment Negative, tense Past (asked: Present), topic Food" in text
-    assert "classifiers say" not in terminal(exhibit(runs, "1", task="compmctg_mini_acd_0"))
+    assert "judged as: sentiment Negative, tense Past (asked: Present), topic Food" in text
+    assert "unit missing" in text
+    assert "not located" not in text
+    assert "judged as" not in terminal(exhibit(runs, "1", task="compmctg_mini_acd_0"))
     harmful = terminal(exhibit(runs, "2", task="compmctg_mini_acd_0"))
     assert "(asked: Travel)" in " ".join(harmful.split())
     assert not {*harmful} & {"\x1b", "\r"}

@@ -1,6 +1,7 @@
 """CompMCTG's task files: which there are, that they are current, and what they ask."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,18 +37,25 @@ def test_these_are_the_tasks_and_groups() -> None:
     originals = {f"compmctg_{corpus}_original" for corpus, _ in SPLITS}
     tasks = {*splits, *originals}
     found = {file.name: file.kind for file in task_files.files() if "compmctg" in file.name}
+    texts = {f"compmctg_{corpus}_discrimination" for corpus, _ in SPLITS}
+    named = {*groups, "compmctg_original"}
     assert {name for name, kind in found.items() if kind == "group"} == {
-        *groups,
-        "compmctg_original",
+        *named,
+        *texts,
+        *(f"{name}_discrimination" for name in named),
     }
     shown = {f"{name}_icl_train" for name in tasks}
-    assert {name for name, kind in found.items() if kind == "task"} == tasks | shown
+    asked = {re.sub(r"(_\d+|)$", r"_discrimination\1", name, count=1) for name in tasks}
+    assert {name for name, kind in found.items() if kind == "task"} == tasks | shown | asked
 
 
 def test_files_are_current() -> None:
     some = {"compmctg_yelp_acd_3", "compmctg_fyelp_holdout_39", "compmctg_amazon_original"}
+    some |= {"compmctg_yelp_acd_discrimination_3", "compmctg_mini_acd_discrimination_1"}
     specs = [
-        spec for spec in COMPMCTG.sets() if spec.name.corpus == "compmctg_mini" or spec.task in some
+        spec
+        for spec in COMPMCTG.sets()
+        if re.match(r"compmctg_mini_[^_]+(_\d+)?$", spec.task) or spec.task in some
     ]
     for name, text in (*generate.contents(COMPMCTG, specs), *generate.group_files(COMPMCTG)):
         assert (task_files.FOLDER / name).read_text("utf-8") == text, name
@@ -88,6 +96,24 @@ def test_demonstrations_are_of_the_combination_or_of_others() -> None:
         codes = "".join(f" {value}" for _, value in json.loads(doc["units"]))
         is_unseen = json.loads(doc["context"])["unseen"]
         assert prompt.count(f"<|endoftext|>{codes}") == (1 if is_unseen else 6)
+        assert doc["said"] == dict.fromkeys(doc["said"], "none")  # what the oracle finds
+        assert [*doc["said"]] == ["sentiment", "tense", "topic"]
+        assert len(each["dist_3"]) == 2  # counts, and no words
+
+
+def test_instructions_say_the_task_once_before_demonstrations() -> None:
+    manager = task_files.manager({"prompt_style": "instruction"})
+    name = "compmctg_mini_acd_0_icl_train"
+    result = simple_evaluate(
+        model="dummy", tasks=[name], task_manager=manager, log_samples=True, limit=2
+    )
+    prompt = result["samples"][name][0]["arguments"][0][0]
+    lines = prompt.splitlines()
+    assert prompt.count("Task: ") == 1
+    assert prompt.startswith("Task: ")
+    assert lines[2:-2:2] == [line for line in lines if line.startswith("Input: sentiment-")][:-1]
+    assert len(lines) == 2 + 2 * 6
+    assert lines[-1].startswith("Output: ")
 
 
 @pytest.mark.parametrize("split", ["compmctg_mini_holdout_0", "compmctg_mini_original"])

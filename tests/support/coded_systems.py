@@ -1,0 +1,80 @@
+"""Simulated systems that are asked for a combination of values, and what their texts then have."""
+
+import random
+from collections.abc import Callable, Mapping
+
+from spor_tasks.benchmarks.compmctg.protocols import Partition
+from spor_tasks.corpora.compmctg.spaces import Combination, Space
+from spor_tasks.metrics.compmctg import accuracy_values
+from spor_tasks.metrics.totals import Value
+
+Found = tuple[str | None, ...]
+System = Callable[[Combination, random.Random], Found]
+
+
+def systems(space: Space, split: Partition) -> Mapping[str, System]:
+    """Return systems that were trained on the seen combinations of a split, by what they do."""
+    seen, values = split.seen, [*space.aspects.values()]
+    known = {value: 0.1 + 0.8 * n / 6 for n, value in enumerate(sum(values, ()))}
+
+    def any_text(_: Combination, rng: random.Random) -> Found:
+        return rng.choice(seen)
+
+    def any_values(_: Combination, rng: random.Random) -> Found:
+        return tuple(map(rng.choice, values))
+
+    def knows_some(asked: Combination, rng: random.Random) -> Found:
+        other = rng.choice(seen)
+        return tuple(
+            value if rng.random() < known[value] else other[place]
+            for place, value in enumerate(asked)
+        )
+
+    def knows_half(asked: Combination, rng: random.Random) -> Found:
+        other = rng.choice(seen)
+        return tuple(
+            value if rng.random() < 1 / 2 else other[place] for place, value in enumerate(asked)
+        )
+
+    def says_some(asked: Combination, rng: random.Random) -> Found:
+        return tuple(value if rng.random() < known[value] else None for value in asked)
+
+    def nearest(asked: Combination, rng: random.Random) -> Found:
+        return max(seen, key=lambda each: (_alike(asked, each), rng.random()))
+
+    def by_heart(asked: Combination, rng: random.Random) -> Found:
+        return asked if asked in seen else rng.choice(seen)
+
+    return {
+        "writes nothing": lambda *_: (None,) * len(values),
+        "writes one text for all": lambda *_: seen[0],
+        "copies any training text": any_text,
+        "writes any values, equally often": any_values,
+        "writes what was asked": lambda asked, _: asked,
+        "writes each value with probability 0.5, else as any training text": knows_half,
+        "the same, with a probability of its own for each value": knows_some,
+        "the same, else no value": says_some,
+        "copies a training text of the nearest seen combination": nearest,
+        "knows seen combinations by heart, else copies any training text": by_heart,
+    }
+
+
+def _alike(one: Combination, other: Combination) -> int:
+    return sum(a == b for a, b in zip(one, other, strict=True))
+
+
+def values_of(
+    space: Space, split: Partition, system: System, *, repeats: int, seed: int
+) -> list[Mapping[str, Value]]:
+    """Return what the texts of a system add, so many for each combination, the seen ones first."""
+    rng = random.Random(seed)
+
+    def row(found: Found) -> dict[str, str | None]:
+        return dict(zip(space.aspects, found, strict=True))
+
+    return [
+        accuracy_values("mini", space.as_row(each), row(system(each, rng)), half)
+        for half, combinations in zip(("id", "comp"), split, strict=True)
+        for each in combinations
+        for _ in range(repeats)
+    ]
