@@ -25,9 +25,11 @@ class Corpus(Protocol):
     """A corpus by name.
 
     It may also have ``parts(folder=None)``, which returns samples by the name of their part, with
-    ``train`` for training samples, if it has others than training and test samples; and
+    ``train`` for training samples, if it has others than training and test samples;
     ``references(path=None)``, which yields the samples that a file of outputs is about, one a line,
-    and where each stands.
+    and where each stands; and, if prompts are worded differently where there are demonstrations,
+    ``preamble(style)``, what stands once before these, with ``example(sample, style)``, the prompt
+    of a sample among them.
     """
 
     @property

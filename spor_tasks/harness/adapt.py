@@ -55,11 +55,27 @@ def values(
 
     They are texts, or likelihoods, as the metrics take them.
     """
+    return [found for found, _ in measured(metrics, scores, samples, outputs)]
+
+
+def measured(
+    metrics: Iterable[Metric[Any]],
+    scores: Sequence[str],
+    samples: Sequence[Sample],
+    outputs: Sequence[Sequence[Any]],
+) -> list[tuple[dict[str, Value], dict[str, Any]]]:
+    """Return the :func:`values` for each sample, and what else is logged with it."""
     found: list[dict[str, Value]] = [{} for _ in samples]
+    logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
-        for of_sample, evidence in zip(found, each.measure(samples, outputs), strict=True):
-            of_sample.update(each.values(evidence))
-    return [as_listed(of_sample, scores) for of_sample in found]
+        keys = getattr(each, "logged", ())
+        for number, evidence in enumerate(each.measure(samples, outputs)):
+            found[number] |= each.values(evidence)
+            if keys:
+                shown = each.describe(samples[number], outputs[number], evidence)
+                logged[number] |= {key: shown[key] for key in keys if key in shown}
+    listed = [as_listed(of_sample, scores) for of_sample in found]
+    return list(zip(listed, logged, strict=True))
 
 
 def as_listed(found: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Value]:

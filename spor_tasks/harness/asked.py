@@ -66,17 +66,6 @@ _KNOWN: Mapping[str, _Asked] = {
 }
 
 
-LOGGED: Mapping[str, tuple[str, ...]] = {
-    "facts": ("told",),
-    "nli": (),
-    "bleurt": (),
-    "aspects": ("said",),
-    "ppl": (),
-    "sp": ("sp_program", "sp_verdict", "sp_programs", "sp_search", "sp_trace"),
-}
-"""What of a metric's evidence is logged with a document."""
-
-
 def metrics_of(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric[Any]]:
     """Return the metrics that the metadata asks for and the set reports, by their prefix.
 

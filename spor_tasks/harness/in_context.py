@@ -14,7 +14,7 @@ from spor_tasks.harness.pair import PairTask
 from spor_tasks.harness.task import SporTask, dataset
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.demonstrations import Matching, Prompted
-from spor_tasks.prompts.styles import PromptStyle, prompt, prompted
+from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompted
 
 _log = logging.getLogger(__name__)
 
@@ -31,13 +31,18 @@ class InContextTask(SporTask):
             or no sample can be covered.
     """
 
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
+        if before := preamble(self._plan.pair.corpus, self._style):
+            self.set_config("description", before)
+
     def download(self, *_: object, **__: object) -> None:
         """Build the documents for the allowed number of demonstrations."""
         number = self._plan.pair.arms.index(self._plan.fewshot_arm)
         self.dataset = {
             "test": dataset(
                 [
-                    prompted(shown.sample, self._style)
+                    prompted(shown.sample, self._style, example)
                     | {"demonstrations": _demonstrations(shown.arms[number], self._style)}
                     for shown in self._prompted
                 ]
@@ -110,7 +115,7 @@ class InContextAdversarialTask(InContextTask, AdversarialTask):
 def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
     """Return the demonstrations of a document, in order."""
     return [
-        {"id": sample.id, "prompt": prompt(sample, style), "target": sample.target}
+        {"id": sample.id, "prompt": example(sample, style), "target": sample.target}
         for sample in samples
     ]
 

@@ -14,7 +14,7 @@ from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Split, without_first_reference
-from spor_tasks.harness import adapt, asked, backends, checkpoints, filters, host
+from spor_tasks.harness import adapt, backends, checkpoints, filters, host
 from spor_tasks.harness.plan import arm_digest, is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
@@ -210,15 +210,16 @@ class SporTask(host.HostTask):
         requests = self._asked()
         samples = [sample_of(first.doc) for first, *_ in requests.values()]
         texts = [tuple(host.kept(each, chain) for each in of) for of in requests.values()]
-        found: list[dict[str, Any]] = adapt.values(self._metrics, self._scores, samples, texts)
-        for name, metric in self._plan.asked.items():
-            names = [info.name for info in metric.scores]
-            evidence = metric.measure(samples, texts)
-            for scores, sample, text, each in zip(found, samples, texts, evidence, strict=True):
-                scores.update(adapt.as_listed(metric.values(each), names))
-                shown = metric.describe(sample, text, each)
-                kept = {key: shown[key] for key in asked.LOGGED[name] if key in shown}
-                scores[_EVIDENCE] = scores.get(_EVIDENCE, {}) | kept
+        found: list[dict[str, Any]] = [{_EVIDENCE: {}} for _ in samples]
+        asked = ([metric] for metric in self._plan.asked.values())
+        for metrics, names in (
+            (self._metrics, self._scores),
+            *((each, [info.name for info in each[0].scores]) for each in asked),
+        ):
+            measured = adapt.measured(metrics, names, samples, texts)
+            for of_doc, (values, logged) in zip(found, measured, strict=True):
+                of_doc.update(values)
+                of_doc[_EVIDENCE].update(logged)
         keys = [(doc_id, *of) for doc_id, of in zip(requests, texts, strict=True)]
         return dict(zip(keys, found, strict=True))
 

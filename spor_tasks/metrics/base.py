@@ -59,6 +59,8 @@ class ScoreInfo:
 class Metric(Protocol[EvidenceT]):
     """A metric with its settings; it keeps nothing from one output to the next.
 
+    It may also have ``logged``, keys of what it describes that lm-eval logs with a document.
+
     What the model did wrong lowers a score; what is wrong with the sample raises a `SporError`.
     """
 

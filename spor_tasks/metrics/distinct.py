@@ -25,36 +25,40 @@ ORDERS = (1, 2, 3)
 class _Pooled(Totals):
     """Different n-grams of all outputs over all n-grams.
 
-    A value is how many different n-grams an output has, how many at all, and the codes of its
-    words. Each output adds the n-grams that no output before it has: how many that are depends on
-    the order of the outputs, and their sum does not.
+    Each output adds the n-grams that no output before it has: how many that are depends on the
+    order of the outputs, and their sum does not. A value from a log has no words, and counts as if
+    no other output had its n-grams.
     """
 
     resampled = False
-    most_numbers = 1_000_000
+    is_logged = False
 
     def __init__(self, order: int) -> None:
         self._order = order
 
-    def value_of(self, codes: Sequence[int]) -> tuple[float, ...]:
+    def value_of(self, codes: Sequence[int]) -> "_Counts":
         """Return the value of an output with these words."""
         grams = self._grams(codes)
-        return len(set(grams)), len(grams), *codes
+        found = _Counts((len(set(grams)), len(grams)))
+        found.codes = codes
+        return found
 
-    def _grams(self, codes: Sequence[float]) -> list[tuple[float, ...]]:
+    def _grams(self, codes: Sequence[int]) -> list[tuple[int, ...]]:
         return [*zip(*(codes[start:] for start in range(self._order)), strict=False)]
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         statistics = np.full((len(values), 2), np.nan)
-        known: set[tuple[float, ...]] = set()
+        known: set[tuple[int, ...]] = set()
         for number, value in enumerate(values):
-            if isinstance(value, Sequence):
-                grams = self._grams(value[2:])
+            if isinstance(value, _Counts):
+                grams = self._grams(value.codes)
                 before = len(known)
                 known.update(grams)
                 statistics[number] = len(known) - before, len(grams)
+            elif isinstance(value, tuple):
+                statistics[number] = value
             elif value is not None:
-                raise TypeError(f"{value!r} is not the words of a text")
+                raise TypeError(f"{value!r} is not about the words of a text")
         return statistics
 
     def score(self, totals: Numbers) -> Numbers:
@@ -63,6 +67,15 @@ class _Pooled(Totals):
     def stderr(self, _: Sequence[Value]) -> float:
         """Return NaN: n-grams of different outputs are not independent."""
         return math.nan
+
+
+class _Counts(tuple[int, int]):  # noqa: SLOT001 - it has an attribute
+    """How many different n-grams an output has, and how many at all.
+
+    It also carries the codes of the output's words, which no log needs.
+    """
+
+    codes: Sequence[int]
 
 
 _TOTALS = {order: _Pooled(order) for order in ORDERS}
@@ -110,8 +123,7 @@ class Distinct(SimpleMetric[Words]):
 
     def describe(self, _: Sample, __: object, evidence: Words) -> dict[str, Any]:
         """Return for each score the different n-grams of this text, and all."""
-        values = ((f"dist_{n}", of.value_of(evidence.codes)) for n, of in _TOTALS.items())
-        return {name: [int(different), int(every)] for name, (different, every, *_) in values}
+        return {f"dist_{n}": [*of.value_of(evidence.codes)] for n, of in _TOTALS.items()}
 
 
 DISTINCT = Distinct()

@@ -96,6 +96,7 @@ class Facts(SimpleMetric[Told]):
     """
 
     scores = (ScoreInfo("facts", "Facts"),)
+    logged = ("told",)
 
     classifier: Classifier
     format: str = "nli"

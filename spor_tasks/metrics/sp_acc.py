@@ -102,6 +102,7 @@ class SpAcc(SimpleMetric[Judged | None]):
         ScoreInfo("sp_cut", "search cut", higher_is_better=None, own_title="SP-Acc: search cut"),
         *(ScoreInfo(f"sp_{kind}", f"SP-Acc, {kind}", of_some=True) for kind in (*KINDS, PLAIN)),
     )
+    logged = ("sp_program", "sp_verdict", "sp_programs", "sp_search", "sp_trace")
 
     ranker: Ranker = field(default_factory=LexicalRanker)
     variant: Variant = Variant.PUBLISHED

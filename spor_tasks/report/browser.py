@@ -21,7 +21,7 @@ from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.cells import ShownCell, cells_of
-from spor_tasks.report.marking import Fault, Marked, faults_of, marks_of
+from spor_tasks.report.marking import Fault, Marked, faults_of, has_attributes, marks_of
 from spor_tasks.report.view import view_of
 from spor_tasks.results.evidence import scale_of
 from spor_tasks.results.grid import label
@@ -346,6 +346,8 @@ def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
     doc = doc_of(sample)
     del doc["target"]  # the first of the references
     row = {**doc, "inputs": inputs}
+    if has_attributes(sample):
+        row["begins"] = sample.about("prefix")
     if cells:
         row["cells"] = [
             line if isinstance(line, int) else list(map(_cell_row, line)) for line in cells.rows

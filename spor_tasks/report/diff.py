@@ -142,7 +142,11 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
     known = first.scores.keys() | second.scores.keys()
-    metrics = [metric for metric in first.spec.reported if metric in known]
+    metrics = [
+        metric
+        for metric in first.spec.reported
+        if metric in known and score_info(metric).totals.is_logged
+    ]
     changes = [_change(before[key], after[key], metrics) for key in common]
     both = [before[key] for key in common], [after[key] for key in common]
     clusters = significance.clusters_of(record.sample.cluster for record in both[0])

@@ -11,7 +11,7 @@ from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import Value
 from spor_tasks.report.cells import CellView, ShownRow, cells_of
 from spor_tasks.report.exhibit import Exhibit, Told
-from spor_tasks.report.marking import Kind, Marked, faults_of
+from spor_tasks.report.marking import Kind, Marked, faults_of, has_attributes
 from spor_tasks.report.view import TableView, view_of
 from spor_tasks.results.logged import Reading, Record, alone
 from spor_tasks.results.reading import TaskResult
@@ -58,7 +58,9 @@ def _paint(text: str, style: str) -> str:
 
 
 def _sample(sample: Sample, width: int) -> Iterator[str]:
-    said = (sample.about(key) for key in ("name", "category"))
+    said = [sample.about(key) for key in ("name", "category")]
+    if begins := sample.about("prefix"):
+        said.append(f"begins “{begins}”")
     about = ", ".join(visible(text) for text in said if text)
     if about:
         yield f"{'':<8}{about}"
@@ -130,6 +132,16 @@ def _reading(reading: Reading, width: int) -> Iterator[str]:
         yield from _wrapped([_Piece(f"{visible(part)} → {visible(value)}")], width, indent=10)
 
 
+def _attributes(record: Record, who: str, width: int) -> Iterator[str]:
+    """Yield which value of each aspect is found, and what was asked for if it is another one."""
+    said = (
+        f"{visible(aspect)} {visible(value)}"
+        + ("" if value == asked else f" (asked: {visible(asked or 'none')})")
+        for aspect, value, asked in record.said
+    )
+    yield from _wrapped([_Piece(f"{who}: {', '.join(said)}")], width)
+
+
 def _told(told: Told, width: int) -> Iterator[str]:
     record, sample = told.record, told.record.sample
     yield _paint(run_name(record.run), _BOLD)
@@ -142,6 +154,8 @@ def _told(told: Told, width: int) -> Iterator[str]:
         yield _paint(line, _SOFT)
     if record.likelihoods:
         yield from _likelihoods(record, width)
+        if record.said:
+            yield from _attributes(record, "likeliest as", width)
         return
     for number, output in enumerate(told.outputs):
         if isinstance(sample.challenge, Orders):
@@ -152,12 +166,7 @@ def _told(told: Told, width: int) -> Iterator[str]:
     if record.reading:
         yield from _reading(record.reading, width)
     if record.said:
-        said = (
-            f"{visible(aspect)} {visible(value)}"
-            + ("" if value == asked else f" (asked: {visible(asked or 'none')})")
-            for aspect, value, asked in record.said
-        )
-        yield from _wrapped([_Piece(f"classifiers say: {', '.join(said)}")], width)
+        yield from _attributes(record, "judged as", width)
     found = faults_of(told.outputs)
     names = [_paint(fault.value, _BAD) for fault in found] or [_paint("fine", _GOOD)]
     yield f"        → {', '.join(names)}"
@@ -170,7 +179,7 @@ def run_name(run: TaskResult) -> str:
 
 
 def _said(output: Marked, sample: Sample) -> Iterator[str]:
-    if output.units:
+    if output.units and not has_attributes(sample):
         yield f"        not located: {' '.join(f'[{number}]' for number in output.units)}"
     if output.phrases and isinstance(sample.challenge, Hidden):
         phrases = (visible(sample.challenge.phrases[number][1]) for number in output.phrases)

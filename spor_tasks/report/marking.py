@@ -5,7 +5,7 @@ These are pure functions of a sample and its outputs; page and terminal show the
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -13,7 +13,15 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, hidden_of
+from spor_tasks.core.sample import (
+    AttributeValue,
+    DataUnit,
+    Hidden,
+    Orders,
+    Rivals,
+    Sample,
+    hidden_of,
+)
 from spor_tasks.corpora.totto.table import has_cells
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
@@ -48,7 +56,7 @@ _MEANINGS = {
     Fault.EMPTY: "The output has no words.",
     Fault.LEAK: "Something hidden appears, by the published copy rule.",
     Fault.PHRASE: "A phrase for something hidden is not copied, by the published copy rule.",
-    Fault.UNIT: "A data unit is not located in the output.",
+    Fault.UNIT: "A data unit is not located in the output, or an attribute is judged as another.",
     Fault.DOUBT: "A unit is located, but only by similar words, or by some of its words.",
     Fault.ORDER: "All units are located, but their order has τ ≤ 0 with that of every reference.",
     Fault.UNEQUAL: "For two input orders, one output expresses all units and the other does not.",
@@ -105,13 +113,18 @@ class Marked:
     faults: tuple[Fault, ...]
 
 
+def has_attributes(sample: Sample) -> bool:
+    """Return whether units are attributes that a text should have, and not facts to tell."""
+    return "prefix" in sample.context or isinstance(sample.challenge, Rivals)
+
+
 def mark(sample: Sample, output: str, text: str) -> Marked:
     """Return an output, of which this text was scored, with what it tells of its sample.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
-    whatever the aspect, but not columns of a table, which no text needs to name. Of a highlighted
-    cell some words suffice, but no other number; one without letters and digits need not be told.
-    Phrases and leaks are those of the copy rule.
+    whatever the aspect, but not columns of a table or attributes, which no text needs to name. Of a
+    highlighted cell some words suffice, but no other number; one without letters and digits need
+    not be told. Phrases and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -121,7 +134,8 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
     of_cells = has_cells(sample)
-    units = sample.units if of_cells or "table" not in sample.context else ()
+    is_unnamed = has_attributes(sample) or (not of_cells and "table" in sample.context)
+    units = () if is_unnamed else sample.units
     strict = is_strict(sample) and not of_cells
     traces = align.trace(units, text, strict=strict, same_digits=of_cells)
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _NO_COPIES
@@ -171,10 +185,34 @@ def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> t
 def marks_of(record: Record) -> tuple[Marked, ...]:
     """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
     if not record.likelihoods:
-        return mark_all(record.sample, record.outputs, record.scored)
+        marked = mark_all(record.sample, record.outputs, record.scored)
+        return _judged(marked, record) if has_attributes(record.sample) else marked
     return tuple(
         Marked(output, _place(text, output), (), (), (), (), ())
         for output, text in zip(record.outputs, record.scored, strict=True)
+    )
+
+
+def _judged(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:
+    """Return outputs with the attributes that they lack; where they end is no fault of theirs."""
+    said = {aspect: value for aspect, value, _ in record.said}
+    missing = tuple(
+        number
+        for number, unit in enumerate(record.sample.units)
+        if said.get(unit[0], unit[-1]) != unit[-1]
+    )
+    return tuple(
+        replace(
+            each,
+            units=missing,
+            faults=tuple(
+                fault
+                for fault in Fault
+                if (fault in each.faults and fault is not Fault.UNFINISHED)
+                or (fault is Fault.UNIT and missing)
+            ),
+        )
+        for each in outputs
     )
 
 

@@ -18,6 +18,8 @@ MARKS = (("‡", 0.01), ("†", 0.05))
 _MOST_WORDS = 32
 _MOST_FACTS = 6  # in the name of a row; the problems name all facts in which rows differ
 _NOT_STATED = "not stated"
+_LEFT_OUT = {"method": "lora", "objective": "likelihood"}  # of recipes, where it is so
+_OF_OBJECTIVE = "objective_settings."
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
 _NO_VERDICT = "not tested: no sample has a verdict in every run"
@@ -258,7 +260,7 @@ class _Builder:
             others = [result for result in same if not result.training]
             rows += [[*runs, *others] for runs in trained.values()] or [others]
         self._note_apart(rows)
-        keys = differing([row[0] for row in rows])
+        keys = _telling([row[0] for row in rows])
         for row in rows:
             places = self._places(row)
             main, *beside = row[0].spec.shown
@@ -275,9 +277,9 @@ class _Builder:
         """Note rows that were evaluated or trained differently from the first."""
         first = rows[0][0]
         for other, *_ in rows[1:]:
-            keys = differing([first, other])
+            keys = _telling([first, other])
             details = "; ".join(
-                f"{key}: {first.facts.get(key)} against {other.facts.get(key)}" for key in keys
+                f"{key}: {_stated(first, key)} against {_stated(other, key)}" for key in keys
             )
             what = f"is in another row than {first.file}: they differ in {details}"
             evaluated = any(key in first.signature for key in keys)
@@ -444,6 +446,21 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
     )
 
 
+def _telling(results: Sequence[TaskResult]) -> tuple[str, ...]:
+    """Return the keys that tell results apart; no settings that follow from another objective."""
+    alike: dict[str | None, list[TaskResult]] = defaultdict(list)
+    for result in results:
+        alike[result.training.get("objective")].append(result)
+    own = {key for same in alike.values() for key in differing(same)}
+    return tuple(
+        key for key in differing(results) if key in own or not key.startswith(_OF_OBJECTIVE)
+    )
+
+
+def _stated(result: TaskResult, key: str) -> str | None:
+    return result.facts.get(key, _LEFT_OUT.get(key))
+
+
 def _told_apart(
     row: Comparison, results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str]
 ) -> Comparison:
@@ -451,11 +468,15 @@ def _told_apart(
     first = results[0]
     evaluated = [key for key in keys if key in first.signature]
     trained = [key for key in keys if key not in first.signature and first.training]
-    facts = {key: first.training.get(key, _NOT_STATED) for key in trained}
+    facts = {
+        key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+        for key in trained
+        if key in first.training or not key.startswith(_OF_OBJECTIVE)
+    }
     return replace(
         row,
         evaluated=told_apart(first.signature, evaluated),
-        trained=told_apart(facts, trained),
+        trained=told_apart(facts, [*facts]),
         merged=_merged_over(results, merged),
     )
 

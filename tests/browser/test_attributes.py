@@ -27,13 +27,14 @@ def test_the_values_that_classifiers_find_stand_below_the_text(
 ) -> None:
     page = open_page(file=attribute_page, address="#sample=0.0")
     assert shown(page, 0)
-    assert said(page) == [
-        "Classifiers say: sentiment Negative, tense Past (asked: Present), topic Food"
-    ]
+    assert said(page) == ["Judged as: sentiment Negative, tense Past (asked: Present), topic Food"]
     expect(page.locator("#sample .attributes b")).to_have_text("Past")
+    expect(page.locator("#sample .head .where")).to_contain_text("begins “")
+    assert page.locator("#sample td.told .word").all_inner_texts() == ["told", "missing", "told"]
     page = open_page(file=attribute_page, address="#sample=0.1")
     assert shown(page, 1)
     assert said(page) == []
+    assert page.locator("#sample td.told").count() == 0
 
 
 def test_what_classifiers_say_is_text_and_nothing_else(

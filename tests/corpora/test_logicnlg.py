@@ -188,6 +188,7 @@ def test_templates_and_sentences_are_the_published_ones(
         assert pinned(coarse.target) == row["c2f_seq2_ids"]
 
 
+@pytest.mark.soak
 def test_the_share_of_tables_that_are_cut(logicnlg_dir: Path) -> None:
     def is_cut(one: Sample, columns: Sequence[int]) -> bool:
         text = body(typed_table(one), columns).rstrip()

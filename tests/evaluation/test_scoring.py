@@ -311,7 +311,7 @@ def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str
     assert caught.value.remedy
 
 
-OF_TEXTS = {"compmctg", "mctg_ppl", "mini_attributes"}  # with attributes
+OF_TEXTS = {"compmctg", "discrimination", "mctg_ppl", "mini_attributes"}  # with attributes
 OF_TABLES = {
     "nli_acc",
     "sp_acc",

@@ -1,5 +1,7 @@
 """Dist-n counts the n-grams of all texts together, whatever their order."""
 
+import copy
+import json
 import math
 import random
 from pathlib import Path
@@ -82,4 +84,13 @@ def test_a_value_without_words_is_refused() -> None:
 def test_a_text_alone_has_the_share_of_its_own_ngrams_however_long_it_is() -> None:
     value = DISTINCT.values(DISTINCT.judge(sample(), "a b " * 50))["dist_1"]
     assert logged.alone("dist_1", value) == 0.02
-    assert len(value) == 102 <= score_info("dist_1").totals.most_numbers  # type: ignore[arg-type]
+    assert value == (2, 100)
+
+
+def test_words_are_not_logged_but_kept_by_a_copy() -> None:
+    value = DISTINCT.values(DISTINCT.judge(sample(), "a b a b"))["dist_2"]
+    assert json.dumps(value) == "[2, 3]"
+    totals = score_info("dist_2").totals
+    assert totals.value([value, copy.deepcopy(value)]) == 2 / 6
+    assert totals.value([(2, 3), (2, 3)]) == 4 / 6
+    assert not totals.is_logged

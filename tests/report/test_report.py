@@ -273,6 +273,19 @@ def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None
     ]
 
 
+def test_an_objective_stands_without_its_settings_where_it_tells_rows_apart(tmp_path: Path) -> None:
+    meta = [{"of": "likelihood", "weight": weight} for weight in (0.1, 0.2)]
+    for number, settings in enumerate(meta):
+        ways = settings_of(objective="meta", objective_settings=settings)
+        write_way(tmp_path / f"results_{number}.json", "atom", 40.0 + number, settings=ways)
+    write_way(tmp_path / "results_2.json", "atom", 50.0)
+    assert [row.name for row in rows_of(tmp_path)] == [
+        "base (objective meta, objective_settings.weight 0.1)",
+        "base (objective meta, objective_settings.weight 0.2)",
+        "base (objective likelihood)",
+    ]
+
+
 def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
     write_way(tmp_path / "results_1.json", "atom", 40.0)
     write_way(tmp_path / "results_2.json", "atom", 60.0, model_dtype="torch.bfloat16")

@@ -291,6 +291,7 @@ def test_an_epoch_s_score_is_that_of_the_task(
         ]
 
     monkeypatch.setattr(adapt, "values", characters)
+    monkeypatch.setattr(adapt, "measured", lambda *given: [(v, {}) for v in characters(*given)])
     pair = named.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")

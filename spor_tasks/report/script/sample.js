@@ -26,7 +26,7 @@ function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, 
     inside.append(...outputBlock(output, hidden ?? []));
   }
   if (reading) inside.append(...readingBlock(reading));
-  if (said) inside.append(saidBlock(said));
+  if (said) inside.append(saidBlock(said, likelihoods ? 'Likeliest as: ' : 'Judged as: '));
   inside.append(el('p', { class: 'faults said' }, ...badges(row)));
   const name = `Output of ${run.model}, ${runName(run)}`;
   return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': name },
@@ -36,12 +36,12 @@ function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, 
     inside);
 }
 
-/** Return which value of each aspect a classifier finds, and what was asked for if it differs. */
-function saidBlock(said) {
+/** Return which value of each aspect is found, and what was asked for if it differs. */
+function saidBlock(said, who) {
   const values = said.map(([aspect, value, asked]) => value === asked
     ? el('span', {}, ...visible(`${aspect} ${value}`))
     : el('span', {}, ...visible(`${aspect} `), el('b', {}, ...visible(value)), ...visible(` (asked: ${asked ?? 'none'})`)));
-  return el('p', { class: 'said attributes' }, 'Classifiers say: ', ...values.flatMap((each, number) => (number ? [', ', each] : [each])));
+  return el('p', { class: 'said attributes' }, who, ...values.flatMap((each, number) => (number ? [', ', each] : [each])));
 }
 
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));
@@ -94,13 +94,13 @@ function hiddenTable(hidden, sides, all) {
     all.length ? toldByAll(all, ([, , , , uncopied]) => !uncopied.includes(number)) : null)));
 }
 
-/** Return what the tables say of one output, under its run's name. */
-function sideOf(row, output, number, { several, both, beside: isBeside, wordless }) {
+/** Return what the tables say of one output, under its run's name; `said` are attributes found. */
+function sideOf(row, output, number, { several, both, beside: isBeside, wordless, said }) {
   const inDoubt = output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd'));
   return {
     name: (both ? runName(runOf(row)) : 'here') + (several ? ` (${number + 1})` : ''),
     title: (isBeside ? 'The output beside' : 'This output') + (several ? `, input order ${number + 1}` : ''),
-    missing: output[3],
+    missing: said ? [...said.keys()].filter((at) => said[at][1] !== said[at][2]) : output[3],
     doubtful: inDoubt.map((label) => Number(label.slice(1))),
     uncopied: output[4],
     wordless,
@@ -111,7 +111,8 @@ function headOf(row, record) {
   const test = testOf(runOf(row));
   const position = positionOf(row);
   const aspect = test.aspect[0].toUpperCase() + spaced(test.aspect.slice(1));
-  const about = [record.name, record.category].filter(Boolean).map((text) => `${text} · `);
+  const begins = record.begins && `begins “${record.begins}”`;
+  const about = [record.name, record.category, begins].filter(Boolean).map((text) => `${text} · `);
   const others = sisters(row).length;
   const first = position <= 0;
   const last = position >= view.length - 1;
@@ -140,11 +141,13 @@ async function showSample(row, focus) {
   const { references, hidden, inputs } = record;
   const all = [...two, ...more].map((each, place) => [each, written[place]]);
   const pairs = all.slice(0, two.length);
-  const counted = more.length ? written.flatMap(([outputs]) => outputs) : [];
+  const hasAttributes = record.begins !== undefined;
+  const counted = more.length && !hasAttributes ? written.flatMap(([outputs]) => outputs) : [];
   const { units, cells } = record;
   const wordless = cells ? [...units.keys()].filter((number) => !/[\p{L}\p{N}]/u.test(units[number].at(-1))) : [];
-  const sides = pairs.flatMap(([each, [outputs]]) => {
-    const shape = { several: outputs.length > 1, both: pairs.length > 1, beside: each === other, wordless };
+  const sides = pairs.flatMap(([each, [outputs, , , { said } = {}]]) => {
+    if (hasAttributes && said?.length !== units.length) return [];
+    const shape = { several: outputs.length > 1, both: pairs.length > 1, beside: each === other, wordless, said };
     return outputs.map((output, number) => sideOf(each, output, number, shape));
   });
   const prompts = written[0][2] ?? inputs ?? [];
