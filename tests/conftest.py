@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = [item for item in items if item.get_closest_marker("soak")]
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+def pytest_collection_finish() -> None:
+    if "lm_eval.evaluator" in sys.modules:
+        from tests.support.quick import ask_once  # noqa: PLC0415 - loads lm-eval
+
+        ask_once()
 
 
 @pytest.hookimpl(wrapper=True)
