@@ -128,6 +128,7 @@ def test_only_models_import_torch() -> None:
         "spor_tasks.metrics.causal",
         "spor_tasks.metrics.classifier",
         "spor_tasks.evaluation.coarse_to_fine",
+        "spor_tasks.evaluation.coded",
         "spor_tasks.evaluation.hf",
         "spor_tasks.evaluation.quantization",
         "spor_tasks.evaluation.sampling",

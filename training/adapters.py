@@ -42,11 +42,16 @@ def add_tokens(base: Base, tokens: Sequence[str]) -> tuple[int, ...]:
 
 
 def prepare(
-    base: Base, config: TrainingConfig, device: torch.device, new_tokens: Sequence[int] = ()
+    base: Base,
+    config: TrainingConfig,
+    device: torch.device,
+    new_tokens: Sequence[int] = (),
+    own: Model | None = None,
 ) -> Model:
     """Return the base on the device, ready to be trained: with a fresh adapter, or as a whole.
 
-    An adapter also trains the embeddings of ``new_tokens``.
+    An adapter also trains the embeddings of ``new_tokens``. ``own`` is the base with what the
+    objective adds to it in place of an adapter.
 
     Raises:
         ConfigError: the adapter does not fit the model, or the model does not fit the device or
@@ -62,7 +67,9 @@ def prepare(
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
     if settings.gradient_checkpointing:
         _recompute_activations(base.model)
-    if config.method == "full":
+    if own is not None:
+        model = own
+    elif config.method == "full":
         model = _whole(base.model)
     else:
         model = add_lora(base.model, config.lora, base.style, new_tokens)

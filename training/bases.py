@@ -31,7 +31,7 @@ from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig
 from training.encoding import Row
 
-KINDS: Mapping[str, str] = {"lora": "adapter", "full": TRAINED_WHOLE}
+KINDS: Mapping[str, str] = {"lora": "adapter", "codes": "adapter", "full": TRAINED_WHOLE}
 """The kind of folder that a manifest names, by the method of training."""
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")

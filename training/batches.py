@@ -16,10 +16,11 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation.coded import CodedModel
 from training.encoding import IGNORED, Row, Step, collate
 
-Model: TypeAlias = peft.PeftModel | PreTrainedModel
-"""A base with an adapter, or a model that is trained whole."""
+Model: TypeAlias = peft.PeftModel | PreTrainedModel | CodedModel
+"""A base with an adapter or with vectors for values, or a model that is trained whole."""
 
 # How much rounding may change the loss of a token, as a share of it: in float32, in fewer bits.
 _ROUNDING, _ROUNDING_16 = 1e-3, 5e-2

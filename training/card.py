@@ -60,10 +60,20 @@ model = PeftModel.from_pretrained(base, "THIS_FOLDER")""",
 from transformers import AutoModelFor{auto}
 
 model = AutoModelFor{auto}.from_pretrained("THIS_FOLDER")""",
+    "codes": """\
+from pathlib import Path
+
+from spor_tasks.evaluation.coded import load
+from transformers import AutoModelFor{auto}, AutoTokenizer
+
+base = AutoModelFor{auto}.from_pretrained("{path}")
+model = load(base, AutoTokenizer.from_pretrained("{path}"), Path("THIS_FOLDER"))""",
 }
+_LIBRARIES = {"lora": "peft", "full": "transformers", "codes": "spor-tasks"}
 _KINDS = {
     "lora": "A LoRA adapter for `{path}`",
     "full": "`{path}`, all of whose weights were tuned",
+    "codes": "Vectors for values of aspects, which precede a text of `{path}`",
 }
 
 
@@ -84,7 +94,7 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
     benchmark = registry().get("benchmark", _spec(manifest).benchmark)
     front = {
         **({} if Path(path).is_dir() else {"base_model": path}),
-        "library_name": "peft" if method == "lora" else "transformers",
+        "library_name": _LIBRARIES[method],
         "language": "en",
         "tags": [
             benchmark.name,
@@ -171,6 +181,8 @@ def _method(config: Mapping[str, Any]) -> dict[str, str]:
     tuned = {"LoRA": _listed(config["lora"])}
     if config.get("method") == "full":
         tuned = {"trained": "all weights"}
+    elif config.get("method") == "codes":
+        tuned = {"trained": "what makes vectors of values"}
     if name := config.get("objective"):
         tuned["objective"] = f"{name}, {_listed(config.get('objective_settings', {}))}"
     return tuned

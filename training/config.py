@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
@@ -66,6 +66,10 @@ class ModelConfig:
     quantization: Literal["nf4"] | None = None
 
 
+def _number_as_text(value: object) -> object:
+    return str(value) if type(value) is int else value  # a split's, which YAML reads as a number
+
+
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class DataConfig:
     """The training set: one arm of one split, with one training pair for each reference.
@@ -80,7 +84,7 @@ class DataConfig:
     corpus: str
     arm: str
     protocol: Protocol | None = None
-    part: str | None = None
+    part: Annotated[str | None, BeforeValidator(_number_as_text)] = None
     limit: Count | None = None
     seed: Annotated[StrictInt | None, _not_if(None)] = None
     restarts: Annotated[Count | None, _not_if(None)] = None
@@ -202,16 +206,17 @@ class TrainingConfig:
     """One run: the base, the training set, the method, and the folder of the adapter.
 
     A relative ``output`` starts at the working directory. ``method`` ``lora`` trains an adapter,
-    ``full`` all weights of the base, which are saved as a checkpoint. ``objective``, one of
-    :mod:`training.objectives`, is minimized, with ``objective_settings`` of its own. ``overwrite``
-    allows replacing an existing adapter. ``report_to`` names the service or program that gets
-    losses and scores.
+    ``full`` all weights of the base, which are saved as a checkpoint, and ``codes`` what makes
+    vectors of values, which the objectives ``dcg`` and ``contrastive_prefix`` have. ``objective``,
+    one of :mod:`training.objectives`, is minimized, with ``objective_settings`` of its own.
+    ``overwrite`` allows replacing an existing adapter. ``report_to`` names the service or program
+    that gets losses and scores.
     """
 
     model: ModelConfig
     data: DataConfig
     output: Annotated[Path, NotEmpty]
-    method: Annotated[Literal["lora", "full"], _not_if("lora")] = "lora"
+    method: Annotated[Literal["lora", "full", "codes"], _not_if("lora")] = "lora"
     lora: LoraConfig = field(default_factory=LoraConfig)
     objective: Annotated[str, AfterValidator(_known_objective), _not_if("likelihood")] = (
         "likelihood"
@@ -231,6 +236,26 @@ class TrainingConfig:
             )
         if self.objective != "likelihood" or self.objective_settings:
             object.__setattr__(self, "objective_settings", self._resolved())
+        methods = self._methods
+        if self.method not in methods:
+            raise ConfigError(
+                f"method={self.method} cannot be used with objective={self.objective}",
+                remedy=f"Set method={' or '.join(methods)}, or another objective.",
+            )
+
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        if self.objective == "likelihood":  # without torch, which takes seconds
+            return ("lora", "full")
+        methods: tuple[str, ...] = self._objective.methods(self.objective_settings)
+        return methods
+
+    @property
+    def by_batch(self) -> bool:
+        """Whether it matters for the loss which pairs share a batch."""
+        if self.objective == "likelihood":
+            return False
+        return bool(self._objective.by_batch(self.objective_settings))
 
     @property
     def added_tokens(self) -> tuple[str, ...]:

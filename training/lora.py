@@ -82,7 +82,7 @@ def train(
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
 
         with seeded(settings.seed, team.device), cpu_threads(settings.threads):
-            model = prepare(base, config, team.device, new_tokens)
+            model = prepare(base, config, team.device, new_tokens, objective.fitted(base))
             if settings.packing:
                 with enough_memory("on the longest pair", LESS_MEMORY):
                     check_packing(model, rows.rows, base.pad_id)

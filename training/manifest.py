@@ -15,6 +15,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
+from spor_tasks.evaluation.coded import CodedModel
 from training import card
 from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model
@@ -63,7 +64,9 @@ def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path)
 
 
 def _write(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
-    if config.method == "full":
+    if isinstance(model, CodedModel):
+        model.save(folder, config.model.path, base.revision)
+    elif config.method == "full":
         model.save_pretrained(folder)
     else:
         adapter = model.peft_config["default"]

@@ -37,7 +37,7 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
     optimization = settings["optimization"]
     for key in _FREE:
         del optimization[key]
-    if config.objective_settings.get("variant") != "published":  # which takes means of batches
+    if not config.by_batch:
         optimization["batch_size"] *= optimization.pop("gradient_accumulation")
     return settings
 

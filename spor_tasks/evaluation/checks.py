@@ -113,6 +113,8 @@ def _check_model(
             where="--model_args",
             remedy=f"Name the adapter with {own}=.",
         )
+    if own:
+        checkpoints.check_reader(model_args, model)
     if model in _CHATS and not settings.get("apply_chat_template"):
         raise ConfigError(
             f"{model} takes only chats",

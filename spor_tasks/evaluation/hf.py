@@ -10,6 +10,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -21,8 +22,11 @@ from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import quantization as reduction
+from spor_tasks.evaluation.apart import ReadsApart
 from spor_tasks.evaluation.coarse_to_fine import template_first
+from spor_tasks.evaluation.coded import CodedModel, load
 from spor_tasks.evaluation.sampling import Seeded, SeededSampling, StopAtLength
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.cut import without_end_of_table
@@ -61,7 +65,7 @@ class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-e
 
 
 @register_model("spor-hf")
-class SporHF(HFLM):  # type: ignore[misc]
+class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     """lm-eval's Hugging Face model, generating as ``transformers`` itself.
 
     ``quantization`` ``nf4`` loads the base in four bits, as QLoRA's training does. A checkpoint's
@@ -95,8 +99,15 @@ class SporHF(HFLM):  # type: ignore[misc]
             self._world_size = self.accelerator.num_processes
 
     def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        coded = None
+        with suppress(ConfigError):  # of a damaged folder, which peft tells
+            coded = checkpoints.coded_folder(kwargs.get("peft"), kwargs.get("revision"))
+        if coded:
+            kwargs["peft"] = None
         super()._create_model(*args, **{**kwargs, **self._reduced})
         reduction.keep_layout(self._model)
+        if coded:
+            self._model: Any = load(self._model, self.tokenizer, coded)
         if isinstance(self._model, PeftModel):
             # peft keeps weights tied. transformers, which lm-eval asks to tie them again, does not
             # find embeddings that an adapter trains.
@@ -182,6 +193,12 @@ class SporHF(HFLM):  # type: ignore[misc]
     def _length(self, prompt: str) -> int:
         return len(self.tok_encode(prompt))
 
+    @property
+    def max_length(self) -> int:
+        """How many tokens of a row the model takes."""
+        length: int = super().max_length
+        return length - self._model.longer if isinstance(self._model, CodedModel) else length
+
     def _room(self, generation_kwargs: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""
         length: int = self.max_length
@@ -199,6 +216,8 @@ class SporHF(HFLM):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         self._seeded = [text for text in strings if isinstance(text, Seeded)]
+        if isinstance(self._model, CodedModel):
+            return self._model.encode_batch(strings, self.tokenizer.pad_token_id)
         ids, mask = super().tok_batch_encode(strings, **kwargs)
         if self.backend == "seq2seq":
             # It is padded on the left so far: a stable sort by the mask moves the padding.
@@ -272,9 +291,11 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     """Replace a loaded model's adapter, with the same effect as loading the model with it.
 
     Return False, and change nothing, if the model must be loaded again: with several processes, for
-    an adapter that cannot be removed, or if lm-eval resizes the embeddings to the tokenizer, which
-    it does only with an adapter.
+    an adapter that cannot be removed or that peft does not read, or if lm-eval resizes the
+    embeddings to the tokenizer, which it does only with an adapter.
     """
+    if isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
+        return False
     tuned = isinstance(model.model, PeftModel)
     fixed = tuned and not hasattr(model.model.base_model, "unload")
     config = getattr(model.config, "text_config", model.config)

@@ -23,6 +23,12 @@ Arguments = Mapping[str, Any]
 ADAPTERS = ("peft", "lora_local_path")
 """The arguments that name an adapter: of ``hf``, and of ``vllm``."""
 
+ADAPTER_CONFIG = "adapter_config.json"
+"""The file of an adapter's folder that says what it is."""
+
+CODED = "SPOR_CODES, which only --model spor-hf reads"
+"""The type of a folder with vectors for values; peft says that it has no type of this name."""
+
 TRAINED_WHOLE = "checkpoint"
 """The kind of folder that the manifest of such a base names."""
 
@@ -71,13 +77,41 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     name = adapter_name(arguments)
     if name is None:
         return _of_whole(base)
-    folder = _find(name, "adapter_config.json", arguments)
+    folder = _find(name, ADAPTER_CONFIG, arguments)
     if folder is not None:
-        read_json(folder / "adapter_config.json")  # peft would fail on it after minutes
+        read_json(folder / ADAPTER_CONFIG)  # peft would fail on it after minutes
+    check_reader(arguments, "vllm" if ADAPTERS[1] in arguments else "spor-hf")
     adapter = _read_manifest(folder)
     if "base_model" in adapter:
         _check_base(adapter["base_model"], name, base, arguments.get("pretrained"))
     return adapter
+
+
+def coded_folder(name: object, revision: str | None = None) -> Path | None:
+    """Return the folder of an adapter that has vectors for values; None for any other adapter.
+
+    Raises:
+        ConfigError: the folder is missing or not an adapter.
+    """
+    folder = find_folder(name, ADAPTER_CONFIG, revision=revision)
+    if folder is None or read_json(folder / ADAPTER_CONFIG).get("peft_type") != CODED:
+        return None
+    return folder
+
+
+def check_reader(arguments: Arguments, model: str) -> None:
+    """Refuse an adapter with vectors for values for a model that cannot read it.
+
+    Raises:
+        ConfigError: the model is not `spor-hf`; or there is no such folder.
+    """
+    name = adapter_name(arguments)
+    if model != "spor-hf" and coded_folder(name, arguments.get("revision")):
+        raise ConfigError(
+            f"has vectors for values of aspects, which {model} cannot read",
+            where=name,
+            remedy="Use --model spor-hf, and name the folder with peft=.",
+        )
 
 
 def _of_whole(base: Path | None) -> Mapping[str, Any] | None:

@@ -29,7 +29,11 @@ IN_THE_PAPERS_WAY = OF_THE_PAPER | SMALL
 NAMES = [file.stem for file in FILES]
 OF_LOGICNLG = sorted((REPOSITORY / "configs" / "models" / "logicnlg").glob("*.yaml"))
 OF_TOTTO = sorted((REPOSITORY / "configs" / "models" / "totto").glob("*.yaml"))
-OF_COMPMCTG = sorted((REPOSITORY / "configs" / "models" / "compmctg").glob("*ctrl*.yaml"))
+OF_COMPMCTG = sorted(
+    file
+    for file in (REPOSITORY / "configs" / "models" / "compmctg").glob("*.yaml")
+    if not file.stem.startswith("classifier-")
+)
 ALL = {
     str(file.relative_to(REPOSITORY)): file
     for file in (*FILES, *OF_LOGICNLG, *OF_TOTTO, *OF_COMPMCTG)

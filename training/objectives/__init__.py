@@ -8,6 +8,8 @@ OBJECTIVES = Registry(
         Entry("objective", "coarse_to_fine", "training.objectives.coarse_to_fine:COARSE_TO_FINE"),
         Entry("objective", "adversarial", "training.objectives.adversarial:ADVERSARIAL"),
         Entry("objective", "reward", "training.objectives.reward:REWARD"),
+        Entry("objective", "dcg", "training.objectives.codes:DCG"),
+        Entry("objective", "contrastive_prefix", "training.objectives.codes:CONTRASTIVE_PREFIX"),
         Entry("objective", "meta", "training.objectives.meta:META"),
         *installed("objective"),
     ]

@@ -5,12 +5,13 @@ To add one: a module with an object that has the parts of :class:`Objective`, an
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import torch
 from pydantic.dataclasses import dataclass
 
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Batch, Model
@@ -20,6 +21,9 @@ from training.encoding import Row, Step, plan_stages
 from training.objectives import OBJECTIVES
 from training.settings import CLOSED
 from training.state import Run
+
+Combination: TypeAlias = tuple[str, ...]
+"""One value of each aspect."""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -61,12 +65,28 @@ class Objective(Protocol):
         """Whether a step shortens its gradient itself."""
         return False
 
+    def methods(self, settings: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG002 - as below
+        """Return the methods of training that the objective can be used with."""
+        return ("lora", "full")
+
+    def by_batch(self, settings: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as below
+        """Return whether it matters for the loss which pairs share a batch."""
+        return False
+
     def bound(self, material: Material) -> Self:  # noqa: ARG002 - for those that need it
         """Return the objective of a run; the default needs nothing of it.
 
         Raises:
             ConfigError: it cannot be used with these samples or settings.
         """
+        return self
+
+    def fitted(self, base: Base) -> Model | None:  # noqa: ARG002 - as above
+        """Return the base with weights of the objective's own to fit; None where it has none."""
+        return None
+
+    def among(self, combinations: Sequence[Combination]) -> Self:  # noqa: ARG002 - as above
+        """Return the objective for texts that can only have one of these combinations."""
         return self
 
     def rows(self, sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
@@ -85,6 +105,21 @@ class Objective(Protocol):
     def plan(self, rows: Sequence[Row], settings: OptimizationConfig) -> list[Step]:
         """Return the steps of a run over its rows."""
         return plan_stages(rows, settings, self.stages)
+
+
+def combination_of(sample: Sample) -> Combination:
+    """Return the values of a sample's aspects.
+
+    Raises:
+        ConfigError: it has something else than values of aspects.
+    """
+    if not all(isinstance(unit, AttributeValue) for unit in sample.units) or not sample.units:
+        raise ConfigError(
+            f"the objective needs samples with values of aspects, and {sample.id} has others",
+            where="data",
+            remedy="Set data.aspect=compmctg, or objective=likelihood.",
+        )
+    return tuple(unit[-1] for unit in sample.units)
 
 
 def backpropagate(

@@ -26,7 +26,7 @@ import itertools
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -35,17 +35,21 @@ from pydantic import Field, StrictBool, StrictFloat
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import AttributeValue, Sample
+from training.bases import Base
 from training.batches import Batch, Model, load_batches
 from training.config import OptimizationConfig
 from training.encoding import Row, Step, chunks, count_targets, plan_stages
-from training.objectives.base import Material, Objective, backpropagate, find_objective
+from training.objectives.base import (
+    Combination,
+    Material,
+    Objective,
+    backpropagate,
+    combination_of,
+    find_objective,
+)
 from training.objectives.likelihood import LIKELIHOOD, Likelihood
 from training.settings import CLOSED, Count, read_settings, to_dict
 from training.state import Run
-
-Combination: TypeAlias = tuple[str, ...]
-"""One value of each aspect."""
 
 Pools: TypeAlias = Mapping[Combination, Sequence[int]]
 """The numbers of the rows of each combination."""
@@ -91,6 +95,20 @@ class Meta(Likelihood):
     def clips(self) -> bool:
         """Whether a step shortens its gradient itself."""
         return self.how.variant == "published"
+
+    def methods(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the methods of the objective that is wrapped."""
+        how = MetaSettings(**settings)
+        return _inner(how).methods(how.of_settings)
+
+    def by_batch(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether it matters for the loss which pairs share a batch."""
+        how = MetaSettings(**settings)
+        return how.variant == "published" or _inner(how).by_batch(how.of_settings)
+
+    def fitted(self, base: Base) -> Model | None:
+        """Return what the objective that is wrapped fits."""
+        return self.inner.fitted(base)
 
     def bound(self, material: Material) -> Self:
         """Return the objective with the rows of each combination.
@@ -146,7 +164,7 @@ class Meta(Likelihood):
 
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of others one step ahead; return these' loss."""
-        loss = self._backpropagate(run, batches, targets)
+        loss = self._backpropagate(run, self.inner, batches, targets)
         if self.clips:
             run.clip()
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
@@ -162,39 +180,33 @@ class Meta(Likelihood):
         others = load_batches(
             step, self.rows_of_run, self.pad_id, run.model, packing=run.settings.packing
         )
-        self.meta_step(run, others, count_targets(step, self.rows_of_run))
+        of = self.inner.among(allowed)
+        self.meta_step(run, others, count_targets(step, self.rows_of_run), of)
         return loss
 
-    def meta_step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
-        """Add λ times the gradient of these batches where the gradient at hand leads."""
-        if self.how.meta_at == "theta":
-            return self._backpropagate(run, batches, targets, self.how.weight)
-        with one_step_ahead(run):
-            return self._backpropagate(run, batches, targets, self.how.weight)
+    def meta_step(
+        self, run: Run, batches: Sequence[Batch], targets: int, of: Objective | None = None
+    ) -> torch.Tensor:
+        """Add λ times the gradient of these batches where the gradient at hand leads.
+
+        ``of`` is the objective, by default the one that is wrapped.
+        """
+        with one_step_ahead(run) if self.how.meta_at == "theta1" else nullcontext():
+            return self._backpropagate(run, of or self.inner, batches, targets, self.how.weight)
 
     def _backpropagate(
-        self, run: Run, batches: Sequence[Batch], targets: int, weight: float = 1.0
+        self,
+        run: Run,
+        of: Objective,
+        batches: Sequence[Batch],
+        targets: int,
+        weight: float = 1.0,
     ) -> torch.Tensor:
         if self.how.variant == "paper":
-            return backpropagate(run, self.inner.loss, batches, [targets] * len(batches), weight)
+            return backpropagate(run, of.loss, batches, [targets] * len(batches), weight)
         learned = [without(batch, self.end_id) for batch in batches]
         sizes = [len(batch.labels) for batch in learned]
-        return backpropagate(run, self.inner.loss, learned, sizes, weight)
-
-
-def combination_of(sample: Sample) -> Combination:
-    """Return the values of a sample's aspects.
-
-    Raises:
-        ConfigError: it has something else than values of aspects.
-    """
-    if not all(isinstance(unit, AttributeValue) for unit in sample.units) or not sample.units:
-        raise ConfigError(
-            f"objective meta needs samples with values of aspects, and {sample.id} has others",
-            where="data",
-            remedy="Set data.aspect=compmctg, or objective=likelihood.",
-        )
-    return tuple(unit[-1] for unit in sample.units)
+        return backpropagate(run, of.loss, learned, sizes, weight)
 
 
 def support(

@@ -288,6 +288,8 @@ MODELS_OF_THE_PAPER = (
 )
 EXPECTED = {
     "compmctg-mini": {"trained": 6, "tasks": 6},
+    "compmctg-mini-dcg": {"trained": 6, "tasks": 6},
+    "compmctg-mini-prefix": {"trained": 6, "tasks": 6},
     "icl": {"shown": 120, "tasks": 120},
     "logicnlg-mini": {"trained": 9, "tasks": 18},
     "logicnlg-mini-c2f": {"trained": 3, "tasks": 6},

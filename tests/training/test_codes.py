@@ -1,0 +1,496 @@
+"""DCG and contrastive prefixes: their losses, what they train, and what reads their checkpoints."""
+
+import copy
+import itertools
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from lm_eval.api.instance import Instance
+from safetensors.torch import load_file
+from tokenizers import Regex, Tokenizer, pre_tokenizers
+from tokenizers.models import WordLevel
+from torch.nn import functional
+from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.corpora.compmctg.linearize import START, codes
+from spor_tasks.corpora.compmctg.reader import combination_in
+from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.evaluation.checks import check
+from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, load
+from spor_tasks.evaluation.hf import SporHF, swap_adapter
+from spor_tasks.harness import checkpoints, host
+from tests.conftest import REPOSITORY
+from tests.support import tiny_gpt2
+from tests.training.losses import assert_equal_gradients, gradients
+from training import lora
+from training.adapters import prepare
+from training.bases import Base, load_base
+from training.batches import load_batch, load_batches
+from training.config import ModelConfig, OptimizationConfig, TrainingConfig, parse_config
+from training.encoding import IGNORED, Row, Step, count_targets, encode
+from training.objectives.base import Material, find_objective
+from training.objectives.codes import CONTRASTIVE_PREFIX, DCG, Coded
+from training.objectives.meta import META, Meta, drawn, support, without
+from training.settings import read_settings, to_dict
+from training.state import Run
+
+SPACE = worlds.SPACE
+SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
+KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
+CORPUS = tuple(one for one in worlds.samples(each=3) if combination_in(one) in SEEN)
+SETS = SplitPair(
+    *("compmctg", worlds.NAME, "original"), (Split("train", CORPUS),), Split("test", CORPUS[:1])
+)
+SIZES = {
+    "dcg": {"code_vectors": 2, "task_vectors": 3},
+    "contrastive_prefix": {"length": 2, "width": 3},
+}
+KINDS = [*SIZES]
+
+
+@pytest.fixture(params=["gpt2", "llama"])
+def loaded(request: pytest.FixtureRequest, base: Callable[..., Path]) -> Base:
+    """Return a tiny base, of which the Llama's four heads share two of keys and values."""
+    found = load_base(ModelConfig(str(base(request.param))))
+    if request.param == "gpt2":
+        return found
+    config = LlamaConfig(
+        vocab_size=len(found.tokenizer),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+    )
+    torch.manual_seed(0)
+    return replace(found, model=LlamaForCausalLM(config))
+
+
+def rows_of(base: Base) -> tuple[Row, ...]:
+    pairs = [pair for sample in CORPUS for pair in DCG.rows(sample, base.style)]
+    return encode(pairs, base.tokenizer, base.style, None).rows
+
+
+def material(
+    base: Base,
+    kind: str,
+    optimization: OptimizationConfig | None = None,
+    **settings: Any,  # noqa: ANN401 - of different types
+) -> Material:
+    asked = settings if kind == "meta" else SIZES[kind] | settings
+    return Material(
+        to_dict(read_settings(find_objective(kind).settings, asked, "objective_settings")),
+        {sample.id: sample for sample in CORPUS},
+        *(base, None, 0, rows_of(base)),
+        optimization=optimization or OptimizationConfig(batch_size=4),
+    )
+
+
+def bound(base: Base, kind: str, **settings: Any) -> Coded:  # noqa: ANN401 - of different types
+    found = find_objective(kind).bound(material(base, kind, **settings))
+    assert isinstance(found, Coded)
+    return found
+
+
+def with_vectors(objective: Coded | Meta, base: Base) -> CodedModel:
+    """Return what the objective fits, in float64, with vectors that matter; fresh ones do not."""
+    model = objective.fitted(base)
+    assert isinstance(model, CodedModel)
+    torch.manual_seed(1)
+    for weight in model.vectors.parameters():
+        weight.data.normal_(std=0.5)
+    model.double().eval()
+    return model
+
+
+# --- The losses, against a plain computation -----------------------------------------------------
+
+
+def plain_loss(model: CodedModel, row: Row, combination: Sequence[str]) -> torch.Tensor:
+    """Return the summed loss of a text alone, with vectors that are put together one by one."""
+    tokenizer, vectors = model._tokenizer, model.vectors
+    embed = model.base.get_input_embeddings()
+    text = [label for label in row.labels if label != IGNORED]
+    read = torch.tensor([*tokenizer(START)["input_ids"], *text[:-1]])
+    values = [*itertools.chain(*model.aspects.values())]
+    if isinstance(vectors, Dcg):
+        words = [
+            tokenizer(f" {each}", add_special_tokens=False)["input_ids"] for each in combination
+        ]
+        means = torch.cat([embed(torch.tensor(ids)).mean(0) for ids in words])
+        begin = len(read) - len(text) + 1
+        parts = [embed(read[:begin]), vectors.code_map(means).view(-1, embed.embedding_dim)]
+        parts += [vectors.task_vectors, embed(read[begin:])]
+        logits = model.base(inputs_embeds=torch.cat(parts)[None]).logits[0]
+    else:
+        assert isinstance(vectors, TrainedPrefixes)
+        numbers = [values.index(value) for value in combination]
+        cache = DynamicCache()
+        for layer in range(2):
+            both = [
+                torch.cat(
+                    [
+                        vectors.inner[n, layer, which] @ vectors.map[n, layer]
+                        + vectors.map_bias[n, layer]
+                        for n in numbers
+                    ]
+                )
+                for which in range(2)
+            ]
+            width = model.base.config.hidden_size // model.base.config.num_attention_heads
+            heads = [each.view(len(each), -1, width).transpose(0, 1)[None] for each in both]
+            cache.update(*heads, layer)
+        positions = torch.arange(len(read))[None]
+        logits = model.base(read[None], position_ids=positions, past_key_values=cache).logits[0]
+    return functional.cross_entropy(logits[-len(text) :], torch.tensor(text), reduction="sum")
+
+
+def plain_objective(
+    model: CodedModel, rows: Sequence[Row], contrasts: Sequence[Sequence[str]], weight: float
+) -> torch.Tensor:
+    """Return (1 − w) L + w L_dis of a batch, as it is written down, for all contrasts."""
+    named = {sample.id: combination_in(sample) for sample in CORPUS}
+    targets = sum(row.targets for row in rows)
+    own = sum(plain_loss(model, row, named[row.sample]) for row in rows) / targets
+    total = torch.exp(-own)
+    for each in contrasts:
+        total = total + torch.exp(-sum(plain_loss(model, row, each) for row in rows) / targets)
+    return (1 - weight) * own + weight * (own + torch.log(total))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
+    objective = bound(loaded, kind, contrasts=9, weight=0.4)
+    assert {*objective.seen} == SEEN
+    model = with_vectors(objective, loaded)
+    numbers = (0, 3, 2, 8)
+    rows = [rows_of(loaded)[number] for number in numbers]
+    given = [model.encode(codes(combination_in(CORPUS[number]))) for number in numbers]
+    assert len({*map(len, given)}) > 1, "codes of different lengths"
+    expected = plain_objective(model, rows, objective.seen, 0.4)
+    expected.backward()
+    plain = gradients(model)
+    batch = load_batch(rows, loaded.pad_id, model)
+    found = objective.loss(model, batch) / len(batch.labels)
+    found.backward()
+    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
+    assert_equal_gradients(gradients(model), plain)
+    assert plain.keys() == {name for name, _ in model.named_parameters() if "vectors." in name}
+
+
+def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
+    objective = bound(loaded, "dcg", contrasts=2, weight=1.0)
+    model = with_vectors(objective, loaded)
+    batch = load_batch(rows_of(loaded)[:2], loaded.pad_id, model)
+    with torch.no_grad():
+        losses = []
+        for seed in (0, 0, 1, 2, 3):
+            torch.manual_seed(seed)
+            losses.append(objective.loss(model, batch).item())
+        assert losses[0] == losses[1]
+        assert len({*losses}) > 2
+        few = objective.among(sorted(SEEN)[:1]).loss(model, batch).item()
+        rows = rows_of(loaded)[:2]
+        expected = plain_objective(model, rows, sorted(SEEN)[:1], 1.0).item()
+        assert few / len(batch.labels) == pytest.approx(expected, rel=1e-6)
+        model.get_output_embeddings().weight.mul_(1e6)  # exp(−L) would be 0 in any precision
+        assert math.isfinite(objective.loss(model, batch).item())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_meta_step_is_the_two_steps_by_hand(loaded: Base, kind: str) -> None:
+    """The second batch is contrasted with the combinations that it may have, and no others."""
+    settings = OptimizationConfig(batch_size=4, learning_rate=0.3)
+    of = SIZES[kind] | {"contrasts": 9, "weight": 0.4}
+    asked = {"of": kind, "of_settings": of, "weight": 0.5}
+    objective = META.bound(material(loaded, "meta", settings, **asked))
+    run = Run(with_vectors(objective, loaded), settings)
+    assert run.weights.keys() == {
+        name for name, _ in run.model.named_parameters() if "vectors." in name
+    }
+    rows, own = objective.rows_of_run, [0, 8, 3, 6]
+    current = [objective.combinations[rows[number].sample] for number in own]
+    allowed = support(current, [*objective.pools])
+    others = drawn(allowed, objective.pools, 4, random.Random("meta 0 0"))
+    assert 0 < len(allowed) < len(SEEN)
+    moved = copy.deepcopy(run.model)
+    batches = load_batches(Step(0, (tuple(own),)), rows, loaded.pad_id, run.model)
+    plain_objective(run.model, [rows[n] for n in own], [*objective.pools], 0.4).backward()
+    expected = gradients(run.model)
+    with torch.no_grad():
+        for name, gradient in expected.items():
+            moved.get_parameter(name).sub_(0.3 * gradient)
+    second = sorted(others, key=lambda number: rows[number].tokens)
+    plain_objective(moved, [rows[n] for n in second], allowed, 0.4).backward()
+    for name, gradient in gradients(moved).items():
+        expected[name] = expected[name] + 0.5 * gradient
+    objective.step(run, batches, count_targets(Step(0, (tuple(own),)), rows))
+    assert_equal_gradients(gradients(run.model), expected)
+
+
+# --- The published model -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) -> None:
+    record = json.loads((REPOSITORY / "tests" / "data" / "compmctg_codes.json").read_text("utf-8"))
+    tokenizer = word_tokenizer(record["tokens"])
+    vectors = partial(TrainedPrefixes, width=8) if kind == "contrastive_prefix" else Dcg
+    model = CodedModel(tiny_gpt2.make(3, 48), tokenizer, record["aspects"], vectors)
+    rng = np.random.RandomState(11)
+    for name in record[kind]["gradients"]:
+        _, weight = named_as_published(model, name)
+        drawn = 0.3 * rng.standard_normal(tuple(weight.shape))
+        with torch.no_grad():
+            weight.copy_(torch.tensor(drawn, dtype=torch.float32))
+    model.double().eval()
+    given = [model.encode(codes(each)) for each in record["combinations"]]
+    rows = [
+        Row(ids + text, [IGNORED] * (len(ids) - 1) + [*text, 0])
+        for ids, text in zip(given, record["texts"], strict=True)
+    ]
+    batch = without(load_batch(rows, 0, model), 0)
+    objective = find_objective(kind).among([*map(tuple, record["seen"])])
+    loss = objective.loss(model, batch) / len(batch.labels)
+    loss.backward()
+    assert loss.item() == pytest.approx(record[kind]["loss"], rel=1e-6)
+    for name, norm in record[kind]["gradients"].items():
+        gradient, _ = named_as_published(model, name)
+        assert gradient.norm().item() == pytest.approx(norm, rel=1e-5), name
+    begun = torch.tensor([ids + record["texts"][0][:4] for ids in given])
+    settings = {"max_new_tokens": 10, "eos_token_id": 99, "pad_token_id": 0}
+    written = model.generate(begun, attention_mask=torch.ones_like(begun), **settings)
+    assert written[:, -10:].tolist() == record[kind]["written"]
+
+
+def word_tokenizer(words: Sequence[str]) -> PreTrainedTokenizerFast:
+    split = pre_tokenizers.Split(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}))
+    tokenizer.pre_tokenizer = split
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+def named_as_published(model: CodedModel, name: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the gradient and the weight, or their part, that has a name in the published code."""
+    if "dcg" in name:
+        own = {"mlp.0.weight": "code_map.weight", "mlp.0.bias": "code_map.bias"}
+        found = model.vectors.get_parameter(own.get(name.partition("dcg_")[2], "task_vectors"))
+        return found.grad, found
+    _, _, layer, _, part, aspect, value, kind = name.split(".")
+    every = [(name, each) for name, values in model.aspects.items() for each in values]
+    place: tuple[int, ...] = (every.index((aspect, value)), int(layer))
+    if part == "prefix_mlp":
+        found = model.vectors.map if kind == "weight" else model.vectors.map_bias
+    else:
+        found = model.vectors.inner
+        place += (("prefix_keys_embeddings", "prefix_values_embeddings").index(part),)
+    return found if found.grad is None else found.grad[place], found[place]
+
+
+# --- Runs and their checkpoints ------------------------------------------------------------------
+
+
+@pytest.fixture
+def learn(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+    """Train vectors on a tiny base, saved as ``to``; return the folder."""
+
+    def run(kind: str, *overrides: str, name: str = "gpt2", to: str = "vectors") -> Path:
+        config = configured(base(name), kind, *overrides, f"output={tmp_path / to}")
+        return lora.train(config, SETS, progress=False).adapter
+
+    return run
+
+
+def configured(base: Path, kind: str, *overrides: str) -> TrainingConfig:
+    sizes = ", ".join(f"{key}: {value}" for key, value in SIZES[kind].items())
+    settings = (
+        f"model.path={base}",
+        *("data.aspect=compmctg", f"data.corpus={worlds.NAME}", "data.arm=train"),
+        *("method=codes", f"objective={kind}", f"objective_settings={{{sizes}}}", "output=none"),
+        *(
+            "optimization.batch_size=4",
+            "optimization.learning_rate=3e-2",
+            "optimization.max_steps=4",
+        ),
+        *("optimization.save_steps=1", "selection.policy=last"),
+    )
+    return parse_config("{}", (*settings, *overrides))
+
+
+def meta_of(kind: str) -> tuple[str, str]:
+    sizes = ", ".join(f"{key}: {value}" for key, value in SIZES[kind].items())
+    return (
+        "objective=meta",
+        f"objective_settings={{weight: 0.5, of: {kind}, of_settings: {{{sizes}}}}}",
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupted_run_goes_on_to_the_same_bytes_of_vectors_alone(
+    learn: Callable[..., Path], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = learn(kind, *meta_of(kind), to="whole")
+    tensors = load_file(whole / "adapter_model.safetensors")
+    assert tensors.keys() == (
+        {"prefixes"}
+        if kind == "contrastive_prefix"
+        else {"code_map.weight", "code_map.bias", "task_vectors"}
+    )
+    steps = itertools.count(1)
+
+    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
+        if next(steps) == 3:
+            raise KeyboardInterrupt
+        return load_batches(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lora, "load_batches", at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            learn(kind, *meta_of(kind), to="cut")
+    kept = torch.load(whole.with_name("cut.unfinished"), weights_only=True)["state"]
+    assert all(name.startswith("vectors.") for name in kept["weights"])
+    assert len(kept["optimizer"]["state"]) == len(kept["weights"])
+    with pytest.raises(ConfigError):  # the loss depends on what shares a batch
+        learn(
+            kind,
+            *meta_of(kind),
+            *("optimization.batch_size=2", "optimization.gradient_accumulation=2"),
+            to="cut",
+        )
+    cut = learn(kind, *meta_of(kind), to="cut")
+    assert read_manifest(cut)["resumed_from"] == 2
+    for name in ("adapter_model.safetensors", "adapter_config.json"):
+        assert (cut / name).read_bytes() == (whole / name).read_bytes()
+
+
+def opened(base: Path, folder: Path, size: int) -> SporHF:
+    return SporHF(
+        pretrained=str(base), peft=str(folder), device="cpu", batch_size=size, dtype="float32"
+    )
+
+
+def asked() -> list[Instance]:
+    """Return requests with prompts of several lengths, and beginnings of texts."""
+    settings: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1}
+    settings |= {"max_gen_toks": 8, "num_beams": 1, "repetition_penalty": 1.0}
+    begun = [*itertools.product(KNOWN[:5], ("", "The road", "So"))]
+    return [
+        host.request({"id": str(number)}, codes(combination) + prefix, settings, number)
+        for number, (combination, prefix) in enumerate(begun)
+    ]
+
+
+def likely() -> list[Instance]:
+    pairs = [(codes(each), one.references[0]) for each in KNOWN[:4] for one in CORPUS[:2]]
+    return [Instance("loglikelihood", {}, pair, idx=0) for pair in pairs]
+
+
+@pytest.mark.parametrize(("kind", "name"), [*zip(KINDS, ["gpt2", "llama"], strict=True)])
+def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
+    learn: Callable[..., Path], base: Callable[..., Path], kind: str, name: str
+) -> None:
+    before = load_file(base(name) / "model.safetensors")
+    folder = learn(kind, name=name)
+    one, several = opened(base(name), folder, 1), opened(base(name), folder, 4)
+    written = one.generate_until(asked(), disable_tqdm=True)
+    assert written == several.generate_until(asked(), disable_tqdm=True)
+    assert len({*written}) > 1
+    logs = [log for log, _ in one.loglikelihood(likely(), disable_tqdm=True)]
+    others = [log for log, _ in several.loglikelihood(likely(), disable_tqdm=True)]
+    assert others == pytest.approx(logs, rel=1e-5)
+    assert len({*logs}) == len(logs)
+    after = one.model.base.state_dict()
+    assert all(tensor.equal(after[key]) for key, tensor in before.items())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_gives_the_logits_of_what_was_trained(
+    loaded: Base, kind: str, tmp_path: Path
+) -> None:
+    model = with_vectors(bound(loaded, kind), loaded).float()
+    model.save(tmp_path, "a base", None)
+    again = load(copy.deepcopy(model.base), loaded.tokenizer, tmp_path)
+    ids = torch.tensor([rows_of(loaded)[0].input_ids])
+    with torch.no_grad():
+        torch.testing.assert_close(again(ids).logits, model(ids).logits, rtol=1e-4, atol=1e-5)
+    assert not [name for name, weight in again.base.named_parameters() if weight.requires_grad]
+
+
+def test_what_cannot_read_a_checkpoint_says_so(
+    learn: Callable[..., Path], base: Callable[..., Path]
+) -> None:
+    folder = learn("dcg")
+    given = {"pretrained": str(base("gpt2"))}
+    for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):
+        with pytest.raises(ConfigError) as caught:
+            check({"model": model}, ["compmctg_mini_acd_0"], given | {key: str(folder)})
+        assert caught.value.where == str(folder)
+    with pytest.raises(ConfigError):
+        checkpoints.find_adapter(given | {"lora_local_path": str(folder)})
+    with pytest.raises(ConfigError) as caught:
+        checkpoints.find_adapter({"pretrained": str(base("llama")), "peft": str(folder)})
+    assert caught.value.remedy
+    assert checkpoints.find_adapter(given | {"peft": str(folder)})
+    model = opened(base("gpt2"), folder, 1)
+    assert not swap_adapter(model, None)
+    for prompt, settings in (
+        (codes(["Negative", "Hot", "Food"]), {}),
+        (codes(SPACE.combinations[0]), {"num_beams": 2}),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            model.generate_until([host.request({}, prompt, {"max_gen_toks": 2} | settings, 0)])
+        assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("method=lora",),
+        ("method=full",),
+        ("objective=likelihood", "objective_settings={}"),
+        ("method=lora", *meta_of("dcg")),
+        ("optimization.packing=true",),
+        (
+            "objective=contrastive_prefix",
+            "objective_settings={}",
+            "optimization.gradient_checkpointing=true",
+        ),
+        ("objective_settings={task_vectors: 250}",),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_trained_is_refused(
+    learn: Callable[..., Path], overrides: tuple[str, ...]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        learn("dcg", *overrides)
+    assert caught.value.remedy
+
+
+def test_an_encoder_decoder_is_refused(base: Callable[..., Path]) -> None:
+    found = load_base(ModelConfig(str(base("t5"))))
+    for objective in (DCG, CONTRASTIVE_PREFIX):
+        with pytest.raises(ConfigError):
+            objective.bound(Material({}, {}, found, None, 0))
+
+
+def test_the_base_has_dropout_while_vectors_are_trained_and_nothing_else_changes(
+    loaded: Base,
+) -> None:
+    objective = bound(loaded, "dcg")
+    config = configured(Path(loaded.tokenizer.name_or_path), "dcg")
+    model = prepare(loaded, config, torch.device("cpu"), own=objective.fitted(loaded))
+    assert model.training
+    assert loaded.model.training
