@@ -4,7 +4,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec
@@ -261,14 +261,17 @@ class _Builder:
             rows += [[*runs, *others] for runs in trained.values()] or [others]
         self._note_apart(rows)
         keys = _telling([row[0] for row in rows])
-        for row in rows:
+        names = [_Names.of(row, keys, self.merged) for row in rows]
+        if len({*names}) < len(rows):  # what was cut off is what tells them apart
+            names = [_Names.of(row, keys, self.merged, whole=True) for row in rows]
+        for row, named in zip(rows, names, strict=True):
             places = self._places(row)
             main, *beside = row[0].spec.shown
             # Results of earlier versions have fewer scores. Without any, the main one says so.
             known = [name for name in beside if any(name in result.scores for result in row)]
             for metric in (main, *known):
                 draft = self._draft(places, metric, row[0])
-                yield draft._replace(row=_told_apart(draft.row, row, keys, self.merged))
+                yield draft._replace(row=replace(draft.row, **named._asdict()))
 
     def _key(self, facts: Mapping[str, str]) -> _Key:
         return tuple(sorted((k, v) for k, v in facts.items() if k not in self.merged))
@@ -461,31 +464,47 @@ def _stated(result: TaskResult, key: str) -> str | None:
     return result.facts.get(key, _LEFT_OUT.get(key))
 
 
-def _told_apart(
-    row: Comparison, results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str]
-) -> Comparison:
-    """Return the row with its values of the keys in which the model's rows differ."""
-    first = results[0]
-    evaluated = [key for key in keys if key in first.signature]
-    trained = [key for key in keys if key not in first.signature and first.training]
-    facts = {
-        key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
-        for key in trained
-        if key in first.training or not key.startswith(_OF_OBJECTIVE)
-    }
-    return replace(
-        row,
-        evaluated=told_apart(first.signature, evaluated),
-        trained=told_apart(facts, [*facts]),
-        merged=_merged_over(results, merged),
-    )
+class _Names(NamedTuple):
+    """The fields of a row with its values of the keys in which the model's rows differ."""
+
+    evaluated: str | None
+    trained: str | None
+    merged: str | None
+
+    @classmethod
+    def of(
+        cls,
+        results: Sequence[TaskResult],
+        keys: Sequence[str],
+        merged: Iterable[str],
+        *,
+        whole: bool = False,
+    ) -> Self:
+        first = results[0]
+        evaluated = [key for key in keys if key in first.signature]
+        trained = [key for key in keys if key not in first.signature and first.training]
+        facts = {
+            key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+            for key in trained
+            if key in first.training or not key.startswith(_OF_OBJECTIVE)
+        }
+        return cls(
+            told_apart(first.signature, evaluated, whole=whole),
+            told_apart(facts, [*facts], whole=whole),
+            _merged_over(results, merged),
+        )
 
 
-def told_apart(facts: Mapping[str, str], keys: Sequence[str]) -> str | None:
-    """Return these facts in a few words, with digests cut short; None without keys."""
-    told = [_short(f"{key} {facts[key]}") for key in keys]
-    if len(told) > _MOST_FACTS:
-        told[_MOST_FACTS - 1 :] = [f"and {len(told) - _MOST_FACTS + 1} more"]
+def told_apart(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = False) -> str | None:
+    """Return these facts in a few words, with digests cut short; None without keys.
+
+    ``whole`` leaves nothing out.
+    """
+    told = [f"{key} {facts[key]}" for key in keys]
+    if not whole:
+        told = list(map(_short, told))
+        if len(told) > _MOST_FACTS:
+            told[_MOST_FACTS - 1 :] = [f"and {len(told) - _MOST_FACTS + 1} more"]
     return ", ".join(told) or None
 
 

@@ -286,6 +286,20 @@ def test_an_objective_stands_without_its_settings_where_it_tells_rows_apart(tmp_
     ]
 
 
+def test_rows_never_have_one_name_however_much_tells_them_apart(tmp_path: Path) -> None:
+    names = "abcdefgh"
+    for number in range(3):
+        # The first two differ in the last of many settings, which a short name leaves out.
+        common = dict.fromkeys(names, number == 2)
+        settings = settings_of(
+            objective="meta", objective_settings={**common, "z": "x" * 40 + str(number)}
+        )
+        write_way(tmp_path / f"results_{number}.json", "atom", 40.0 + number, settings=settings)
+    rows = rows_of(tmp_path)
+    assert len({row.name for row in rows}) == len(rows) == 3
+    assert all(f"objective_settings.{names[-1]} " in row.name for row in rows)
+
+
 def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
     write_way(tmp_path / "results_1.json", "atom", 40.0)
     write_way(tmp_path / "results_2.json", "atom", 60.0, model_dtype="torch.bfloat16")
