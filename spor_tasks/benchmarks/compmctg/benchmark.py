@@ -1,26 +1,18 @@
 """CompMCTG as a benchmark: its sets, its tables, and what was published beside them."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from spor_tasks.benchmarks.compmctg import (
-    averages,
-    discrimination,
-    folder,
-    own,
-    paper,
-    sets,
-    splits,
-    statistics,
-)
+from spor_tasks.benchmarks.compmctg import averages, discrimination, folder, own, paper, splits
+from spor_tasks.benchmarks.compmctg import sets as declared
+from spor_tasks.benchmarks.compmctg import statistics as figures
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
-from spor_tasks.core.contracts import Figures, Gap, SetName, SetSpec
+from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.core.errors import SporError
-from spor_tasks.core.sample import SplitPair
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, label, section_title
 
@@ -28,10 +20,16 @@ from spor_tasks.results.grid import Grid, by_metric, label, section_title
 class CompMCTG:
     """What the registry knows as ``compmctg``; the methods are described at the contract."""
 
-    name = sets.BENCHMARK
-    title = sets.TITLE
-    groups: Mapping[str, str] = {sets.BENCHMARK: sets.TITLE}
+    name = declared.BENCHMARK
+    title = declared.TITLE
+    groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
     source = "https://github.com/tqzhong/CG4MCTG"
+
+    sets = staticmethod(declared.specs)
+    find = staticmethod(declared.find)
+    load = staticmethod(declared.load)
+    statistics = staticmethod(figures.statistics)
+    published = staticmethod(paper.beside)
     build_splits = staticmethod(folder.build)
     check_splits = staticmethod(folder.check)
     own_names = staticmethod(own.names)
@@ -43,27 +41,11 @@ class CompMCTG:
         """Where the published numbers are from."""
         return str(paper.paper_facts()["source"])
 
-    def sets(self) -> tuple[SetSpec, ...]:
-        """Return the shipped sets."""
-        return sets.specs()
-
-    def find(self, name: SetName) -> SetSpec:
-        """Return what is said of sets."""
-        return sets.find(name)
-
-    def load(self, name: SetName) -> SplitPair:
-        """Return shipped sets."""
-        return sets.load(name)
-
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
         """Return the settings of the search that found a split, None where nothing is searched."""
         if discrimination.generation_of(name).protocol not in {"acd", "fewshot"}:
             return None
         return {"alpha": splits.facts()["alpha"], "seed": splits.facts()["seed"]}
-
-    def statistics(self) -> Iterator[Figures]:
-        """Yield what the corpora come to, beside the paper's numbers."""
-        return statistics.statistics()
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the scores over all splits of a protocol, then those that break them down."""
@@ -82,16 +64,12 @@ class CompMCTG:
         """Yield the paper's averages over datasets."""
         return averages.grids(rows)
 
-    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-        """Return the published rows for the protocols that ours are about."""
-        return paper.beside(rows)
-
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: after the main score that it is a half of, or at the end."""
     reported, shown = row.spec.reported, row.spec.shown
     whole = row.metric
-    for half in sets.HALVES:
+    for half in declared.HALVES:
         whole = whole.removesuffix(f"_{half}")
     at = reported.index(whole) if whole in reported else len(reported)
     return at, shown.index(row.metric)
@@ -131,7 +109,7 @@ def _of_discrimination(rows: Sequence[Comparison]) -> Iterator[str]:
     if any("disc_gap" in row.spec.reported for row in rows):
         yield "gap: i.d. − comp., in points"
     with suppress(SporError):  # splits of one's own that are not on this machine
-        split = sets.division(rows[0].spec.name)
+        split = declared.division(rows[0].spec.name)
         yield discrimination.chances(split)
 
 
@@ -139,7 +117,7 @@ def _without_codes(rows: Sequence[Comparison]) -> str:
     """Return what a system scores that ignores what is asked, where the splits are known."""
     names = dict.fromkeys(row.spec.name for row in rows if not row.published)
     try:
-        found = [splits.without_codes(sets.division(name)) for name in names]
+        found = [splits.without_codes(declared.division(name)) for name in names]
     except SporError:  # of one's own, or not on this machine
         return ""
     seen, unseen = map(fmean, zip(*found, strict=True)) if found else (math.nan, math.nan)
