@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from spor_tasks import __version__
 from spor_tasks.cli import baseline, data, evaluate, metrics, push, report, score, show, tasks
+from spor_tasks.cli.arguments import INTERRUPTED
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.terminal import Parser, guarded
 
 COMMANDS = (evaluate, tasks, data, score, metrics, baseline, show, report, push)
 
 _BAD_INPUT = 2
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _CUT = 141  # 128 + SIGPIPE
 
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has enough
         _discard_output()
         return _CUT

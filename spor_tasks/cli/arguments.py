@@ -21,6 +21,9 @@ class Commands(Protocol):
         """Add the parser of a command."""
 
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it (128 + SIGINT), even if something was saved."""
+
 VIOLATED = 1
 """The exit status of a check that found violations, or of a report that left something out."""
 

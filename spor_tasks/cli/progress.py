@@ -1,29 +1,40 @@
-"""Show on a terminal that a command is working."""
+"""Show on a terminal, or in a log, that a command is working."""
 
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Protocol
 
 from tqdm import tqdm
 
 from spor_tasks.core.visible import visible
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of steps done and the number of all steps."""
-
 _SECONDS = 1.0
+_LINES_SECONDS = 10.0
+
+
+class Progress(Protocol):
+    """Called with the steps done, all steps, and what else there is to tell in a few words."""
+
+    def __call__(self, steps: int, total: int, note: str = "", /) -> None:
+        """Tell how far the work is."""
 
 
 @contextmanager
 def working(what: str) -> Iterator[Progress]:
     """Show the work and the time it has taken, after the first second.
 
-    A progress bar appears when the work reports its steps. Without a terminal nothing is shown.
+    A progress bar appears when the work reports its steps. Without a terminal there is a line on
+    standard error every 10 seconds instead.
     """
+    what = visible(what)
     done = threading.Event()
+    started = told = time.monotonic()
+    reported = ""
     with tqdm(
-        desc=visible(what),
+        desc=what,
         bar_format="{desc}: {elapsed}",
         delay=_SECONDS,
         disable=None,
@@ -31,11 +42,24 @@ def working(what: str) -> Iterator[Progress]:
     ) as bar:
 
         def tick() -> None:
+            nonlocal told
             while not done.wait(_SECONDS):
-                bar.refresh()
+                now = time.monotonic()
+                if not bar.disable:
+                    bar.refresh()
+                elif now - told >= _LINES_SECONDS:
+                    told = now
+                    passed = tqdm.format_interval(now - started)
+                    print(f"{what}: {passed}{reported}", file=sys.stderr, flush=True)
 
-        def report(steps: int, total: int) -> None:
+        def report(steps: int, total: int, note: str = "", /) -> None:
+            nonlocal reported
+            note = visible(note)
+            share = f"{steps / total:.0%}" if total else ""
+            reported = "".join(f", {each}" for each in (share, note) if each)
             bar.n, bar.total, bar.bar_format = steps, total, None
+            if not bar.disable:
+                bar.set_postfix_str(note, refresh=False)
 
         clock = threading.Thread(target=tick, daemon=True)
         clock.start()

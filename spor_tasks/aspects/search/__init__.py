@@ -18,22 +18,34 @@ Combination. ``sets`` keeps all counts up to date, ``construction`` is the paper
 ``chains`` runs independent searches on all cores, of which the best is kept.
 
 The effort of a search is a number of moves, not of seconds, and every machine draws and rounds
-alike: the same seed gives the same sets on any machine and any number of cores.
+alike: the same seed gives the same sets on any machine and any number of cores. ``in_rounds``
+searches several times, each time longer, so that something is found soon, and a search that is
+ended by time or by hand keeps the best of the rounds that it completed. Their number is all that
+one needs to find the same again.
 """
 
 import random
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from math import ceil, sqrt
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from spor_tasks.aspects import check
 from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.search import chains
-from spor_tasks.aspects.search.annealing import Aims, choose_combination, choose_test_set, gaps
+from spor_tasks.aspects.search.annealing import (
+    Aims,
+    choose_combination,
+    choose_test_set,
+    gaps,
+    items_per_move,
+)
 from spor_tasks.aspects.search.construction import best_test_set
-from spor_tasks.aspects.search.sets import Pool, Sets
+from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
@@ -43,8 +55,18 @@ ASPECT = "systematicity"
 Method: TypeAlias = Literal["anneal", "algorithm_1"]
 """How the test set is found: by annealing, or as the best of many runs of Algorithm 1."""
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called now and then with the steps done so far and the steps in all."""
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Called now and then with the steps done so far, the steps in all, and the best found so far.
+
+The steps are moves or, if the search ends by time, seconds. The best is a phrase, at first empty.
+"""
+
+ROUNDS = 4
+"""The round that makes the moves of the settings; a round makes four times those of the one before
+it, and twice the moves that complete Combination."""
+
+MOST_ROUNDS = 12
+"""No search makes more: the last makes 65,536 times the moves of the settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +124,26 @@ class _Found:
     combination: Sequence[int]
     test: Sequence[int]
     test_units: int
+    pairs: int  # occurrences of test pairs in Combination
     above_floors: bool
+    lacks: str  # why Combination shows none, in words
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """What makes it better than others; without a pair the arms would not differ."""
+        return self.above_floors, self.pairs > 0, self.test_units
+
+
+class Searched(NamedTuple):
+    """The best sets of the rounds that a search completed, and what ended it."""
+
+    pair: SplitPair
+    rounds: int
+    interrupted: bool = False
+
+
+class _OutOfTimeError(Exception):
+    """The seconds of a search are over."""
 
 
 def systematicity(
@@ -123,23 +164,159 @@ def systematicity(
     """
     samples = tuple(samples)
     pool = Pool(samples)
-    total = settings.chains * (settings.moves + settings.combination_moves)
-    done = 0
+    found = _run(pool, [settings], seed, jobs, _Watch([settings], None, progress))
+    return _sets_of(found, samples, pool, settings)
 
-    def count(steps: int) -> None:
-        nonlocal done
-        done += steps
-        if progress:
-            progress(done, total)
 
-    if not pool.with_pair:
-        raise _nothing_to_test()
-    found = max(
-        chains.run(partial(_search, pool, settings, seed), settings.chains, jobs, count),
-        key=lambda result: (result.above_floors, result.test_units),
+def in_rounds(
+    samples: Iterable[Sample],
+    settings: Settings,
+    seed: int,
+    *,
+    rounds: int = ROUNDS,
+    seconds: float | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Searched:
+    """Search as :func:`systematicity` does, in rounds that grow to the moves of the settings.
+
+    Of all chains of all completed rounds the best is kept; of equal ones, that of the later round.
+    After ``seconds`` the search ends with the rounds completed by then, but not before the first.
+    So it does on a ``KeyboardInterrupt``, which before the first round's end is passed on.
+
+    Raises:
+        ConfigError: ``rounds`` or ``seconds`` is out of range.
+        SplitError: no sample of the pool can be a test sample.
+    """
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise ConfigError(f"must be between 1 and {MOST_ROUNDS}", where="rounds")
+    if seconds is not None and not seconds > 0:
+        raise ConfigError("must be more than 0", where="seconds")
+    plan = [_round(settings, number) for number in range(1, rounds + 1)]
+    watch = _Watch(plan, seconds, progress)
+    samples = tuple(samples)
+    pool = Pool(samples)
+    found = _run(pool, plan, seed, jobs, watch)
+    if not found.pairs:
+        raise SplitError(
+            f"Combination would not differ from Atom: {found.lacks}",
+            where=samples[0].corpus,
+            remedy="Search longer, or give more samples that share two or more units.",
+        )
+    return Searched(_sets_of(found, samples, pool, settings), watch.rounds, watch.interrupted)
+
+
+_SAMPLES = 15_000
+"""About those of WebNLG, which the defaults of :class:`Settings` are made for."""
+
+_WORK = 26_000_000
+"""Items that the moves of one chain look at, at most; moves that look at more are fewer. With so
+many, 13,000 samples of which 16 have each pair take about 70 s of each of two cores."""
+
+
+def effort(samples: Iterable[Sample]) -> Settings:
+    """Return the settings for a corpus of one's own.
+
+    There are as many moves per sample as on WebNLG, but fewer where pairs are in so many samples
+    that a move takes long. All this is counted, so every machine makes the same moves.
+    """
+    full = Settings()
+    pool = Pool(tuple(samples))
+    share = min(1.0, pool.samples / _SAMPLES)
+    work = share * full.moves * items_per_move(pool)
+    return replace(
+        full,
+        moves=ceil(share * full.moves * min(1.0, _WORK / max(1.0, work))),
+        combination_moves=ceil(share * full.combination_moves),
     )
-    if not found.test_units:
-        raise _nothing_to_test()
+
+
+def _round(settings: Settings, number: int) -> Settings:
+    """Return the settings of a round, of which the first is number 1."""
+    return replace(
+        settings,
+        moves=ceil(settings.moves * 4.0 ** (number - ROUNDS)),
+        combination_moves=ceil(settings.combination_moves * 2.0 ** (number - ROUNDS)),
+    )
+
+
+class _Watch:
+    """What the rounds of a search have found so far, and whether its time is over."""
+
+    def __init__(
+        self, plan: Sequence[Settings], seconds: float | None, progress: Progress | None
+    ) -> None:
+        self.rounds = 0  # that are complete
+        self.interrupted = False
+        self.best: _Found | None = None  # of these rounds
+        self._chains = plan[0].chains
+        self._found: dict[int, _Found] = {}
+        self._total = self._chains * sum(each.moves + each.combination_moves for each in plan)
+        self._done = 0
+        self._seconds = seconds
+        self._started = time.monotonic()
+        self._progress = progress
+
+    def add(self, index: int, found: _Found) -> None:
+        """Take note of what a chain found; chains are numbered through all rounds."""
+        self._found[index] = found
+        while chains_of_next := self._next_round():
+            self.rounds += 1
+            best = max(chains_of_next, key=lambda each: each.rank)
+            if self.best is None or best.rank >= self.best.rank:
+                self.best = best
+        self.count(0)
+
+    def _next_round(self) -> list[_Found]:
+        """Return what the chains of the next round found; nothing before all have ended."""
+        indices = range(self.rounds * self._chains, (self.rounds + 1) * self._chains)
+        return [self._found[i] for i in indices] if self._found.keys() >= set(indices) else []
+
+    @property
+    def words(self) -> str:
+        """The size of the best; nothing while it has arms that do not differ."""
+        if not (self.best and self.best.pairs):
+            return ""
+        samples = sum(self.best.test)
+        short = "" if self.best.above_floors else ", below a floor"
+        return f"best so far {samples:,} test samples / {self.best.test_units:,} test units{short}"
+
+    def count(self, steps: int) -> None:
+        """Count steps, and tell how far the search is."""
+        self._done += steps
+        passed = time.monotonic() - self._started
+        if self._progress:
+            if self._seconds is None:
+                now, whole = self._done, self._total
+            else:
+                now, whole = int(min(passed, self._seconds)), ceil(self._seconds)
+            self._progress(now, whole, self.words)
+        if self._seconds is not None and self.best and passed >= self._seconds:
+            raise _OutOfTimeError
+
+
+def _run(
+    pool: Pool, plan: Sequence[Settings], seed: int, jobs: int | None, watch: _Watch
+) -> _Found:
+    """Search by one settings after another, and return the best; ``watch`` sees all of it."""
+    if not pool.with_pair:
+        raise _nothing_to_test(pool)
+    chain = partial(_chain, pool, plan, seed)
+    try:
+        with closing(chains.run(chain, len(plan) * plan[0].chains, jobs, watch.count)) as results:
+            for index, found in results:
+                watch.add(index, found)
+    except (_OutOfTimeError, KeyboardInterrupt) as end:
+        watch.interrupted = isinstance(end, KeyboardInterrupt)
+        if watch.interrupted and not watch.words:
+            raise
+    if not (watch.best and watch.best.test_units):
+        raise _nothing_to_test(pool)
+    return watch.best
+
+
+def _sets_of(found: _Found, samples: Sequence[Sample], pool: Pool, settings: Settings) -> SplitPair:
+    """Return what was found as sets, which pass their check."""
 
     def taken(copies: Sequence[int]) -> list[Sample]:
         held = zip(pool.members, copies, strict=True)
@@ -162,10 +339,22 @@ def systematicity(
     return pair
 
 
-def _nothing_to_test() -> SplitError:
+def _nothing_to_test(pool: Pool) -> SplitError:
+    sizes = [copies if pairs else 0 for copies, pairs in zip(pool.copies, pool.pairs, strict=True)]
+    apart = sum(size for item, size in enumerate(sizes) if size and _comes_apart(pool, item))
     return SplitError(
-        "no sample can be tested: the units of a sample never occur separately",
+        "no sample can be tested: the units of a sample must also occur separately, as they do for "
+        f"{apart:,} of the {sum(sizes):,} samples of two or more units",
         remedy="Give more samples that share exactly one unit.",
+    )
+
+
+def _comes_apart(pool: Pool, item: int) -> bool:
+    """Return whether each unit of an item is in some item that has no other of its units."""
+    units = set(pool.units[item])
+    return all(
+        any(len(units.intersection(pool.units[other])) == 1 for other in pool.with_unit[unit])
+        for unit in units
     )
 
 
@@ -175,6 +364,14 @@ With 1, short chains on both corpora ended just below a floor."""
 
 _LAST_RESORT = 100
 """Runs of Algorithm 1 if annealing ends without a test sample, as it does on tiny pools."""
+
+
+def _chain(
+    pool: Pool, plan: Sequence[Settings], seed: int, index: int, count: chains.CountSteps
+) -> _Found:
+    """Run one chain of one round; chains are numbered through all rounds."""
+    number, chain = divmod(index, plan[0].chains)
+    return _search(pool, plan[number], seed, chain, count)
 
 
 def _search(
@@ -201,7 +398,9 @@ def _search(
             sets = _tested(pool, best_test_set(pool, _LAST_RESORT, rng, lambda _: None))
     else:
         sets = _tested(pool, best_test_set(pool, settings.moves, rng, count))
-    if not choose_combination(sets, aims, settings.combination_moves, rng, count):
+    sound = choose_combination(sets, aims, settings.combination_moves, rng, count)
+    lacks = _lacks(sets, settings.limit, sound=sound)
+    if not sound:
         sets.show_atom()
     items = range(len(pool.units))
     return _Found(
@@ -209,7 +408,32 @@ def _search(
         combination=[sets.chosen[item] if sets.atoms[item] else 0 for item in items],
         test=[0 if sets.forbidden[item] else pool.copies[item] for item in items],
         test_units=sets.test_units,
+        pairs=sets.pairs,
+        lacks=lacks,
         above_floors=max(gaps(sets, floors)) <= 0,
+    )
+
+
+def _lacks(sets: Sets, limit: float, *, sound: bool) -> str:
+    """Return what Combination lacks to show pairs, or to be what the paper requires."""
+    if sound:
+        shown = sum(
+            copies
+            for copies, blocked, forbidden in zip(
+                sets.pool.copies, sets.blocked, sets.forbidden, strict=True
+            )
+            if blocked and forbidden
+        )
+        return (
+            f"it can have none of the {shown:,} samples outside the test set that show two units "
+            f"of one of the {sets.test_samples:,} test samples together"
+        )
+    counts = sets.atom_occurrences, sets.combination_occurrences
+    affinity = sets.affinity / SCALE / max(1.0, sqrt(counts[0] * counts[1]))
+    return (
+        f"the best other one lacks {sets.uncovered_in_combination:,} atoms, and has all together "
+        f"{counts[1]:,} times, not {counts[0]:,}, with a divergence of {1 - affinity:.3f}, "
+        f"which may be {limit:g}"
     )
 
 

@@ -23,7 +23,7 @@ from math import fsum, sqrt
 from typing import NamedTuple
 
 from spor_tasks.aspects.search.chains import CountSteps
-from spor_tasks.aspects.search.sets import SCALE, Sets
+from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,7 @@ def choose_test_set(
             sets.choose(item, pool.copies[item])
     sets.settle()
     walk = Walk(sets, value, rng)
-    whole_samples = min(_TEST_SHARE, _SAMPLE_SHARE / reach)
+    whole_samples = _share_of_samples(pool)
 
     def move(threshold: float) -> None:
         kind = rng.random()
@@ -258,6 +258,21 @@ def choose_test_set(
             walk.change_copies(threshold)
 
     _anneal(walk, move, prices, shortfalls, iterations, heat=_TEST_HEAT * sqrt(reach), count=count)
+
+
+def _share_of_samples(pool: Pool) -> float:
+    """Return the share of moves that switch all pairs of a sample."""
+    return min(_TEST_SHARE, _SAMPLE_SHARE / pool.samples_per_pair)
+
+
+def items_per_move(pool: Pool) -> float:
+    """Return about how many items a move looks at, on average, in the search for a test set."""
+    held = [len(items) for items in pool.with_pair]
+    if not held:
+        return 0.0
+    whole_samples = _share_of_samples(pool)
+    per_sample = sum(items * items for items in held) / sum(map(bool, pool.pairs))
+    return whole_samples * per_sample + (_TEST_SHARE - whole_samples) * sum(held) / len(held)
 
 
 def choose_combination(
@@ -288,9 +303,11 @@ def choose_combination(
         return sets.pairs - _MISSING_COST * (missing + sets.uncovered_in_combination)
 
     walk = Walk(sets, value_of_exact, rng)
-    for _ in range(iterations // 2):
+    for step in range(iterations // 2):
         walk.change_copies(0.0)
         walk.exchange(0.0)
+        if not step % _STAGES:
+            count(0)
     _, *required = shortfalls()
     return not sets.uncovered_in_combination and max(required) <= 0
 

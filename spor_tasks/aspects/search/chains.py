@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from multiprocessing.connection import Connection, wait
 from typing import TypeAlias, TypeVar
 
@@ -11,26 +11,36 @@ from spor_tasks.core.errors import SplitError
 
 Result = TypeVar("Result")
 CountSteps: TypeAlias = Callable[[int], None]
-"""Called now and then with the number of steps made since the last call."""
+"""Called now and then, also during long work, with the steps made since the last call."""
 Chain: TypeAlias = Callable[[int, CountSteps], Result]
 """Work that depends only on the number of the chain, and counts its steps."""
 
 
-def run(chain: Chain[Result], number: int, jobs: int | None, count: CountSteps) -> list[Result]:
-    """Return the results of chains 0 to ``number`` − 1, in this order.
+_PAUSE = 0.5
+"""Seconds without a step after which ``count`` is called all the same."""
 
-    A single job runs in this process. Several jobs run in separate processes, so ``chain`` and the
-    results must be picklable. By default there is one job per core that this process may use.
+
+def run(
+    chain: Chain[Result], number: int, jobs: int | None, count: CountSteps
+) -> Generator[tuple[int, Result], None, None]:
+    """Yield the results of chains 0 to ``number`` − 1 with their numbers, as they finish.
+
+    A job runs every ``jobs``-th chain, in order. A single job runs in this process. Several jobs
+    run in separate processes, so ``chain`` and the results must be picklable; they end with the
+    iterator, or with an error of ``count``. By default there is one job per core that this process
+    may use.
 
     Raises:
         SplitError: a process ended before it finished its chains.
     """
     jobs = min(number, jobs or _cores())
     if jobs == 1:
-        return [chain(index, count) for index in range(number)]
+        for index in range(number):
+            yield index, chain(index, count)
+        return
     # Spawned, not forked: threads of the caller may hold locks that a fork would never release.
     context = multiprocessing.get_context("spawn")
-    results: dict[int, Result] = {}
+    unfinished = set(range(number))
     shares: dict[Connection, range] = {}
     processes = []
     try:
@@ -43,25 +53,26 @@ def run(chain: Chain[Result], number: int, jobs: int | None, count: CountSteps) 
             process.start()
             sender.close()  # our copy, so that the pipe ends with the process
             processes.append(process)
-        while len(results) < number:
-            talking = wait(shares)
+        while unfinished:
+            talking = wait(shares, _PAUSE)
+            count(0)
             for receiver in [each for each in shares if each in talking]:
                 try:
                     steps, finished = receiver.recv()
                 except EOFError as error:
-                    if not results.keys() >= set(shares.pop(receiver)):
+                    if not unfinished.isdisjoint(shares.pop(receiver)):
                         raise SplitError(
                             "a process of the search ended before it finished",
                             remedy="Check that there is enough memory, or set `jobs` to 1.",
                         ) from error
                 else:
                     count(steps)
-                    results.update(finished)
+                    unfinished.difference_update(finished)
+                    yield from finished.items()
     finally:
         for process in processes:
             process.terminate()
             process.join()
-    return [results[index] for index in range(number)]
 
 
 def _work(chain: Chain[Result], indices: range, sender: Connection) -> None:

@@ -147,8 +147,8 @@ class Sets:
             allowed[pair] = not allowed[pair]
             if allowed[pair]:
                 for item in self.pool.with_pair[pair]:
-                    if forbidden[item] > 1:
-                        forbidden[item] -= 1
+                    if (left := forbidden[item]) > 1:
+                        forbidden[item] = left - 1
                     else:
                         if chosen[item]:
                             self._displaced.append((item, chosen[item]))
@@ -242,25 +242,29 @@ class Sets:
         turning = int(step > 0)
         atoms, blocked, copies = self.atoms, self.blocked, self.pool.copies
         for item in self.pool.with_unit[unit]:
-            atoms[item] += step
-            if atoms[item] == turning and not blocked[item]:
+            now = atoms[item] = atoms[item] + step
+            if now == turning and not blocked[item]:
                 self.atom_samples += step * copies[item]
         self._changed.append(unit)
 
     def _change_tested(self, pair: int, step: int) -> None:
         """Count a pair that becomes tested, which takes items out of Atom, or ceases to be."""
         turning = int(step > 0)
-        pool, blocked, chosen, in_atom = self.pool, self.blocked, self.chosen, self._in_atom
-        for item in pool.with_pair[pair]:
-            self.pairs += step * chosen[item]
-            blocked[item] += step
-            if blocked[item] == turning:
-                change = -step * pool.copies[item]
-                if self.atoms[item]:
+        copies, units, in_atom = self.pool.copies, self.pool.units, self._in_atom
+        atoms, blocked, chosen, changed = self.atoms, self.blocked, self.chosen, self._changed
+        in_combination = 0
+        for item in self.pool.with_pair[pair]:
+            in_combination += chosen[item]
+            now = blocked[item] = blocked[item] + step
+            if now == turning:
+                change = -step * copies[item]
+                if atoms[item]:
                     self.atom_samples += change
-                self._changed += pool.units[item]
-                for unit in pool.units[item]:
+                held = units[item]
+                changed += held
+                for unit in held:
                     in_atom[unit] += change
+        self.pairs += step * in_combination
         if self._shows[pair]:
             self._change_tested_and_shown(pair, step)
 
@@ -269,6 +273,6 @@ class Sets:
         turning = int(step > 0)
         counts, forbidden, copies = self._tested_and_shown, self.forbidden, self.pool.copies
         for item in self.pool.with_pair[pair]:
-            counts[item] += step
-            if counts[item] == turning and not forbidden[item]:
+            now = counts[item] = counts[item] + step
+            if now == turning and not forbidden[item]:
                 self.shown_samples += step * copies[item]

@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands, add_json, positive
+from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_json, positive
 from spor_tasks.cli.data.combinations import PROTOCOLS
 from spor_tasks.cli.data.combinations import run as divide
 from spor_tasks.cli.data.common import add_request, request_of, title
@@ -26,26 +27,37 @@ def add(commands: Commands) -> None:
         "than N of its samples have, 5",
     )
     parser.add_argument(
-        "--search", action="store_true", help="search strict sets of systematicity (minutes)"
+        "--search",
+        action="store_true",
+        help="search strict sets of systematicity (minutes; Ctrl-C keeps the best found so far)",
     )
     parser.add_argument("--jobs", type=positive, metavar="N", help="processes of the search")
+    parser.add_argument(
+        "--seconds", type=positive, metavar="N", help="end the search then, with the best found"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=positive,
+        metavar="N",
+        help="end the search after so many rounds, as the manifest of other sets says",
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder to write")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing data folder")
     add_json(parser, "print the manifest as JSON")
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int | None:
     """Build the sets, write them, and print how large they are."""
     from spor_tasks.aspects import folder, request
     from spor_tasks.cli.progress import working
 
     if options.protocol == "overlap":
         split(options)
-        return
+        return None
     if options.protocol in PROTOCOLS:
         divide(options)
-        return
+        return None
     if not options.aspect or options.alpha:
         raise ConfigError(
             "sets are of an aspect, without --alpha, unless the protocol is overlap",
@@ -57,8 +69,15 @@ def run(options: argparse.Namespace) -> None:
         manifest = folder.write_sets(staging, answer.pair, answer.facts)
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
-        return
-    print(visible(f"{options.out}: {title(answer.pair)}"))
-    for name, facts in manifest["files"].items():
-        counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
-        print(f"  {name:<20}{''.join(counts)}")
+    else:
+        print(visible(f"{options.out}: {title(answer.pair)}"))
+        for name, facts in manifest["files"].items():
+            counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
+            print(f"  {name:<20}{''.join(counts)}")
+        for reason, count in answer.pair.untested:
+            print(f"  {'not tested':<20}{count:>9,} samples: {reason}")
+    if not answer.interrupted:
+        return None
+    found = visible(f"interrupted: {options.out} has the best sets found until then")
+    print(found, file=sys.stderr)
+    return INTERRUPTED

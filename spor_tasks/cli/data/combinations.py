@@ -23,7 +23,7 @@ KIND = "splits of combinations"
 """What the manifest of a folder of such splits says that it is."""
 
 _MANIFEST = "manifest.json"
-_OTHERS = ("aspect", "part", "restarts", "hide", "search", "jobs", "alpha")
+_OTHERS = ("aspect", "part", "restarts", "hide", "search", "jobs", "seconds", "rounds", "alpha")
 
 
 def run(options: argparse.Namespace) -> None:

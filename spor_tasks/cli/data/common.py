@@ -24,32 +24,41 @@ def add_request(
 ) -> None:
     """Add the options that say which sets are wanted."""
     parser.add_argument(
-        "--corpus", required=required, help="webnlg, e2e, mini, or your own JSON Lines file"
+        "--corpus",
+        required=required,
+        help="webnlg, e2e, viggo, logicnlg, totto, an embedded one such as mini, or your own JSON "
+        "Lines file",
     )
     parser.add_argument("--aspect", choices=ARMS)
     parser.add_argument(
         "--part", help="n3, n4, n5, or main, cwio, performance (default: the aspect's first part)"
+    )
+    parser.add_argument(
+        "--granularity",
+        metavar="NAME",
+        help="what the atoms of tables are, such as schema (their headers) or operators; it is "
+        "part of the sets' name",
     )
     parser.add_argument("--protocol", choices=protocols)
     parser.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="seed of sets that are built: with mini, your own corpus, or --search",
+        help="seed of sets that are built: of any corpus without published sets, or by --search",
     )
     parser.add_argument(
         "--restarts",
         type=positive,
         metavar="N",
-        help="with mini or your own corpus: runs of Algorithm 1 to choose the best from",
+        help="of a corpus without published sets: runs of Algorithm 1 to choose the best from",
     )
     parser.add_argument(
         "--hide",
         action="append",
         default=[],
         metavar="ATTRIBUTE",
-        help="rule learnability, for your own corpus of attribute-value pairs: hide the values of "
-        "this attribute; may be repeated (default: E2E's)",
+        help="rule learnability of attribute-value pairs: hide the values of this attribute; may "
+        "be repeated (default: what all references copy)",
     )
 
 

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
+_OTHERS = ("aspect", "part", "seed", "restarts", "hide", "search", "jobs", "seconds", "rounds")
+
 
 def run(options: argparse.Namespace) -> None:
     """Write the split of a corpus, and print how many of its tables overlap."""
     from spor_tasks.aspects import folder, overlap
     from spor_tasks.cli.progress import working
 
-    for name in ("aspect", "part", "seed", "restarts", "hide", "search", "jobs"):
+    for name in _OTHERS:
         if (given := getattr(options, name)) or (name == "seed" and given is not None):
             raise ConfigError(
                 "a split by headers does not use this setting", where=name, remedy="Leave it out."

@@ -1,9 +1,12 @@
 """`spor data build`: what is written, printed and refused."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ import pytest
 from spor_tasks import cli
 from spor_tasks.aspects import check, folder, named
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli import progress
+from tests.support.processes import forked, wait_until
 
 
 def run(*arguments: str) -> int:
@@ -72,6 +77,41 @@ def test_of_two_builds_into_one_folder_at_once_one_is_refused(tmp_path: Path) ->
     assert re.search("is being written by another process|already exists", error)
     assert check.check(folder.read_sets(path).pair).holds
     assert list(tmp_path.iterdir()) == [path]
+
+
+def build_with_a_log(log: Path, *arguments: str) -> int:
+    """Build as a command does whose standard error is a file, where a line is soon written."""
+    progress._SECONDS = progress._LINES_SECONDS = 0.01
+    with log.open("w") as file, redirect_stderr(file):
+        return run("build", "--corpus=mini", "--aspect=systematicity", "--search", *arguments)
+
+
+def test_an_interrupted_search_writes_the_best_found_and_how_to_find_it_again(
+    tmp_path: Path,
+) -> None:
+    log, found, again = (tmp_path / name for name in ("log", "found", "again"))
+    log.touch()
+    process = forked(build_with_a_log, log, "--jobs=2", f"--out={found}")
+    wait_until(lambda: "best so far" in log.read_text(), process)
+    os.kill(process.pid or 0, signal.SIGINT)
+    process.join()
+    assert process.exitcode == 130
+    assert "interrupted: " in log.read_text()
+    stored = folder.read_sets(found)
+    assert check.check(stored.pair).holds
+    rounds = stored.manifest["settings"]["rounds"]
+    assert run("build", "--corpus=mini", "--aspect=systematicity", "--search", "--jobs=1",
+               f"--rounds={rounds}", f"--out={again}") == 0  # fmt: skip
+    assert [file.read_bytes() for file in sorted(again.iterdir())] == [
+        file.read_bytes() for file in sorted(found.iterdir())
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["--seconds=0", "--seconds=-3", "--seconds=soon", "--rounds=0"])
+def test_a_limit_that_is_none_is_refused(tmp_path: Path, wrong: str) -> None:
+    arguments = ("--corpus=mini", "--aspect=systematicity", "--search", f"--out={tmp_path / 'x'}")
+    with pytest.raises(SystemExit, match="2"):
+        run("build", *arguments, wrong)
 
 
 def test_sets_that_cannot_be_built_leave_nothing(
