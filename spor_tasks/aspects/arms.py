@@ -1,9 +1,11 @@
 """What each aspect is: its training arms, and how demonstrations of them are to differ."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sample, Split, SplitPair, Untested
 
 ARMS: Mapping[str, tuple[str, ...]] = {
     "systematicity": ("atom", "combination"),
@@ -30,10 +32,39 @@ DEMONSTRATIONS: Mapping[str, Rule] = {
 
 
 def strict_sets(
-    aspect: str, *arms: Sequence[Sample], test: Sequence[Sample], part: str | None = None
+    aspect: str,
+    *arms: Sequence[Sample],
+    test: Sequence[Sample],
+    part: str | None = None,
+    untested: Untested = (),
 ) -> SplitPair:
     """Return strict sets of an aspect, given its arms in the order of :data:`ARMS`."""
-    named = (Split(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
-    return SplitPair(
-        aspect, arms[0][0].corpus, "strict", tuple(named), Split("test", tuple(test)), part
+    named = tuple(Split(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
+    tested = Split("test", tuple(test))
+    return SplitPair(aspect, arms[0][0].corpus, "strict", named, tested, part, untested=untested)
+
+
+def counted(reasons: Iterable[str]) -> Untested:
+    """Return how many samples each reason keeps from being tested, the commonest first."""
+    return tuple(Counter(reasons).most_common())
+
+
+def in_words(untested: Untested) -> str:
+    """Return the reasons with their counts, for an error."""
+    return ", ".join(f"in {count:,} {reason}" for reason, count in untested) or "there are none"
+
+
+def lacking(samples: Iterable[Sample], train: Iterable[Sample]) -> str:
+    """Return how many units are not in training samples, of the sample with fewest such."""
+    known = {unit for sample in train for unit in sample.units}
+    unknown = [len(set(sample.units) - known) for sample in samples]
+    return f"of {len(unknown):,}, the nearest lacks {min(unknown):,}"
+
+
+def no_training_samples(corpus: str | None = None) -> SplitError:
+    """Return the error that says so."""
+    return SplitError(
+        "there are no training samples",
+        where=corpus,
+        remedy="Give a corpus with a training part. Only systematicity chooses its own.",
     )

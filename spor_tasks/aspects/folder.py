@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from spor_tasks import __version__
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.aspects.atoms import LITERAL
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
@@ -59,8 +60,10 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
         "corpus": pair.corpus,
         "protocol": pair.protocol,
         "part": pair.part,
+        **({} if pair.granularity == LITERAL else {"granularity": pair.granularity}),
         **facts,
         "files": {_file(split.name): _describe(split.samples) for split in pair.splits},
+        **({"untested": dict(pair.untested)} if pair.untested else {}),
         "spor_tasks": __version__,
     }
     write_manifest(folder, manifest, MANIFEST)
@@ -91,7 +94,8 @@ def read_sets(folder: Path) -> StoredSets:
     *arms, test = (
         Split(name, _read(folder / _file(name), corpus, sha256)) for name, sha256 in digests.items()
     )
-    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part)
+    granularity = manifest.get("granularity", LITERAL)
+    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part, granularity)
     return StoredSets(pair, limit, manifest)
 
 

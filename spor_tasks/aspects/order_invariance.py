@@ -1,6 +1,8 @@
 """Order invariance (section 3.3): does the order of the data units change the text?
 
 Original has units in the order of the corpus, Match in the order in which the text mentions them.
+Where test samples have a false text too, the question is another one: does the order change which
+of the two is likelier?
 """
 
 import random
@@ -8,9 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from spor_tasks.aspects.arms import strict_sets
+from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, SplitPair
+from spor_tasks.core.sample import (
+    Contrast,
+    Order,
+    Orders,
+    Sample,
+    SampleMaker,
+    SplitPair,
+    reordered,
+)
+from spor_tasks.corpora import surfaces
 from spor_tasks.text import align
 
 Part: TypeAlias = Literal["main", "cwio", "performance"]
@@ -23,23 +34,42 @@ def build(
 ) -> SplitPair:
     """Build the arms ``original`` and ``match`` and one test set; only ``main`` is random.
 
+    The false texts that test samples have are used in ``main`` alone.
+
     Raises:
         SplitError: there are no training samples, or no test samples that suit the part.
     """
+    if not train:
+        raise no_training_samples()
     match part:
+        case "main" if any(isinstance(sample.challenge, Contrast) for sample in test):
+            tested = contrasted_twice(test, rng)
         case "main":
-            test = shown_twice(test, rng)
+            tested = shown_twice(test, rng)
         case "cwio":
-            test = with_an_order(test)
+            tested = with_an_order(map(_alone, test))
         case "performance":
-            pass
-    if not train or not test:
+            tested = tuple(map(_alone, test))
+    kept = {sample.id for sample in tested}
+    untested = counted(_unsuited(sample) for sample in test if sample.id not in kept)
+    if not tested:
         raise SplitError(
-            f"there are no training samples, or no test samples that suit part {part!r}",
+            f"no test sample suits part {part!r}: {in_words(untested)}",
+            where=train[0].corpus,
             remedy="`cwio` needs test samples of two or more units. For `main`, every reference of "
             "such a sample must also mention every unit.",
         )
-    return strict_sets("order_invariance", train, matched(train), test=test, part=part)
+    return strict_sets(
+        "order_invariance", train, matched(train), test=tested, part=part, untested=untested
+    )
+
+
+def _unsuited(sample: Sample) -> str:
+    if _different(sample) < 2:  # noqa: PLR2004 - two have an order
+        return "no two units differ"
+    if isinstance(sample.challenge, Contrast):
+        return "the false text is the true one"
+    return "a reference does not mention every unit"
 
 
 def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
@@ -48,20 +78,23 @@ def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     Units that it does not mention come last, in the order of the corpus.
     """
     make = SampleMaker(samples[0].corpus if samples else "")
-    return tuple(
-        make(
-            (sample.units[index] for index in align.order(_positions(sample, text))),
-            (text,),
-            **sample.context,
-        )
+    ordered = (
+        (reordered(sample, align.order(_positions(sample, text))), text)
         for sample in samples
         for text in sample.references
     )
+    return tuple(make(sample.units, (text,), **sample.context) for sample, text in ordered)
 
 
 def with_an_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Return the samples of two or more units."""
-    return tuple(sample for sample in samples if len(sample.units) > 1)
+    """Return the samples of two or more units that can be told apart in a text."""
+    return tuple(sample for sample in samples if _different(sample) > 1)
+
+
+def _different(sample: Sample) -> int:
+    """Return the number of units, those that the same strings tell counted once."""
+    surface = surfaces.surface_of(sample.corpus)
+    return len(set(surface(sample))) if surface else len(sample.units)
 
 
 def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, ...]:
@@ -85,7 +118,29 @@ def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
 
 
 def _positions(sample: Sample, text: str) -> tuple[int | None, ...]:
-    return align.locate(sample.units, text, strict=False)
+    return surfaces.locate(sample, text, strict=False)
+
+
+def contrasted_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, ...]:
+    """Return each sample with its false text, both asked with the units of both in two orders.
+
+    Samples with a single unit are left out, and those whose texts are equal: nobody can tell such
+    sides apart.
+    """
+    found = []
+    for sample in samples:
+        other = sample.challenge
+        if not isinstance(other, Contrast) or other.text == sample.target:
+            continue
+        units = tuple(dict.fromkeys((*sample.units, *other.units)))
+        if len(units) > 1:
+            contrast = replace(other, units=units, orders=_draw_orders(len(units), rng))
+            found.append(replace(sample, units=units, challenge=contrast))
+    return tuple(found)
+
+
+def _alone(sample: Sample) -> Sample:
+    return replace(sample, challenge=None)
 
 
 def _draw_orders(size: int, rng: random.Random) -> tuple[Order, Order]:

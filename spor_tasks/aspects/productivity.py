@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from spor_tasks.aspects.arms import strict_sets
+from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
 from spor_tasks.core.errors import ConfigError, SplitError
@@ -90,7 +90,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
         SplitError: no test sample is left, or no longer sample fits into Visible.
     """
     n = settings.threshold
-    train = tuple(train)
+    train, test = tuple(train), tuple(test)
     largest = max((len(sample.units) for sample in train), default=0)
     categories = {s.about("category") for s in train if len(s.units) == largest}
     above = [s for s in test if s.about("category") in categories and len(s.units) > n]
@@ -103,9 +103,13 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     invisible = [sample for sample in pool if len(sample.units) <= n]
     testable = _with_known_units(above, invisible)
     if not testable:
+        largest = max((len(sample.units) for sample in test), default=0)
+        nearest = (
+            lacking(above, invisible) if above else f"the largest of {len(test):,} has {largest}"
+        )
         raise SplitError(
             f"no test sample of more than {n} units has all its units in training samples of at "
-            f"most {n} units",
+            f"most {n} units: {nearest}",
             remedy="Use a lower threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
@@ -118,10 +122,23 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
-            f"no training sample of more than {n} units fits into Visible",
+            f"no training sample of more than {n} units fits into Visible: there are "
+            f"{len(pool) - len(invisible):,}",
             remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
-    return strict_sets("productivity", invisible, visible, test=tested, part=f"n{n}")
+    kept, long = ({sample.id for sample in some} for some in (tested, above))
+    untested = counted(
+        "a unit is not in both arms"
+        if sample.id in long
+        else f"there are at most {n} units"
+        if len(sample.units) <= n
+        else "the category has no training sample of the largest size"
+        for sample in test
+        if sample.id not in kept
+    )
+    return strict_sets(
+        "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
+    )
 
 
 def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:

@@ -1,21 +1,19 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import build, folder, named, search
+from spor_tasks.aspects import atoms, build, folder, named, search
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, SplitPair
 from spor_tasks.corpora import own, sources
-
-_SAMPLES = 15_000  # about those of WebNLG, which the default settings of a search are made for
+from spor_tasks.corpora.base import pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,28 +21,37 @@ class Request:
     """Which sets are wanted.
 
     ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
-    the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
-    demand (:class:`~spor_tasks.aspects.build.Settings`); the sets of the real corpora are fixed.
-    ``search`` searches those of systematicity again, or larger sets of the user's own corpus, in
-    ``jobs`` processes, by default one per core; their number does not change the result.
+    the first ones that exist. ``granularity`` says what the atoms are, where the corpus has a
+    choice (:mod:`spor_tasks.aspects.atoms`). ``seed``, ``restarts`` and ``hide`` are for sets that
+    are built on demand (:class:`~spor_tasks.aspects.build.Settings`); the published corpora of SPOR
+    have fixed ones. ``search`` searches those of systematicity again, or larger sets of another
+    corpus, in ``jobs`` processes, by default one per core; their number does not change the result.
+    It ends after so many ``seconds``, or ``rounds`` (:func:`~spor_tasks.aspects.search.in_rounds`).
     """
 
     corpus: str
     aspect: str
     part: str | None = None
     protocol: str | None = None
+    granularity: str | None = None
     seed: int | None = None
     restarts: int | None = None
     hide: tuple[str, ...] = ()
     search: bool = False
     jobs: int | None = None
+    seconds: int | None = None
+    rounds: int | None = None
 
 
 class Answer(NamedTuple):
-    """Sets, and the facts about their origin for the manifest."""
+    """Sets, and the facts about their origin for the manifest.
+
+    ``interrupted`` says whether they are the best that a search had found when it was interrupted.
+    """
 
     pair: SplitPair
     facts: Mapping[str, Any]
+    interrupted: bool = False
 
 
 def corpora() -> tuple[str, ...]:
@@ -55,7 +62,8 @@ def corpora() -> tuple[str, ...]:
 def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     """Return the sets that are wanted: fixed sets, or sets built on demand.
 
-    ``progress`` is called during a search.
+    ``progress`` is called during a search. One that is interrupted answers with the best sets
+    found so far, if there are any.
 
     Raises:
         ConfigError: there is no such corpus, or a setting has no effect.
@@ -66,15 +74,16 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         return own_sets
     if request.search:
         return _searched(request, progress)
-    if request.jobs is not None:
-        raise ConfigError(
-            "only a search uses several processes",
-            where="jobs",
-            remedy="Add --search, or leave --jobs out.",
-        )
-    if any(spec.is_fixed and spec.name.corpus == request.corpus for spec in named.available()):
+    for setting in ("jobs", "seconds", "rounds"):
+        if getattr(request, setting) is not None:
+            raise ConfigError(
+                "is a setting of a search",
+                where=setting,
+                remedy=f"Add --search, or leave --{setting} out.",
+            )
+    if _is_fixed(request):
         return _fixed(request)
-    return _built(request, _read(request.corpus))
+    return _built(request, _read(request))
 
 
 def _own_sets_of(request: Request) -> Answer | None:
@@ -84,7 +93,7 @@ def _own_sets_of(request: Request) -> Answer | None:
     load = getattr(registry().get("benchmark", request.aspect), "own_sets", None)
     if load is None:
         return None
-    for setting in ("restarts", "hide", "search", "jobs"):
+    for setting in ("restarts", "hide", "search", "jobs", "seconds", "rounds"):
         if getattr(request, setting):
             raise ConfigError(
                 f"has no effect on sets of {request.aspect}", where=setting, remedy="Leave it out."
@@ -109,6 +118,38 @@ def find(target: str) -> tuple[SplitPair, float]:
     return stored.pair, stored.limit
 
 
+def _is_fixed(request: Request) -> bool:
+    """Return whether sets are shipped: of a corpus with published ones, or if no setting is given.
+
+    Of another corpus any sets can be built that are not shipped.
+    """
+    fixed = [
+        spec.name
+        for spec in named.available()
+        if spec.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
+    ]
+    if any(name.protocol == "published" for name in fixed):
+        return True
+    given = request.seed, request.restarts, request.hide or None
+    if not fixed or given != (None, None, None):
+        return False
+    return _part(request) in {None, *(name.part for name in fixed)}
+
+
+def _bare(request: Request) -> tuple[str | None, str | None]:
+    """Return the part without its granularity, and that, if either setting names it."""
+    bare, told = atoms.bare_part(request.corpus, request.part)
+    return bare, request.granularity or (None if bare == request.part else told)
+
+
+def _part(request: Request) -> str | None:
+    """Return the whole name of the part that is asked for; None if any part will do."""
+    bare, granularity = _bare(request)
+    if bare is granularity is None:
+        return None
+    return atoms.part_name(request.corpus, bare, atoms.resolve(request.corpus, granularity))
+
+
 def _fixed(request: Request) -> Answer:
     if request.seed is not None or request.restarts is not None or request.hide:
         raise ConfigError(
@@ -117,8 +158,13 @@ def _fixed(request: Request) -> Answer:
             remedy="Leave these options out, search the sets of systematicity again with --search, "
             "or build sets from your own corpus.",
         )
-    spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
-    return Answer(named.load(*spec.name), _facts(**named.recipe(spec) or {}))
+    spec = named.find(request.aspect, request.corpus, request.protocol, _part(request))
+    pair, known = named.load(*spec.name), named.recipe(spec) or {}
+    if request.corpus in sources.SPOR.corpora:
+        return Answer(pair, _facts(**known))
+    settings = build.Settings()
+    made = known or {"seed": settings.seed, **build.effective(settings, pair)}
+    return Answer(pair, _facts(_read(request), **made))
 
 
 def _built(request: Request, corpus: CorpusSamples) -> Answer:
@@ -129,11 +175,14 @@ def _built(request: Request, corpus: CorpusSamples) -> Answer:
             where=corpus.name,
             remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
+    part, granularity = _bare(request)
     given = {"seed": request.seed, "restarts": request.restarts}
     settings = build.Settings(
-        hide=request.hide, **{key: value for key, value in given.items() if value is not None}
+        granularity=granularity,
+        hide=request.hide,
+        **{key: value for key, value in given.items() if value is not None},
     )
-    pair = build.build(corpus, request.aspect, request.part, settings)
+    pair = build.build(corpus, request.aspect, part, settings)
     return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))
 
 
@@ -149,38 +198,41 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             raise ConfigError(
                 "a search does not use this setting", where=setting, remedy="Leave it out."
             )
-    known = _known_recipe(request)
-    if known is None and request.part is not None:
+    part, granularity = _bare(request)
+    granularity = atoms.resolve(request.corpus, granularity)
+    known = _known_recipe(request, atoms.part_name(request.corpus, part, granularity))
+    if known is None and part is not None:
         raise ConfigError(
             f"{request.corpus} has no part {request.part!r} that a search finds",
             where="search",
             remedy="Leave --part out.",
         )
-    corpus = _read(request.corpus)
-    recipe = known or {"seed": build.Settings().seed, **asdict(_effort(len(corpus.samples)))}
+    corpus = _read(request)
+    samples = atoms.abstracted(corpus.samples, granularity)
+    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples))}
     seed = recipe["seed"] if request.seed is None else request.seed
     settings = search.Settings(**{key: value for key, value in recipe.items() if key != "seed"})
-    pair = search.systematicity(corpus.samples, settings, seed, request.jobs, progress)
-    build.refuse_equal_arms(pair)
-    return Answer(pair, _facts(corpus, seed=seed, **asdict(settings)))
+    found = search.in_rounds(
+        samples,
+        settings,
+        seed,
+        rounds=request.rounds or (search.ROUNDS if request.seconds is None else search.MOST_ROUNDS),
+        seconds=request.seconds,
+        jobs=request.jobs,
+        progress=progress,
+    )
+    # A whole search is what it is when nothing ends it, so only another one is told apart.
+    done = {} if found.rounds == search.ROUNDS else {"rounds": found.rounds}
+    facts = _facts(corpus, seed=seed, **asdict(settings), **done)
+    pair = atoms.restored(found.pair, corpus.samples, granularity)
+    return Answer(pair, facts, found.interrupted)
 
 
-def _known_recipe(request: Request) -> Mapping[str, Any] | None:
+def _known_recipe(request: Request, part: str | None) -> Mapping[str, Any] | None:
     for spec in named.available():
-        if spec.name == (request.aspect, request.corpus, "strict", request.part):
+        if spec.name == (request.aspect, request.corpus, "strict", part):
             return named.recipe(spec)
     return None
-
-
-def _effort(samples: int) -> search.Settings:
-    """Return settings with as many moves per sample as on WebNLG."""
-    full = search.Settings()
-    share = min(1.0, samples / _SAMPLES)
-    return replace(
-        full,
-        moves=math.ceil(share * full.moves),
-        combination_moves=math.ceil(share * full.combination_moves),
-    )
 
 
 def _facts(
@@ -190,17 +242,10 @@ def _facts(
     return {"corpus_version": version, "settings": {"limit": LIMIT, **settings}, "seed": seed}
 
 
-def _read(name: str) -> CorpusSamples:
-    if name in corpora():
-        known: CorpusSamples = registry().get("corpus", name).read()
-        if any("table" in sample.context for sample in known.test[:1]):
-            raise ConfigError(
-                "is about tables, and no aspect makes sets of tables yet",
-                where=name,
-                remedy="Use a corpus of triples or attribute-value pairs.",
-            )
-        return known
-    return read_own(name)
+def _read(request: Request) -> CorpusSamples:
+    if request.corpus in corpora():
+        return pool(request.corpus, request.aspect)
+    return read_own(request.corpus)
 
 
 def read_own(name: str) -> CorpusSamples:

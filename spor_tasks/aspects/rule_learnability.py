@@ -9,10 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from string import ascii_uppercase
+from typing import TypeAlias
 
-from spor_tasks.aspects.arms import strict_sets
+from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
+from spor_tasks.aspects.copied_cells import hide_cells
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, SplitPair, Triple
+from spor_tasks.corpora.tables import has_table
 from spor_tasks.text.normalize import clean, display
 
 POSSIBLE_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -34,6 +37,16 @@ _ENUMERATED = ("eat type", "food", "price range", "customer rating", "area", "fa
 _DRAWN = "near"
 _TELLS_NOTHING = {"", "yes", "no"}
 
+_PLACEHOLDERS = tuple(f"Value {letter}" for letter in ascii_uppercase)
+
+_Outcome: TypeAlias = Sample | str  # a sample that hides something, or why there is none
+_REVEALED = "what would be hidden is shown elsewhere"
+
+
+def hides_values(sample: Sample) -> bool:
+    """Return whether a sample hides values of attributes, and not strings such as entities."""
+    return isinstance(sample.units[0], AttributeValue) and not has_table(sample)
+
 
 def possible_values(hidden: Hidden, attribute: str) -> tuple[str, ...] | None:
     """Return the possible values of a hidden attribute; None if they are not known."""
@@ -48,67 +61,79 @@ def build(
 ) -> SplitPair:
     """Build the one arm ``original`` and the test set.
 
-    If units are triples, entities of the test samples are hidden, and nothing is random. If they
-    are attribute-value pairs, the values of the ``attributes`` are hidden in the test samples. If
-    no attributes are given, the values that all references copy are hidden (:func:`hide_copied`),
-    save that of the pairs of E2E, test samples are composed from the values in the training
-    samples, without using ``test``, as in the paper.
+    If units are triples, entities of the test samples are hidden, and of tables titles and cells
+    (:mod:`spor_tasks.aspects.copied_cells`); nothing is random. If they are attribute-value pairs,
+    the values of the ``attributes`` are hidden in the test samples. If no attributes are given, the
+    values that all references copy are hidden (:func:`hide_copied`), save that of the pairs of E2E,
+    test samples are composed from the values in the training samples, without using ``test``, as in
+    the paper.
 
     Raises:
         SplitError: there is nothing to hide, or pairs of E2E have a value that no metric knows.
     """
     train, test = tuple(train), tuple(test)
     if not train:
-        raise SplitError("there are no training samples")
-    if isinstance(train[0].units[0], Triple):
+        raise no_training_samples()
+    if not hides_values(train[0]):
         if attributes:
             raise SplitError(
-                f"has triples, which have no attribute {attributes[0]!r} to hide",
+                f"has triples or tables, which have no attribute {attributes[0]!r} to hide",
                 where=train[0].corpus,
-                remedy="Leave out --hide. Entities are hidden in triples.",
+                remedy="Leave out --hide. Entities are hidden in triples, cells in tables.",
             )
-        tested = hide_entities(test)
+        outcomes = hide_cells(test) if has_table(train[0]) else _hide_entities(test)
     elif attributes:
-        tested = _hide_named(train, test, attributes)
+        outcomes = _hide_named(train, test, attributes)
     elif {*_ENUMERATED, _DRAWN} <= _values(train).keys():
-        tested = hide_values(train, rng)
+        outcomes = list(hide_values(train, rng))
     else:
-        tested = hide_copied(train, test)
+        outcomes = _hide_copied(train, test)
+    tested, untested = _kept(outcomes), counted(each for each in outcomes if isinstance(each, str))
     if not tested:
         raise SplitError(
-            "no test sample has anything that can be hidden",
+            f"no test sample has anything that can be hidden: {in_words(untested)}",
             where=train[0].corpus,
             remedy="An entity must be a subject without a digit, and all references must mention "
-            "it. A value must be in all references, or its attribute be named with --hide; another "
-            "unit must not reveal it.",
+            "it. A value or cell must be in all references, or its attribute be named with --hide; "
+            "nothing else that is shown may reveal it.",
         )
-    return strict_sets("rule_learnability", train, test=tested)
+    return strict_sets("rule_learnability", train, test=tested, untested=untested)
+
+
+def _kept(outcomes: Iterable[_Outcome]) -> tuple[Sample, ...]:
+    return tuple(each for each in outcomes if isinstance(each, Sample))
 
 
 def hide_entities(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """Return the samples that have entities to hide, with a phrase in place of each entity."""
+    return _kept(_hide_entities(samples))
+
+
+def _hide_entities(samples: Sequence[Sample]) -> list[_Outcome]:
     make = SampleMaker(samples[0].corpus if samples else "")
-    hidden = []
+    outcomes: list[_Outcome] = []
     for sample in samples:
         triples = [unit for unit in sample.units if isinstance(unit, Triple)]
-        if phrases := _phrases(triples, sample.references):
+        hidable = sorted(_hidable(triples, sample.references), key=display)
+        if phrases := _phrases(triples, hidable):
             shown = (
                 Triple(phrases.get(subject, subject), predicate, phrases.get(obj, obj))
                 for subject, predicate, obj in triples
             )
             challenge = Hidden(tuple((display(entity), phrases[entity]) for entity in phrases))
             made = make(shown, (), category=sample.about("category"))
-            hidden.append(replace(made, challenge=challenge))
-    return tuple(hidden)
+            outcomes.append(replace(made, challenge=challenge))
+        else:
+            outcomes.append(_REVEALED if hidable else "no entity is in all references")
+    return outcomes
 
 
-def _phrases(triples: Sequence[Triple], references: Sequence[str]) -> dict[str, str]:
+def _phrases(triples: Sequence[Triple], hidable: Sequence[str]) -> dict[str, str]:
     """Return the phrase for each entity to hide, in the order of the phrases.
 
     An entity is not hidden if a triple without phrases has the same predicate with the same object
     (or subject). Its number is not given to another entity [code].
     """
-    hidable = sorted(_hidable(triples, references), key=display)
     phrases = {entity: f"Entity {number}" for number, entity in enumerate(hidable, start=1)}
     plain = [t for t in triples if t.subject not in phrases and t.object not in phrases]
     heads = {(triple.subject, triple.predicate) for triple in plain}
@@ -168,7 +193,7 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
 
 def _hide_named(
     train: Sequence[Sample], test: Sequence[Sample], attributes: Sequence[str]
-) -> tuple[Sample, ...]:
+) -> list[_Outcome]:
     """Return the test samples with phrases in place of these attributes' values.
 
     A sample is left out if it has none of the attributes, or reveals a value of one elsewhere.
@@ -181,14 +206,21 @@ def _hide_named(
             remedy=f"Choose from {', '.join(sorted(values))}.",
         )
     chosen = [
-        [*dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)]
+        [*dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)][
+            : len(_PLACEHOLDERS)
+        ]
         for sample in test
     ]
-    kept = [
-        [] if _told(sample, present, values) else present
-        for sample, present in zip(test, chosen, strict=True)
-    ]
-    return _without_values(test, kept, values)
+    return _without_values(
+        test,
+        [
+            (_REVEALED if _told(sample, present, values) else present)
+            if present
+            else "no unit has a named attribute"
+            for sample, present in zip(test, chosen, strict=True)
+        ],
+        values,
+    )
 
 
 def hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> tuple[Sample, ...]:
@@ -198,38 +230,47 @@ def hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> tuple[Sample
     has no other value in the sample, and if nothing that is still shown contains any value of its
     attribute. Samples that hide nothing are left out.
     """
+    return _kept(_hide_copied(train, test))
+
+
+def _hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> list[_Outcome]:
     values = _values([*train, *test])
     return _without_values(test, [_copied(sample, values) for sample in test], values)
 
 
 def _without_values(
     samples: Iterable[Sample],
-    attributes: Iterable[Sequence[str]],
+    attributes: Iterable[Sequence[str] | str],
     values: Mapping[str, Sequence[str]],
-) -> tuple[Sample, ...]:
-    """Return the samples with ``Value A``, ``Value B`` … in place of their attributes' values."""
-    hidden = []
+) -> list[_Outcome]:
+    """Return the samples with ``Value A``, ``Value B`` … in place of their attributes' values.
+
+    Where a sample has the reason for which it hides nothing in place of attributes, so it stays.
+    """
+    outcomes: list[_Outcome] = []
     make: SampleMaker | None = None
     for sample, present in zip(samples, attributes, strict=True):
+        if isinstance(present, str):
+            outcomes.append(present)
+            continue
         make = make or SampleMaker(sample.corpus)
-        phrases = {
-            what: f"Value {letter}" for what, letter in zip(present, ascii_uppercase, strict=False)
-        }
-        if phrases:
-            units = (
-                AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units
-            )
-            known = tuple((what, tuple(values[what])) for what in phrases)
-            made = make(units, (), **sample.context)
-            hidden.append(replace(made, challenge=Hidden(tuple(phrases.items()), known)))
-    return tuple(hidden)
+        phrases = dict(zip(present, _PLACEHOLDERS, strict=False))
+        units = (AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units)
+        known = tuple((what, tuple(values[what])) for what in phrases)
+        made = make(units, (), **sample.context)
+        outcomes.append(replace(made, challenge=Hidden(tuple(phrases.items()), known)))
+    return outcomes
 
 
 def _told(
     sample: Sample, hidden: Collection[str], values: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Return the hidden attributes of which any value is in what a sample still shows."""
-    rest = [*sample.context.values(), *(u[-1] for u in sample.units if u[0] not in hidden)]
+    """Return the hidden attributes of which any value is in what a sample shows then."""
+    rest = [
+        *sample.context.values(),
+        *(u[-1] for u in sample.units if u[0] not in hidden),
+        *_PLACEHOLDERS[: len(hidden)],
+    ]
     shown = [display(text).lower() for text in rest if isinstance(text, str)]
     return [
         what
@@ -238,8 +279,8 @@ def _told(
     ]
 
 
-def _copied(sample: Sample, values: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the attributes whose value in the sample can be hidden, in the order of the units."""
+def _copied(sample: Sample, values: Mapping[str, Sequence[str]]) -> list[str] | str:
+    """Return the attributes whose value in the sample can be hidden, or why there is none."""
     texts = [f" {clean(text)} " for text in sample.references]
     words = [clean(unit[-1]) for unit in sample.units]
     several = Counter(unit[0] for unit in sample.units)
@@ -249,10 +290,12 @@ def _copied(sample: Sample, values: Mapping[str, Sequence[str]]) -> list[str]:
         if several[unit[0]] == 1
         and value not in _TELLS_NOTHING
         and all(f" {value} " in text for text in texts)
-    ]
+    ][: len(_PLACEHOLDERS)]
+    if not found:
+        return "no value is in all references"
     while told := _told(sample, found, values):
         found = [what for what in found if what not in told]
-    return found
+    return found or _REVEALED
 
 
 def _values(samples: Iterable[Sample]) -> dict[str, list[str]]:

@@ -6,8 +6,9 @@ the units are pairs, ``category``, and an object ``context`` with all else that 
 Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
 of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
 ``possible_values`` if they hide attributes that E2E does not have. Rows of adversarial pairs have
-``contrast``, an object with ``data``, ``text`` and ``template``. Rows of texts whose units are
-asked for have ``rivals``, a list of objects with ``data`` and ``alike``. Other fields are ignored.
+``contrast``, an object with ``data``, ``text``, ``template`` and, if it is asked in several,
+``orders``. Rows of texts whose units are asked for have ``rivals``, a list of objects with ``data``
+and ``alike``. A row with a twin has ``twin``, the row of that. Other fields are ignored.
 
 A document is what lm-eval keeps and logs of a sample.
 """
@@ -32,6 +33,9 @@ from spor_tasks.core.sample import (
     Sample,
     SampleMaker,
     Triple,
+    Twin,
+    sides,
+    with_twin,
 )
 
 _NAMED = ("name", "category")  # parts of the context with a field of their own
@@ -48,6 +52,9 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 
 def doc_of(sample: Sample) -> dict[str, Any]:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
+    if isinstance(sample.challenge, Twin):
+        own, twin = map(doc_of, sides(sample))
+        return own | {"twin": _text(twin)}
     doc = {
         "id": sample.id,
         "target": sample.target,
@@ -78,6 +85,8 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
     Raises:
         LookupError, TypeError, ValueError: the document has another form.
     """
+    if twin := doc.get("twin"):
+        return with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
     units = json.loads(doc["units"])
     unit = Triple if len(units[0]) == len(Triple._fields) else AttributeValue
     named = {key: doc[key] for key in _NAMED if doc[key] is not None}
@@ -88,7 +97,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         units=tuple(unit(*parts) for parts in units),
         references=tuple(doc["references"]),
         context=named | json.loads(other) if other else named,
-        challenge=_challenge_of(doc),
+        challenge=_challenge_of(doc, len(units)),
     )
 
 
@@ -108,7 +117,7 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
     return frozenset(map(tuple, json.loads(doc["units"])))
 
 
-def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:
+def _challenge_of(doc: Mapping[str, Any], units: int) -> Challenge | None:
     if doc.get("input_orders"):
         first, second = map(tuple, json.loads(doc["input_orders"]))
         return Orders((first, second), tuple(map(tuple, json.loads(doc["reference_orders"]))))
@@ -119,27 +128,37 @@ def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:
             tuple((what, tuple(known)) for what, known in values),
         )
     if doc.get("contrast"):
-        return _contrast(json.loads(doc["contrast"]), "document")
+        return _contrast(json.loads(doc["contrast"]), "document", units)
     if doc.get("rivals"):
         return _rivals(json.loads(doc["rivals"]), "document")
     return None
 
 
 def _contrast_row(contrast: Contrast) -> dict[str, Any]:
-    return {
+    row = {
         "data": [list(unit) for unit in contrast.units],
         "text": contrast.text,
         "template": contrast.template,
     }
+    return row | ({"orders": list(map(list, contrast.orders))} if contrast.orders else {})
 
 
-def _contrast(row: object, where: str) -> Contrast:
+def _contrast(row: object, where: str, own: int) -> Contrast:
+    """Return the false text of a row whose sample has ``own`` units."""
     if not isinstance(row, dict):
         raise CorpusError("`contrast` must be an object", where=where)
     units = _units(row.get("data"), "contrast.data", where)
     (text,) = _texts([row.get("text")], "contrast.text", where)
     (template,) = _texts([row.get("template", "")], "contrast.template", where)
-    return Contrast(units, text, template)
+    given = _list(row["orders"], "contrast.orders", where) if "orders" in row else []
+    if given and len(units) != own:
+        raise CorpusError(
+            f"`contrast.data` must have {own} units, as `data`, if there are orders", where=where
+        )
+    orders = tuple(
+        _order(order, own, f"contrast.orders[{i}]", where) for i, order in enumerate(given)
+    )
+    return Contrast(units, text, template, orders)
 
 
 def _units(value: object, field: str, where: str) -> tuple[DataUnit, ...]:
@@ -182,6 +201,9 @@ def to_row(sample: Sample) -> dict[str, Any]:
 
     ``category`` is not written, because the published rows do not have it.
     """
+    if isinstance(sample.challenge, Twin):
+        own, twin = map(to_row, sides(sample))
+        return own | {"twin": twin}
     name, other = sample.about("name"), _other(sample)
     row: dict[str, Any] = {} if name is None else {"name": name}
     row |= {"data": [list(unit) for unit in sample.units]}
@@ -221,6 +243,8 @@ def from_row(
     Raises:
         CorpusError: the row is malformed; the error names ``where`` and the field.
     """
+    if "twin" in row:
+        return _with_twin(row, make, where, unit, needs_texts=needs_texts)
     listed = _list(row.get("data"), "data", where)
     unit = unit or _kind_of_unit(listed[0], where)
     units = [
@@ -239,12 +263,44 @@ def from_row(
     texts = _texts(row.get("texts"), "texts", where) if has_texts else []
     sample = make(units, texts, **context)
     if "contrast" in row:
-        return replace(sample, challenge=_contrast(row["contrast"], where))
+        return replace(sample, challenge=_contrast(row["contrast"], where, len(units)))
     if "rivals" in row:
         return replace(sample, challenge=_rivals(row["rivals"], where))
     if "output_order" in row:
         return replace(sample, challenge=_orders(row, len(units), len(texts), where))
     return sample
+
+
+def _with_twin(
+    row: Mapping[str, Any],
+    make: SampleMaker,
+    where: str,
+    unit: type[DataUnit] | None,
+    *,
+    needs_texts: bool,
+) -> Sample:
+    """Return the sample of a row with a twin, which must be of the same form."""
+    own = {key: value for key, value in row.items() if key != "twin"}
+    sample = from_row(own, make, where=where, unit=unit, needs_texts=needs_texts)
+    if not isinstance(row["twin"], dict) or "twin" in row["twin"]:
+        raise CorpusError("`twin` must be an object without a `twin`", where=where)
+    twin = from_row(
+        row["twin"],
+        SampleMaker(make.corpus),
+        where=f"{where}, twin",
+        unit=type(sample.units[0]),
+        needs_texts=needs_texts,
+    )
+    alike = [
+        (len(each.units), len(each.references), type(each.challenge)) for each in (sample, twin)
+    ]
+    if alike[0] != alike[1] or isinstance(sample.challenge, Contrast | Rivals):
+        raise CorpusError(
+            "`twin` must have as many units and texts as the sample, and the same fields, none of "
+            "which are `contrast` and `rivals`",
+            where=where,
+        )
+    return with_twin(sample, replace(twin, id=sample.id))
 
 
 def _kind_of_unit(parts: object, where: str) -> type[DataUnit]:

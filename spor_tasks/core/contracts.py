@@ -60,6 +60,17 @@ class Gap(NamedTuple):
 
 
 _LESS = " - "
+_TWIN = "_twin"
+
+
+def of_twin(score: str) -> str:
+    """Return the name of a score where it is that of samples' twins, about invented entities."""
+    return f"{score}{_TWIN}"
+
+
+def without_twin(score: str) -> str | None:
+    """Return the score whose name :func:`of_twin` changed, None of any other name."""
+    return score.removesuffix(_TWIN) if score.endswith(_TWIN) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +88,9 @@ class SetSpec:
     ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
     can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
     ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
-    demonstrations. ``version`` is that of the tasks. Of a benchmark without aspects, ``group`` is
-    the group of the task, by default that of its corpus, and ``wider_group`` another one, of more
-    tasks.
+    demonstrations. ``version`` is that of the tasks. ``wider_group`` is a group of the task beside
+    that of its corpus; of a benchmark without aspects, ``group`` is that of its corpus under
+    another name, and of sets that are not the default it is the only one.
     """
 
     benchmark: str

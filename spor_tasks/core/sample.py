@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar, overload
@@ -61,12 +61,14 @@ class Hidden:
 class Contrast:
     """A text about the same data that says something false, with units and a template of its own.
 
-    Of a pair for which nobody says which text is false, it is the second one.
+    Of a pair for which nobody says which text is false, it is the second one. If there are
+    ``orders``, both texts are asked with their units in each of them.
     """
 
     units: tuple[DataUnit, ...]
     text: str
     template: str = ""
+    orders: tuple[Order, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,18 @@ class Rivals:
     alike: tuple[bool, ...]
 
 
-Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The same sample about invented entities, which is asked after the sample itself.
+
+    ``own`` is the challenge of the sample; ``sample``, the twin, has one of the same kind.
+    """
+
+    sample: "Sample"
+    own: "Orders | Hidden | None" = None
+
+
+Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals | Twin
 _Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 
 
@@ -127,8 +140,8 @@ class Sample:
         They are its own, and of a pair also the false one; beside rivals, its own each time.
         """
         match self.challenge:
-            case Contrast(text=other):
-                return self.target, other
+            case Contrast(text=other, orders=orders):
+                return (self.target, other) * max(1, len(orders))
             case Rivals(units=rivals):
                 return (self.target,) * (1 + len(rivals))
         return (self.target,)
@@ -181,9 +194,68 @@ def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:
     return sample.challenge
 
 
+def sides(sample: Sample) -> tuple[Sample, ...]:
+    """Return the sample, or the original and its twin, each with the challenge that it has."""
+    if isinstance(twin := sample.challenge, Twin):
+        return replace(sample, challenge=twin.own), twin.sample
+    return (sample,)
+
+
+def with_twin(sample: Sample, twin: Sample) -> Sample:
+    """Return the sample with a twin, which :func:`sides` takes apart again.
+
+    Raises:
+        CorpusError: it has a challenge that twins cannot have.
+    """
+    own = sample.challenge
+    if not isinstance(own, Orders | Hidden | None):
+        raise CorpusError("is of a kind that has no twins", where=f"sample {sample.id}")
+    return replace(sample, challenge=Twin(twin, own))
+
+
+def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
+    """Return of each of so many outputs for a sample what it was asked of: a side of it."""
+    both = sides(sample)
+    return tuple(side for side in both for _ in range(outputs // len(both)))
+
+
+def views(sample: Sample) -> Iterator[Sample]:
+    """Yield the sample as each of its prompts shows it: with its own, or other, units."""
+    match sample.challenge:
+        case Twin():
+            for side in sides(sample):
+                yield from views(side)
+        case Orders(inputs, _):
+            for order in inputs:
+                yield reordered(sample, order)
+        case Contrast(units=others, orders=orders):
+            both = sample, replace(sample, units=others)
+            shown = [reordered(side, order) for order in orders for side in both]
+            yield from shown or both
+        case Rivals(units=rivals):
+            yield from (sample, *(replace(sample, units=units) for units in rivals))
+        case _:
+            yield sample
+
+
+def reordered(sample: Sample, order: Order) -> Sample:
+    """Return the sample with its units in another order, and with them the highlighted cells.
+
+    These are in the context's table, one for each unit, if it is a table that has them.
+    """
+    units, table = tuple(sample.units[i] for i in order), sample.context.get("table")
+    places = table.get("highlighted") if isinstance(table, Mapping) else None
+    if not isinstance(places, Sequence) or len(places) != len(units):
+        return replace(sample, units=units)
+    moved = {**table, "highlighted": [places[i] for i in order]}  # type: ignore[dict-item]
+    return replace(sample, units=units, context={**sample.context, "table": moved})
+
+
 def without_first_reference(sample: Sample) -> Sample:
-    """Return the sample without its first reference, with the same id."""
+    """Return the sample, and its twin, without the first reference, with the same id."""
     challenge = sample.challenge
+    if isinstance(challenge, Twin):
+        return with_twin(*map(without_first_reference, sides(sample)))
     if isinstance(challenge, Orders):
         challenge = replace(challenge, references=challenge.references[1:])
     return replace(sample, references=sample.references[1:], challenge=challenge)
@@ -247,6 +319,10 @@ class Split:
     samples: Sequence[Sample]
 
 
+Untested: TypeAlias = tuple[tuple[str, int], ...]
+"""Why samples of a corpus are not in a test set, and how many each reason keeps out."""
+
+
 @dataclass(frozen=True, slots=True)
 class SplitPair:
     """What one aspect compares: training arms, and the test set of all of them.
@@ -255,7 +331,10 @@ class SplitPair:
 
     ``protocol`` is ``published`` (the paper's released sets, with their flaws) or ``strict`` (sets
     that meet the paper's requirements over the whole set). ``part`` names one of several sets of an
-    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts.
+    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts, unless a
+    corpus asks by ``granularity``: what is composed, of which the requirements are. It is
+    ``literal`` where this is the units themselves (:mod:`spor_tasks.aspects.atoms`). Sets that were
+    built say which test samples of the corpus are ``untested``.
     """
 
     aspect: str
@@ -264,6 +343,8 @@ class SplitPair:
     arms: tuple[Split, ...]
     test: Split
     part: str | None = None
+    granularity: str = "literal"
+    untested: Untested = field(default=(), compare=False)
 
     @property
     def splits(self) -> tuple[Split, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample, Triple
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
@@ -50,6 +51,18 @@ def read_corpus(path: Path) -> CorpusSamples:
     if not marked:
         raise CorpusError("has no samples", where=path)
     return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
+
+
+def word(sample: Sample, style: Style) -> str:
+    """Return the prompt of a sample, as its corpus words it or as one's own samples are worded.
+
+    Raises:
+        ConfigError: there is no such style.
+    """
+    is_known = sample.corpus in registry().names("corpus")
+    chosen = registry().get("corpus", sample.corpus).linearize if is_known else linearize
+    prompt: str = chosen(sample, style)
+    return prompt
 
 
 def linearize(sample: Sample, style: Style) -> str:

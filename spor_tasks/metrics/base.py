@@ -7,14 +7,14 @@ paired test compares, so every consumer works from one computation.
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.core.contracts import Gap
+from spor_tasks.core.contracts import Gap, of_twin, without_twin
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
@@ -160,30 +160,49 @@ def score_infos() -> Mapping[str, ScoreInfo]:
     return infos
 
 
+def known_info(name: str) -> ScoreInfo | None:
+    """Return what is known of a score, also of twins; None if no registered metric has it."""
+    infos = score_infos()
+    if name not in infos and (own := infos.get(without_twin(name) or "")):
+        return twin_info(own)
+    return infos.get(name)
+
+
+def twin_info(info: ScoreInfo) -> ScoreInfo:
+    """Return what is known of a score of samples' twins."""
+    return replace(
+        info,
+        name=of_twin(info.name),
+        label=f"{info.label}, twins",
+        corrects=info.corrects and of_twin(info.corrects),
+        own_title=info.own_title and f"{info.own_title}, twins",
+    )
+
+
 def score_info(name: str) -> ScoreInfo:
-    """Return what is known of a score, or of the gap between two.
+    """Return what is known of a score, also of twins, or of the gap between two.
 
     Raises:
         ConfigError: no registered metric has it.
     """
     if gap := Gap.of(name):
         one, other = map(score_info, gap)
+        is_of_twins = gap.other == of_twin(gap.one)
         return ScoreInfo(
             name,
-            f"{one.label} − {other.label}",
+            f"{one.label}, original − twin" if is_of_twins else f"{one.label} − {other.label}",
             low=one.low - other.high,
             high=one.high - other.low,
             higher_is_better=None,
             totals=less(one.totals, other.totals),
         )
-    infos = score_infos()
-    if name not in infos:
-        known = ", ".join(info.name for info in infos.values() if not info.of_some)
+    if not (found := known_info(name)):
+        known = ", ".join(info.name for info in score_infos().values() if not info.of_some)
         raise ConfigError(
             f"no metric has a score {name!r}",
             remedy=f"Use one of {known}, or install the package that it comes from.",
         )
-    return infos[name]
+    return found
 
 
 # --- Scores of many outputs -----------------------------------------------------------------------

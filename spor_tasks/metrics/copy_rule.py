@@ -3,15 +3,15 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from string import punctuation
 from typing import Any, NamedTuple
 
 from spor_tasks import __version__
-from spor_tasks.aspects.rule_learnability import possible_values
+from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Hidden, Sample, hidden_of
+from spor_tasks.core.sample import Hidden, Sample, Triple, hidden_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.text.whole import find_whole
 
 _ORDINALS = {
     f"entity {number}": f"{ordinal} entity"
@@ -19,7 +19,6 @@ _ORDINALS = {
         ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"), start=1
     )
 }
-_KNOWN_PHRASES = 4096  # more than the test sets hide or show
 _SPACES = re.compile("  +")
 _NO_PUNCTUATION = str.maketrans("", "", punctuation)
 
@@ -72,7 +71,8 @@ class CopyRule(SimpleMetric[CopyEvidence]):
     """Share of outputs in each case (a, b); the score ``copy_rule`` is that of (1, 0).
 
     The published test is for raw substrings, so that "yellow" leaks "low" and "Entity 12" copies
-    "Entity 1"; ``copy_rule_whole_word`` is (1, 0) with whole words and numbers.
+    "Entity 1"; ``copy_rule_whole_word`` is (1, 0) with whole words and numbers. A table has numbers
+    of its own, so a bare symbol copies no phrase there.
     """
 
     scores = (
@@ -97,12 +97,13 @@ class CopyRule(SimpleMetric[CopyEvidence]):
             CorpusError: the sample hides nothing, or an attribute without known values.
         """
         text, phrases = normalized(output), hidden_of(sample).phrases
-        hides_values = isinstance(sample.units[0], AttributeValue)
-        words = set() if hides_values else set(text.translate(_NO_PUNCTUATION).split())
+        of_values = hides_values(sample)
+        is_symbolic = isinstance(sample.units[0], Triple)
+        words = set(text.translate(_NO_PUNCTUATION).split()) if is_symbolic else set()
         told = [
             secret
             for hidden, _ in phrases
-            for secret in (_possible_values(hidden, sample) if hides_values else (hidden,))
+            for secret in (_possible_values(hidden, sample) if of_values else (hidden,))
             if secret.lower() in text
         ]
         begins = origins(output) if told else []
@@ -112,7 +113,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
                     missing=tuple(
                         phrase
                         for _, phrase in phrases
-                        if not _is_copied(phrase, text, words, find, hides_values=hides_values)
+                        if not _is_copied(phrase, text, words, find, hides_values=of_values)
                     ),
                     leaks=tuple(
                         Leak(secret, begins[start])
@@ -196,15 +197,3 @@ def copies_of(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
     lowered = phrase.lower()
     other = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)
     return (lowered,) if other == lowered or len(other) == 1 else (lowered, other)
-
-
-def find_whole(text: str, phrase: str) -> int:
-    """Return where a phrase begins in a text as whole words and numbers, -1 where it does not."""
-    match = phrase in text and _whole(phrase).search(text)
-    return match.start() if match else -1
-
-
-@lru_cache(maxsize=_KNOWN_PHRASES)
-def _whole(phrase: str) -> re.Pattern[str]:
-    """Return a pattern of the phrase that begins and ends no inner part of a word or number."""
-    return re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(phrase)}(?!\w)(?![.,]\d)")

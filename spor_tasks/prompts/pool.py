@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample
+from spor_tasks.corpora.base import units
 from spor_tasks.prompts.cover import Block
 
 Key: TypeAlias = Hashable
@@ -25,18 +26,22 @@ draws match 113 test samples of systematicity on WebNLG as closely."""
 
 
 class Pool:
-    """Training samples; ``sizes`` are the numbers of distinct units that they have.
+    """Training samples; ``sizes`` are the numbers of distinct atoms that they have.
 
-    ``shows`` says which keys a unit of theirs shows: by default itself.
+    ``atoms`` says what these are, and ``shows`` which keys one of them shows: by default the units,
+    and an atom itself.
     """
 
     def __init__(
         self,
         samples: Iterable[Sample],
         shows: Callable[[DataUnit], tuple[Key, ...]] = lambda unit: (unit,),
+        atoms: Callable[[Sample], tuple[DataUnit, ...]] = units,
     ) -> None:
-        self._samples = sorted(samples, key=lambda sample: (_size(sample), sample.id))
-        sizes = [_size(sample) for sample in self._samples]
+        sized = [(len(set(atoms(sample))), sample) for sample in samples]
+        sized.sort(key=lambda each: (each[0], each[1].id))
+        self._samples = [sample for _, sample in sized]
+        sizes = [size for size, _ in sized]
         self.numbers = {
             size: range(bisect_left(sizes, size), bisect_right(sizes, size))
             for size in sorted(set(sizes))
@@ -46,7 +51,7 @@ class Pool:
         self._with_entity: dict[str, int] = defaultdict(int)
         self._with_text: dict[str, int] = defaultdict(int)
         for number, sample in enumerate(self._samples):
-            for key in {key for unit in sample.units for key in shows(unit)}:
+            for key in {key for atom in atoms(sample) for key in shows(atom)}:
                 self._with_key[key] |= 1 << number
             for entity in _entities(sample):
                 self._with_entity[entity] |= 1 << number
@@ -133,10 +138,6 @@ def draw_bit(bits: int, rng: random.Random) -> int:
     for _ in range(rng.randrange(bits.bit_count())):
         bits &= bits - 1
     return bits & -bits
-
-
-def _size(sample: Sample) -> int:
-    return len(set(sample.units))
 
 
 def _entities(sample: Sample) -> set[str]:

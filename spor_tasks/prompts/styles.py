@@ -3,14 +3,13 @@
 What a prompt shows of a sample, its corpus says (:mod:`spor_tasks.corpora`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Contrast, DataUnit, Orders, Rivals, Sample
+from spor_tasks.core.sample import Rivals, Sample, Twin, views
 from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Style
 
@@ -60,12 +59,14 @@ def prompted(sample: Sample, style: PromptStyle, word: Wording = prompt) -> dict
 
     ``prompt`` shows the units in the sample's order. Of a sample with two input orders it shows
     the first, and ``prompt_2`` the second; of a pair it shows the units of the true text, and
-    ``prompt_2`` those of the false one. ``prompts`` show each of a sample's rivals.
+    ``prompt_2`` those of the false one. ``prompts`` show each of a sample's rivals, or of a sample
+    with a twin all that follows: its own second order, if it has one, and what its twin shows. So
+    they do of a pair in several orders: both sides in each.
     """
     doc = doc_of(sample)
-    first, *others = (word(replace(sample, units=units), style) for units in _shown(sample))
+    first, *others = (word(view, style) for view in views(sample))
     more: dict[str, Any] = {"prompt_2": others[0]} if others else {}
-    if isinstance(sample.challenge, Rivals):
+    if isinstance(sample.challenge, Rivals | Twin) or len(others) > 1:
         more = {"prompts": others}
     return {"id": doc["id"], "prompt": first, **doc, **more}
 
@@ -79,19 +80,3 @@ def prompts_of(doc: Mapping[str, Any]) -> tuple[str, ...]:
     second = doc.get("prompt_2")
     others = [second] if second is not None else doc.get("prompts") or ()
     return (doc["prompt"], *others)
-
-
-def _shown(sample: Sample) -> Iterator[tuple[DataUnit, ...]]:
-    """Yield the units of each prompt of a sample."""
-    match sample.challenge:
-        case Orders(inputs, _):
-            for order in inputs:
-                yield tuple(sample.units[i] for i in order)
-        case Contrast(units=others):
-            yield sample.units
-            yield others
-        case Rivals(units=rivals):
-            yield sample.units
-            yield from rivals
-        case _:
-            yield sample.units

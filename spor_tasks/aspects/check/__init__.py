@@ -1,5 +1,6 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
+from spor_tasks.aspects import atoms
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.check.composition import (
     Productivity,
@@ -40,9 +41,10 @@ def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     """
     match pair.aspect:
         case "systematicity":
-            return systematicity(pair, limit=limit)
+            return systematicity(atoms.abstracted_pair(pair), limit=limit)
         case "productivity":
-            return productivity(pair, threshold_of(pair.part), limit=limit)
+            part, _ = atoms.bare_part(pair.corpus, pair.part)
+            return productivity(atoms.abstracted_pair(pair), threshold_of(part), limit=limit)
         case "order_invariance":
             return order_invariance(pair)
         case "rule_learnability":

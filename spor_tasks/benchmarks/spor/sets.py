@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from spor_tasks.aspects import build
+from spor_tasks.aspects import atoms, build
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.benchmarks.spor import embedded, released, shipped, strict
+from spor_tasks.benchmarks.spor import judging, others, released, shipped, strict, twins
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
@@ -23,95 +23,12 @@ TITLES: Mapping[str, str] = {
 }
 """The aspects' names in titles, in the paper's order."""
 
-_CORPORA = {"webnlg": "WebNLG", "e2e": "E2E"}
-
-
-class Judging(NamedTuple):
-    """How outputs are judged; the fields are those of :class:`SetSpec`."""
-
-    scores: tuple[str, ...]
-    reported: tuple[str, ...]
-    headline: str
-    outputs: int = 1
-
-
-TEXTS = Judging(
-    scores=(
-        "parent",
-        "parent_precision",
-        "parent_recall",
-        "parent_full_table",
-        "chrf",
-        "coverage",
-        "empty",
-    ),
-    reported=("parent", "parent_full_table", "chrf", "coverage", "facts"),
-    headline="parent",
-)
-"""Outputs are compared with references and data (sections 3.1, 3.2 and 3.3, performance)."""
-
-TWO_ORDERS = Judging(
-    scores=(
-        "fidelity_pbh",
-        "fidelity_poh",
-        "ordering_pbh",
-        "ordering_poh",
-        "ordering_em_pbh",
-        "ordering_em_poh",
-        "faithful_ordering_pbh",
-        "faithful_ordering_poh",
-        "empty",
-    ),
-    reported=(
-        "fidelity_pbh",
-        "fidelity_poh",
-        "ordering_pbh",
-        "ordering_poh",
-        "faithful_ordering_pbh",
-        "faithful_ordering_poh",
-    ),
-    headline="faithful_ordering_pbh",
-    outputs=2,
-)
-"""The same units in two orders: have both outputs a property, or one of them (section 3.3)?"""
-
-CORRELATION = Judging(
-    scores=(
-        "cwio",
-        *(f"cwio_{size}" for size in range(2, 8)),
-        "cwio_located",
-        "cwio_located_share",
-        "empty",
-    ),
-    reported=("cwio", "cwio_located", "cwio_located_share"),
-    headline="cwio",
-)
-"""How far outputs follow the order of the input, which is neither good nor bad (section 3.3)."""
-
-COPIES = Judging(
-    scores=(
-        "copy_rule",
-        "copy_rule_whole_word",
-        "copy_rule_00",
-        "copy_rule_01",
-        "copy_rule_11",
-        "empty",
-    ),
-    reported=(
-        "copy_rule_00",
-        "copy_rule_01",
-        "copy_rule",
-        "copy_rule_11",
-        "copy_rule_whole_word",
-    ),
-    headline="copy_rule",
-)
-"""Is a hidden phrase copied, and does what it hides appear (section 3.4)?"""
-
-_JUDGING = {
-    ("order_invariance", "main"): TWO_ORDERS,
-    ("order_invariance", "cwio"): CORRELATION,
-    ("rule_learnability", None): COPIES,
+_CORPORA = {
+    "webnlg": "WebNLG",
+    "e2e": "E2E",
+    "viggo": "ViGGO",
+    "logicnlg": "LogicNLG",
+    "totto": "ToTTo",
 }
 
 
@@ -125,12 +42,17 @@ def specs() -> tuple[SetSpec, ...]:
             for corpus in released.CORPORA
         ),
         *(SetName(aspect, corpus, "strict", part) for aspect, corpus, part in strict.SETS),
-        *(SetName(aspect, embedded.CORPUS, "strict", part) for aspect, part in embedded.SETS),
+        *(
+            SetName(aspect, corpus, "strict", part)
+            for corpus, sets in others.SETS.items()
+            for aspect, part in sets
+        ),
     )
     first: dict[tuple[str, str], SetName] = {}
     for name in names:
         first.setdefault(name[:2], name)
-    return tuple(_spec(name, first[name[:2]].protocol) for name in names)
+    found = tuple(_spec(name, first[name[:2]].protocol) for name in names)
+    return (*found, *twins.specs(found))
 
 
 def find(name: SetName) -> SetSpec:
@@ -142,13 +64,13 @@ def find(name: SetName) -> SetSpec:
     for spec in specs():
         if spec.name == name:
             return spec
-    build.require_known(name.aspect, name.part)
+    build.require_known(name.corpus, name.aspect, name.part)
     return _spec(name, name.protocol)
 
 
 def _spec(name: SetName, default: str) -> SetSpec:
     other = None if name.protocol == default else name.protocol
-    judging = _JUDGING.get((name.aspect, name.part), TEXTS)
+    judged = judging.of(name)
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -157,20 +79,21 @@ def _spec(name: SetName, default: str) -> SetSpec:
         f"{name.protocol} sets",
         part_title=_part_title(name),
         arms=ARMS[name.aspect],
-        **judging._asdict(),
+        **judged._asdict(),
         trained_on=_trained_on(name, default),
         is_default=name.protocol == default,
-        is_fixed=name.corpus in released.CORPORA,
-        template="_base" if judging.outputs == 1 else "_pair",
-        in_context=name.protocol == default,
+        is_fixed=name.corpus in {*released.CORPORA, *others.REAL},
+        is_pinned=name.corpus not in others.UNPINNED,
+        in_context=name.protocol == default and name[:2] not in others.NOT_IN_CONTEXT,
         version=2.0,
+        wider_group=None if name.corpus in others.APART else f"{BENCHMARK}_{name.aspect}",
     )
 
 
 def _part_title(name: SetName) -> str | None:
-    if name.part is not None and name.aspect == "productivity":
-        return f"N = {name.part.removeprefix('n')}"
-    return name.part
+    part, granularity = atoms.bare_part(name.corpus, name.part)
+    told = f"N = {part.removeprefix('n')}" if part and name.aspect == "productivity" else part
+    return ", ".join(filter(None, [told, None if part == name.part else granularity])) or None
 
 
 def _trained_on(name: SetName, default: str) -> SetName:
@@ -203,8 +126,10 @@ def load(name: SetName) -> SplitPair:
 
 @cache
 def _load(name: SetName, folder: Path) -> SplitPair:
-    if name.corpus == embedded.CORPUS:
-        return embedded.load(name.aspect, part=name.part)
+    if name.protocol == twins.PROTOCOL:
+        return twins.load(_load(twins.original_of(name, specs()), folder))
+    if name.corpus in others.SETS:
+        return others.load(name.corpus, name.aspect, name.part)
     load_sets = strict.load if name.protocol == "strict" else released.load
     return load_sets(name.aspect, name.corpus, folder, part=name.part)
 

@@ -14,7 +14,11 @@ from spor_tasks.corpora.webnlg import reader as webnlg
 _THRESHOLDS: Mapping[str | None, int] = {f"n{n}": n for n in productivity.THRESHOLDS}
 
 SETS = (
-    *(("systematicity", corpus, part) for corpus, part in shipped.SETS),
+    *(
+        ("systematicity", corpus, part)
+        for corpus, part in shipped.SETS
+        if corpus in released.CORPORA
+    ),
     *(("productivity", corpus, part) for corpus in released.CORPORA for part in _THRESHOLDS),
     *(("order_invariance", "webnlg", part) for part in order_invariance.PARTS),
     ("rule_learnability", "webnlg", None),

@@ -1,9 +1,12 @@
 """The paper's four tables (Tables 2, 4, 5 and 6): arms or metrics beside each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from spor_tasks.benchmarks.spor import twins
+from spor_tasks.core.contracts import Gap, without_twin
 from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.grid import Grid, by_arm, by_metric, label, section_title
+from spor_tasks.results.grid import Grid, by_arm, by_metric, full_title, label, section_title
 
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
 _PERFORMANCE = {
@@ -29,7 +32,8 @@ _NOT_IN_THE_PAPER = frozenset(
 
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
-    yield from _ARRANGEMENTS[rows[0].aspect](rows)
+    arrange = _ARRANGEMENTS[rows[0].aspect]
+    yield from (_beside_twins if rows[0].spec.name.protocol == twins.PROTOCOL else arrange)(rows)
 
 
 def _by_arm(rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -50,6 +54,27 @@ def _order_invariance(rows: Sequence[Comparison]) -> Iterator[Grid]:
 def _header(column: tuple[str | None, str]) -> str:
     part, metric = column
     return _PERFORMANCE[metric] if part == "performance" else label(metric)
+
+
+def _beside_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield for each part a table with every score of the samples, of their twins, and the gap."""
+    for part in dict.fromkeys(row.part for row in rows):
+        found = sorted((row for row in rows if row.part == part), key=_beside)
+        grid = by_metric(full_title(found[0]), found, _header_beside)
+        told = "original − twin: the same samples about known and about invented entities"
+        yield replace(grid, caption=f"{grid.caption}; {told}")
+
+
+def _header_beside(column: tuple[str | None, str]) -> str:
+    return "original − twin" if Gap.of(column[1]) else label(column[1])
+
+
+def _beside(row: Comparison) -> tuple[int, int]:
+    """Return where a score stands: with its twin's after it, and then the gap."""
+    gap = Gap.of(row.metric)
+    own = gap.one if gap else without_twin(row.metric) or row.metric
+    shown = row.spec.shown
+    return shown.index(own), shown.index(row.metric)
 
 
 def _rule_learnability(rows: Sequence[Comparison]) -> Iterator[Grid]:

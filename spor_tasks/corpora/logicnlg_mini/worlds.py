@@ -8,6 +8,7 @@ as often as wrong. Both sides name only what is in the table, so its words do no
 
 import hashlib
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +16,14 @@ from functools import lru_cache
 from itertools import cycle, islice
 from typing import Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample, SampleMaker
+from spor_tasks.core.sample import (
+    AttributeValue,
+    Contrast,
+    DataUnit,
+    Json,
+    Sample,
+    SampleMaker,
+)
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg_mini.grammar import (
     COUNTS,
@@ -55,6 +63,7 @@ _PLACES = ("Ashby", "Birkholm", "Coldwell", "Dunmere", "Eskdale", "Fernley")
 _ROWS = (3, 4)
 _LEVELS = (range(2, 16), range(15, 30), range(2, 30))
 _COLUMN = "column"  # what a word is changed to that is in another column
+_OPERATOR = re.compile(r"(\w+)\{")  # in a program
 _TRIES = 25  # of one form, before two tables are given up
 
 # A table of seed 0 is never one of another seed or part: its digest decides whose it is.
@@ -237,3 +246,10 @@ def _differs(sentence: Sentence, one: Scene, other: Scene) -> bool:
     """Return whether a sentence is true of one table and false of the other."""
     holds = sentence.form.holds
     return holds(one, sentence.filling) and not holds(other, sentence.filling)
+
+
+def operators(sample: Sample) -> tuple[DataUnit, ...]:
+    """Return the operators of the program of a sample, each as often as it is applied."""
+    return tuple(
+        AttributeValue(name, "") for name in _OPERATOR.findall(sample.about("program") or "")
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.corpora.base import Style, check_style, in_style
 from spor_tasks.corpora.totto.table import Cell, CellTable, Headers, table_of
 
@@ -140,6 +140,13 @@ def attribute(headers: Headers) -> str:
     """Return a name for what a cell says: its column headers, or else its row headers."""
     named = _distinct(headers.of_column) or _distinct(headers.of_row)
     return " / ".join(named)
+
+
+def units_of(table: CellTable) -> tuple[AttributeValue, ...]:
+    """Return the units of a sample with this table: the highlighted cells."""
+    headers = table.headers(table.highlighted)
+    cells = zip(headers, table.highlighted_cells, strict=True)
+    return tuple(AttributeValue(attribute(of), cell.value) for of, cell in cells)
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:

@@ -15,10 +15,10 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
+from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.lines import FileSamples, Format, read_samples
 from spor_tasks.corpora.sources import TOTTO
-from spor_tasks.corpora.totto.linearize import attribute
+from spor_tasks.corpora.totto.linearize import units_of
 from spor_tasks.corpora.totto.table import Cell, CellTable, as_json, misplaced
 
 Part: TypeAlias = Literal["train", "dev", "test"]
@@ -85,10 +85,8 @@ def sample_of(line: bytes, where: str) -> Sample:
     name = str(example.example_id)
     if fault := misplaced(table):  # the decoder has checked the spans
         raise CorpusError(fault, where=_named(where, name))
-    headers = table.headers(table.highlighted)
-    cells = zip(headers, table.highlighted_cells, strict=True)
     return SampleMaker("totto")(  # no two have one id, so none can be equal to one before it
-        [AttributeValue(attribute(of), cell.value) for of, cell in cells],
+        units_of(table),
         [annotation.final_sentence for annotation in example.sentence_annotations],
         name=name,
         title=example.table_page_title or None,

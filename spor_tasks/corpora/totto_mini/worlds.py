@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
+from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.tables import header_values
-from spor_tasks.corpora.totto.linearize import attribute
+from spor_tasks.corpora.totto.linearize import units_of
 from spor_tasks.corpora.totto.table import Cell, CellTable, as_json
 from spor_tasks.corpora.totto_mini.domains import DOMAINS, Column, Domain
 
@@ -238,9 +238,8 @@ def _sample(
     source: str,
 ) -> Sample:
     table = CellTable(world.rows, tuple(_highlighted(parts, rng)))
-    cells = zip(table.headers(table.highlighted), table.highlighted_cells, strict=True)
     return make(
-        [AttributeValue(attribute(of), cell.value) for of, cell in cells],
+        units_of(table),
         texts,
         name=name,
         title=world.title,

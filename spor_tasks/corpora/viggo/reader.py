@@ -1,9 +1,9 @@
 """ViGGO's CSV: meaning representations such as `inform(name[Tetris], genres[puzzle, strategy])`.
 
-A slot with several values is as many units. The name of the game is not a unit, as it is not one in
-E2E, and neither is the dialogue act: both are in the sample's context. A unit's attribute has the
-words that a text has of the slot where its value is only yes or no: the `linux` of
-`has_linux_release[no]`.
+A slot is a unit, with all its values if it has several: texts join them freely. The name of the
+game is not a unit, as it is not one in E2E, and neither is the dialogue act: both are in the
+sample's context. A unit's attribute has the words that a text has of the slot where its value is
+only yes or no: the `linux` of `has_linux_release[no]`.
 """
 
 import csv
@@ -32,11 +32,6 @@ ACTS = (
 """The dialogue acts (Table 1 of the paper)."""
 
 _FILES = {part: f"data/video_game/{part}.csv" for part in ("train", "valid", "test")}
-_SEVERAL = (
-    "genres",
-    "platforms",
-    "player_perspective",
-)  # other values may have commas of their own
 _HEADER = ["mr", "ref"]
 _MR = re.compile(r"(\w+)\((.*)\)")
 _SLOT = re.compile(r"(\w+)\[([^\[\]]*)\](?:, (?=\w)|$)")
@@ -133,11 +128,9 @@ def parse_mr(mr: str, *, where: str) -> Meaning:
             remedy=f"Use one of {', '.join(ACTS)}.",
         )
     units = (
-        AttributeValue(NAMED_BY.get(slot, slot.replace("_", " ")), each)
+        AttributeValue(NAMED_BY.get(slot, slot.replace("_", " ")), value)
         for slot, value in slots
-        if slot != "name"
-        for each in (value.split(", ") if slot in _SEVERAL else [value])
-        if each
+        if slot != "name" and value
     )
     return Meaning(act, dict(slots).get("name") or None, tuple(units))
 
