@@ -17,6 +17,7 @@ FLOORS = (
     "text",
     "corpora",
     "aspects",
+    "twins",
     "metrics",
     "prompts",
     "results",
@@ -83,9 +84,9 @@ def test_only_a_benchmark_imports_its_own_modules(name: str, path: Path) -> None
             assert f"{name}.".startswith(f"{own}."), f"{name} imports {imported}"
 
 
-def test_aspects_are_named_by_the_aspects_and_by_benchmarks_alone() -> None:
+def test_aspects_are_named_by_the_aspects_by_benchmarks_and_by_what_corpora_give_them() -> None:
     literals = {f'"{aspect}"' for aspect in ARMS}
-    homes = ("spor_tasks.aspects", "spor_tasks.benchmarks.")
+    homes = ("spor_tasks.aspects", "spor_tasks.benchmarks.", "spor_tasks.corpora.")
     named = {
         name
         for name, path in ALL

@@ -124,8 +124,9 @@ def _reported(score: str, pair: SplitPair) -> SetSpec:
 def _is_of_texts(score: str) -> bool:
     """Return whether outputs can be compared by a score."""
     known = map(metric, registry().names("metric"))
-    (owner,) = (each for each in known if score_info(score) in each.scores)
-    return owner.answers == "texts" and score_info(score).higher_is_better is not None
+    owners = (each for each in known if score_info(score) in each.scores)  # none of twins' scores
+    of_texts = any(owner.answers == "texts" for owner in owners)
+    return of_texts and score_info(score).higher_is_better is not None
 
 
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:

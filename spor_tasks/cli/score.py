@@ -28,9 +28,9 @@ def add(commands: Commands) -> None:
         type=Path,
         metavar="FILE",
         help="JSON Lines, plain or gzipped: samples in the published field names, each with its "
-        "`output` (metric order: `output_1` and `output_2`); `-` reads standard input; of LogicNLG "
-        "also a `.json` file of the published format, of ToTTo a `.txt` file, a sentence a line, "
-        "of CompMCTG rows with a `text` and a value for each aspect",
+        "`output` (metric order: `output_1` and `output_2`; with a `twin` twice as many); `-` is "
+        "standard input; of LogicNLG also a `.json` file of the published format, of ToTTo a "
+        "`.txt` file, a sentence a line, of CompMCTG rows with a `text` and a value per aspect",
     )
     parser.add_argument(
         "--references",

@@ -1,7 +1,6 @@
 """`spor-baseline`: a baseline as an lm-eval model, so that it is scored like one."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -9,11 +8,13 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.sample import Orders, Sample, SplitPair
+from spor_tasks.core.sample import Sample, SplitPair, sides, views
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Training
 from spor_tasks.harness import task_files
 from spor_tasks.harness.plan import sets_of
+from spor_tasks.harness.task import HELD_OUT
+from spor_tasks.prompts.exchanged import twins
 
 
 class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
@@ -36,15 +37,16 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         return [self._write(request) for request in requests]
 
     def _write(self, request: Instance) -> str:
-        sample, doc = _as_shown(request), request.doc
+        doc, (sample, side) = request.doc, _as_shown(request)
         match self._baseline.looks_at:
             case "demonstrations":
                 known = _demonstrations(request.task_name)
-                return self._baseline.write(sample, [known[d["id"]] for d in doc["demonstrations"]])
+                shown = [known[d["id"]] for d in doc["demonstrations"]]
+                return self._baseline.write(sample, twins(shown) if side else shown)
             case "training":
                 return self._baseline.write(sample, _training(request.task_name, self._arm))
             case "reference":
-                return self._baseline.write(sample, doc["held_out"])
+                return self._baseline.write(sample, doc[HELD_OUT[side]])
         return self._baseline.write(sample)
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
@@ -56,13 +58,15 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         raise NotImplementedError
 
 
-def _as_shown(request: Instance) -> Sample:
-    """Return the sample of a request, with its units in the order of the prompt."""
-    sample = sample_of(request.doc)
-    if not isinstance(sample.challenge, Orders):
-        return sample
-    order = sample.challenge.inputs[request.idx]
-    return replace(sample, units=tuple(sample.units[number] for number in order))
+def _as_shown(request: Instance) -> tuple[Sample, int]:
+    """Return the sample of a request, with its units in the order of the prompt, and its side.
+
+    The side of a sample's twin is 1.
+    """
+    both = enumerate(sides(sample_of(request.doc)))
+    shown = [(view, number) for number, side in both for view in views(side)]
+    number: int = request.idx
+    return shown[number]
 
 
 @cache

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import to_row
+from spor_tasks.core.contracts import without_twin
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Hidden
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Baseline
 from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.scoring import output_fields
 from spor_tasks.harness import task_files
 from spor_tasks.harness.adapt import metrics_for
 from spor_tasks.harness.plan import asks_likelihoods, sets_of
@@ -114,7 +116,8 @@ def suits(baseline: Baseline, file: TaskFile) -> bool:
 def _hides(file: TaskFile) -> bool:
     """Return whether the samples hide something, and so have no references."""
     sets, name = sets_of(file.content["metadata"])
-    return any(each.challenge is Hidden for each in metrics_for(sets.find(name).scores))
+    scores = (score for score in sets.find(name).scores if without_twin(score) is None)
+    return any(each.challenge is Hidden for each in metrics_for(scores))
 
 
 def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[str, Any]]:
@@ -135,5 +138,5 @@ def _write(path: Path, result: TaskResult) -> None:
 
 
 def _row(record: Record) -> dict[str, Any]:
-    fields = ("output",) if len(record.outputs) == 1 else ("output_1", "output_2")
+    fields = output_fields(len(record.outputs))
     return {**to_row(record.sample), **dict(zip(fields, record.outputs, strict=True))}

@@ -12,6 +12,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.corpora.logicnlg.surface import cells_of_columns
+from spor_tasks.corpora.tables import has_columns, has_table
 from spor_tasks.prompts.demonstrations import copied_text
 from spor_tasks.text.normalize import display
 
@@ -24,10 +26,14 @@ _Item = TypeVar("_Item")
 
 
 def copy_input(sample: Sample) -> str:
-    """Return the words of the units, in the order shown, and nothing else."""
-    name = sample.about("name")
+    """Return the words of the units, in the order shown, and nothing else.
+
+    Of a table it has the title too, and of linked columns the cells.
+    """
+    name = sample.about("title" if has_table(sample) else "name")
     named = [] if name is None else [display(name)]
-    return " ".join([*named, *(f"{' '.join(map(display, unit))}." for unit in sample.units)])
+    facts = list(cells_of_columns(sample)) if has_columns(sample) else sample.units
+    return " ".join([*named, *(f"{' '.join(map(display, fact))}." for fact in facts)])
 
 
 def nearest(sample: Sample, others: Iterable[Sample]) -> Sample:

@@ -22,6 +22,7 @@ from sacrebleu.metrics.bleu import BLEU
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample
+from spor_tasks.corpora import surfaces
 from spor_tasks.corpora.jsonl import RowReader
 from spor_tasks.evaluation.scoring import text_of
 from spor_tasks.metrics.base import Metric
@@ -31,7 +32,6 @@ from spor_tasks.metrics.coverage import COVERAGE
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
 from spor_tasks.metrics.totals import Numbers
-from spor_tasks.text import align
 from spor_tasks.text.filters import first_line
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -62,7 +62,7 @@ def measure_of(metric: Metric[Any]) -> Measure:
 
 def _fidelity(sample: Sample, output: str) -> dict[str, float]:
     """Return 100 if every unit is located, as the metric ``order`` locates units, else 0."""
-    positions = align.locate(sample.units, output, strict=is_strict(sample))
+    positions = surfaces.locate(sample, output, strict=is_strict(sample))
     return {"fidelity": 100.0 * (None not in positions)}
 
 

@@ -1,8 +1,9 @@
 """Scores a file of outputs, whatever system wrote them, without the harness.
 
 Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`) with its
-``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. Scored is what filters
-(:mod:`spor_tasks.text.filters`) leave of an output. A file is read in batches of rows, of which
+``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. If it has a twin, the
+outputs for that follow, numbered on. Scored is what filters (:mod:`spor_tasks.text.filters`) leave
+of an output. A file is read in batches of rows, of which
 only numbers are kept.
 
 A corpus with a method ``references`` also takes plain texts, one output a line, in the order of its
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BufferedReader
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -36,7 +37,7 @@ from spor_tasks.core.files import (
     writing,
 )
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts
 from spor_tasks.metrics.base import metric as registered
@@ -46,6 +47,7 @@ from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Comparison
 from spor_tasks.metrics.sp_acc import SpAcc
+from spor_tasks.metrics.twins import Twinned
 from spor_tasks.text import filters as known_filters
 
 STANDARD_INPUT = Path("-")
@@ -116,7 +118,7 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    metrics = (*_metrics(name, judge), *beside)
+    metrics: _Metrics = (*_metrics(name, judge), *beside)
     of_corpus = registry().get("corpus", corpus)
     labelled = getattr(of_corpus, "labelled", None)
     if filters is None:
@@ -125,20 +127,21 @@ def score(
         known_filters.find(each)
     cut = partial(known_filters.apply, filters)
 
-    def judged_of(path: Path) -> Iterator[_Judged]:
+    def rows_of(path: Path) -> Iterator[_Given]:
         plain = path.name.removesuffix(".gz").endswith(".txt") and hasattr(of_corpus, "references")
         if labelled:
-            rows: Iterable[_Given] = labelled(_read(path, of_corpus), references)
+            yield from labelled(_read(path, of_corpus), references)
         elif references or plain:
-            rows = _paired_with(path, of_corpus, references)
+            yield from _paired_with(path, of_corpus, references)
         else:
-            rows = ((*row, None) for row in _read(path, of_corpus))
-        return _judge(rows, metrics, corpus, cut)
+            yield from ((*row, None) for row in _read(path, of_corpus))
 
+    rows, metrics = _of_sides(rows_of(file), metrics)
     own, other = _Summary(metrics, filters), _Summary(metrics, filters)
-    judged = own.counted(judged_of(file))
+    judged = own.counted(_judge(rows, metrics, corpus, cut))
     if against:
-        judged = _paired(judged, other.counted(judged_of(against)))
+        others = _judge(rows_of(against), metrics, corpus, cut)
+        judged = _paired(judged, other.counted(others))
     if per_sample:
         with writing(per_sample):
             write_rows(per_sample, (_described(each, metrics) for each in judged))
@@ -190,6 +193,14 @@ class _Row(NamedTuple):
 
 _Given: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
 """Where a row stands, its fields, and its sample if the fields do not say what it is."""
+
+
+def _of_sides(rows: Iterator[_Given], metrics: _Metrics) -> tuple[Iterator[_Given], _Metrics]:
+    """Return the rows, and the metrics, which are also of twins if the first row has one."""
+    first = list(islice(rows, 1))
+    if any("twin" in fields for _, fields, _ in first):
+        metrics = tuple(map(Twinned, metrics))
+    return chain(first, rows), metrics
 
 
 class _Judged(NamedTuple):
@@ -332,9 +343,13 @@ def _row(given: _Given, metrics: _Metrics, corpus: str, cut: Callable[[str], str
     where, fields, known = given
     sample = _sample(fields, where, metrics, corpus) if known is None else known
     _refuse_other(sample, where, metrics, corpus)
-    count = metrics[0].outputs or 1
-    names = ("output",) if count == 1 else (f"output_{number + 1}" for number in range(count))
+    names = output_fields(metrics[0].outputs or len(sides(sample)))
     return _Row(where, fields, sample, [cut(text_of(fields, name, where)) for name in names])
+
+
+def output_fields(count: int) -> tuple[str, ...]:
+    """Return the fields of a row that so many outputs are in."""
+    return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
 
 
 def _sample(row: Mapping[str, Any], where: str, metrics: _Metrics, corpus: str) -> Sample:

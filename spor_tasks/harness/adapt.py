@@ -8,12 +8,13 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric, metric, score_info
 from spor_tasks.metrics.totals import MEAN, Value
+from spor_tasks.metrics.twins import for_scores
 
 
 def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
-    """Return the registered metrics that give any of these scores."""
+    """Return the registered metrics that give any of these scores, also of samples' twins."""
     asked = set(scores)
-    metrics = map(metric, registry().names("metric"))
+    metrics = (for_scores(metric(name), asked) for name in registry().names("metric"))
     return tuple(each for each in metrics if asked & {info.name for info in each.scores})
 
 

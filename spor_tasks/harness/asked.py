@@ -7,6 +7,7 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics import bleurt
 from spor_tasks.metrics.base import Metric
+from spor_tasks.metrics.twins import for_scores
 
 
 class _Asked(NamedTuple):
@@ -75,7 +76,7 @@ def metrics_of(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric[A
     found = {}
     for name, asked in _KNOWN.items():
         if given := _settings(metadata, name, asked):
-            metric = asked.load(**given)
+            metric = for_scores(asked.load(**given), spec.scores)
             if any(info.name in spec.reported for info in metric.scores):
                 found[name] = metric
     return found

@@ -78,18 +78,20 @@ def groups(sets: Sets) -> dict[str, list[str]]:
         return _named_groups(specs)
     members: dict[str, dict[str, None]] = defaultdict(dict)
     members[sets.name] = dict.fromkeys(
-        f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.is_fixed
+        f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.name.protocol == "published"
     )
     for spec in specs:
         if not spec.is_default:
+            if spec.group:
+                members[spec.group][spec.task] = None
             continue
-        of_corpus, of_aspect = (f"{sets.name}_{of}" for of in (spec.name.corpus, spec.name.aspect))
-        parts = f"{of_aspect}_{spec.name.corpus}"  # the task itself where there is one part
-        for group in (of_corpus, of_aspect):
+        of_corpus = f"{sets.name}_{spec.name.corpus}"
+        parts = spec.task.removesuffix(f"_{spec.name.part}")  # the task itself where there is one
+        for group in filter(None, (of_corpus, spec.wider_group)):
             members[group][parts] = None
         if spec.name.part is not None:
             members[parts][spec.task] = None
-        for arm in spec.arms:
+        for arm in spec.arms if spec.in_context else ():
             members[f"{of_corpus}_icl"][f"{parts}_icl_{arm}"] = None
             if spec.name.part is not None:
                 members[f"{parts}_icl_{arm}"][spec.task_name(arm)] = None

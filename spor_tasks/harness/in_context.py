@@ -2,18 +2,20 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
 from lm_eval.api.samplers import FirstNSampler
 
-from spor_tasks.core.sample import Sample
+from spor_tasks.aspects.atoms import atoms_of
+from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.harness.likelihood import AdversarialTask, LikelihoodTask
-from spor_tasks.harness.pair import PairTask
+from spor_tasks.harness.pair import TWINS_SHOWN, PairTask, TwinTask
 from spor_tasks.harness.task import SporTask, dataset
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.demonstrations import Matching, Prompted
+from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompted
 
 _log = logging.getLogger(__name__)
@@ -42,8 +44,7 @@ class InContextTask(SporTask):
         self.dataset = {
             "test": dataset(
                 [
-                    prompted(shown.sample, self._style, example)
-                    | {"demonstrations": _demonstrations(shown.arms[number], self._style)}
+                    prompted(shown.sample, self._style, example) | self._listed(shown.arms[number])
                     for shown in self._prompted
                 ]
             )
@@ -52,6 +53,9 @@ class InContextTask(SporTask):
     @property
     def _prompted(self) -> tuple[Prompted, ...]:
         return _choose(self._plan.pair, self.config.num_fewshot)
+
+    def _listed(self, shown: Iterable[Sample]) -> dict[str, Any]:
+        return {"demonstrations": _demonstrations(shown, self._style)}
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
         """Set a value; another number of demonstrations means other documents."""
@@ -77,7 +81,7 @@ class InContextTask(SporTask):
         arms = self._plan.pair.arms
         if len(arms) == 1:
             return {}
-        found = _match(self._prompted)
+        found = _match(self._prompted, atoms_of(self._plan.pair))
         return {arm.name: of_arm for arm, of_arm in zip(arms, found, strict=True)}
 
     def fewshot_context(self, doc: Mapping[str, Any], *_: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
@@ -104,6 +108,20 @@ class InContextPairTask(InContextTask, PairTask):
     """A test set in two orders, with demonstrations chosen for each sample."""
 
 
+class InContextTwinTask(InContextTask, TwinTask):
+    """Samples and their twins, with demonstrations chosen for the samples and then exchanged."""
+
+    @property
+    def _prompted(self) -> tuple[Prompted, ...]:
+        chosen = _choose(with_twins(self._plan.pair), self.config.num_fewshot)
+        return _with_sides(chosen, self._plan.pair)
+
+    def _listed(self, shown: Iterable[Sample]) -> dict[str, Any]:
+        shown = tuple(shown)
+        exchanged = _demonstrations(twins(shown), self._style)
+        return {**super()._listed(shown), TWINS_SHOWN: exchanged}
+
+
 class InContextLikelihoodTask(InContextTask, LikelihoodTask):
     """Given texts, after demonstrations chosen for each sample."""
 
@@ -118,6 +136,13 @@ def _demonstrations(samples: Iterable[Sample], style: PromptStyle) -> list[dict[
         {"id": sample.id, "prompt": example(sample, style), "target": sample.target}
         for sample in samples
     ]
+
+
+@cache
+def _with_sides(prompted: tuple[Prompted, ...], pair: SplitPair) -> tuple[Prompted, ...]:
+    """Return what is shown before samples, these with their twins again."""
+    both = {sample.id: sample for sample in pair.test.samples}
+    return tuple(replace(shown, sample=both[shown.sample.id]) for shown in prompted)
 
 
 _choose = cache(demonstrations.choose)  # the same for the tasks of both arms

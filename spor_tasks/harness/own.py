@@ -51,7 +51,7 @@ def write(
     with _new(folder, task_files.TEMPLATES, overwrite=overwrite) as place:
         for each in _requests(request, aspects or tuple(ARMS)):
             try:
-                pair, facts = answer(each)
+                pair, facts, _ = answer(each)
             except SplitError as error:
                 refused[" ".join(filter(None, [each.aspect, each.part]))] = error.what
                 continue
@@ -94,7 +94,7 @@ def write_splits(
                 continue
             for name in names:
                 spec, each = sets.find(name), replace(request, protocol=protocol, part=name.part)
-                pair, facts = answer(each) if is_own else (sets.load(name), {})
+                pair, facts = answer(each)[:2] if is_own else (sets.load(name), {})
                 _write_tasks(place, spec, pair, _own_corpus(request, facts) if is_own else None)
                 sizes[spec.task] = len(pair.test.samples)
             members.append(spec.task.removesuffix(f"_{name.part}") if name.part else spec.task)
@@ -174,7 +174,7 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
 
 @cache
 def _built(request: Request, _changed: int) -> tuple[SplitPair, str]:
-    pair, facts = answer(request)
+    pair, facts, _ = answer(request)
     return pair, facts["corpus_version"]
 
 

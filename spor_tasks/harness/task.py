@@ -13,7 +13,7 @@ from lm_eval.api.samplers import ContextSampler
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Split, without_first_reference
+from spor_tasks.core.sample import Split, sides, without_first_reference
 from spor_tasks.harness import adapt, backends, checkpoints, filters, host
 from spor_tasks.harness.plan import arm_digest, is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
@@ -33,6 +33,9 @@ _ADAPTER_FACTS = (
 )
 
 _EVIDENCE = "evidence"  # beside scores: what a document's log gets
+
+HELD_OUT = ("held_out", "held_out_twin")
+"""The fields of a document with the texts that its sample, and its twin, lack."""
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -179,9 +182,13 @@ class SporTask(host.HostTask):
         So the number of processes and the samples before this one do not change a prompt, and the
         two prompts of a sample have the same demonstrations.
         """
-        arm = self._plan.fewshot_arm
+        arm = self.to_show(doc)
         seed = f"{self._fewshot_seed} {self.config.task} {doc['id']}"
         return ContextSampler(_docs(arm, self._style) if arm else [], rnd=seed)
+
+    def to_show(self, _: Mapping[str, Any]) -> Split | None:
+        """Return the training samples that may stand before a document's prompt."""
+        return self._plan.fewshot_arm
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
@@ -273,11 +280,14 @@ def _docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
 def _held_out_docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
+    That of a twin is in ``held_out_twin``.
+
     Raises:
         ConfigError: no sample has two references.
     """
     docs = [
-        prompted(without_first_reference(sample), style) | {"held_out": sample.references[0]}
+        prompted(without_first_reference(sample), style)
+        | {field: side.references[0] for field, side in zip(HELD_OUT, sides(sample), strict=False)}
         for sample in split.samples
         if len(sample.references) > 1
     ]

@@ -169,7 +169,7 @@ def _read(file: SampleFile) -> _Run:
             run.found.append(f",{_json(found)}" if (found := _found_row(record)) else "")
             run.given = len(record.likelihoods)
             run.scores.append(scores.get(metric))
-            run.faults.append(faults_of(marked))
+            run.faults.append(faults_of(sample, marked))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         run.problem = Problem("samples", error.where or str(file.path), what)

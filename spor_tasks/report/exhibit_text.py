@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
-from spor_tasks.core.sample import Hidden, Orders, Sample
+from spor_tasks.core.sample import Hidden, Orders, Sample, side_of_each, sides
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import Value
@@ -58,6 +58,14 @@ def _paint(text: str, style: str) -> str:
 
 
 def _sample(sample: Sample, width: int) -> Iterator[str]:
+    own, *twin = sides(sample)
+    yield from _side(own, width)
+    for side in twin:
+        yield _paint(f"{'':<8}twin:", _SOFT)
+        yield from _side(side, width)
+
+
+def _side(sample: Sample, width: int) -> Iterator[str]:
     said = [sample.about(key) for key in ("name", "category")]
     if begins := sample.about("prefix"):
         said.append(f"begins “{begins}”")
@@ -157,17 +165,21 @@ def _told(told: Told, width: int) -> Iterator[str]:
         if record.said:
             yield from _attributes(record, "likeliest as", width)
         return
-    for number, output in enumerate(told.outputs):
-        if isinstance(sample.challenge, Orders):
-            order = " ".join(map(str, sample.challenge.inputs[number]))
+    asked = side_of_each(sample, len(told.outputs))
+    for number, (side, output) in enumerate(zip(asked, told.outputs, strict=True)):
+        if number and side is not asked[number - 1]:
+            yield _paint("    of the twin:", _SOFT)
+        if isinstance(side.challenge, Orders):
+            inputs = side.challenge.inputs
+            order = " ".join(map(str, inputs[number % len(inputs)]))
             yield _paint(f"    input order {order}:", _SOFT)
         yield from _wrapped(_pieces(output), width)
-        yield from _said(output, sample)
+        yield from _said(output, side)
     if record.reading:
         yield from _reading(record.reading, width)
     if record.said:
         yield from _attributes(record, "judged as", width)
-    found = faults_of(told.outputs)
+    found = faults_of(sample, told.outputs)
     names = [_paint(fault.value, _BAD) for fault in found] or [_paint("fine", _GOOD)]
     yield f"        → {', '.join(names)}"
 

@@ -18,7 +18,7 @@ import yaml
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import Row, write_json, write_rows, writing
-from spor_tasks.core.sample import Hidden, Orders, Sample
+from spor_tasks.core.sample import Hidden, Orders, Sample, side_of_each, sides
 from spor_tasks.report.browser import by_test
 from spor_tasks.report.formats import save
 from spor_tasks.report.marking import Kind, Label, Marked, marks_of
@@ -165,7 +165,9 @@ class _Dataset:
         marks: list[Row] = []
         with suppress(ResultError):  # the report names the damage
             for record in file.records():
-                for number, marked in enumerate(_marked(record), self._first(record.sample)):
+                asked = side_of_each(record.sample, len(record.outputs))
+                found = zip(asked, _marked(record), strict=True)
+                for number, (side, marked) in enumerate(found, self._first(record.sample)):
                     where = {
                         "dataset": self.name,
                         "split": _SPLIT,
@@ -174,13 +176,14 @@ class _Dataset:
                         "output": marked.output,
                     }
                     outputs.append({**where, "metadata": _about(record)})
-                    marks.append({**where, **_marks(record.sample, marked)})
+                    marks.append({**where, **_marks(side, marked)})
         return outputs, marks
 
     def _first(self, sample: Sample) -> int:
         first = self.firsts.setdefault(sample.id, len(self.examples))
         if first == len(self.examples):
-            self.examples.extend(_examples(sample))
+            for side in sides(sample):
+                self.examples.extend(_examples(side))
         return first
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from spor_tasks.aspects.named import place_of
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import Material, read
@@ -135,7 +135,7 @@ def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
 def _test_of(row: Comparison) -> Mapping[str, str]:
     """Return the facts that identify the row's test; of a version, the number before the point."""
     version = row.signature["version"].partition(".")[0]
-    facts = (*_SAME_TEST, *_JUDGES.get(row.metric, ()))
+    facts = (*_SAME_TEST, *_JUDGES.get(without_twin(row.metric) or row.metric, ()))
     return {"version": version} | {key: row.signature.get(key, "None") for key in facts}
 
 

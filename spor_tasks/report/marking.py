@@ -13,14 +13,16 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from spor_tasks.aspects.rule_learnability import hides_values
 from spor_tasks.core.sample import (
-    AttributeValue,
     DataUnit,
     Hidden,
     Orders,
     Rivals,
     Sample,
     hidden_of,
+    side_of_each,
+    sides,
 )
 from spor_tasks.corpora.totto.table import has_cells
 from spor_tasks.metrics import copy_rule
@@ -30,6 +32,7 @@ from spor_tasks.results.logged import Record
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
+from spor_tasks.text.whole import find_whole
 
 
 class Fault(StrEnum):
@@ -178,8 +181,12 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
 
 
 def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> tuple[Marked, ...]:
-    """Return the marked outputs of a sample: one, or one for each of two input orders."""
-    return tuple(mark(sample, *each) for each in zip(outputs, scored, strict=True))
+    """Return the marked outputs of a sample: one, or one for each of two input orders.
+
+    Those for its twin follow, in which the twin's units are located.
+    """
+    asked = side_of_each(sample, len(outputs))
+    return tuple(mark(*each) for each in zip(asked, outputs, scored, strict=True))
 
 
 def marks_of(record: Record) -> tuple[Marked, ...]:
@@ -216,12 +223,14 @@ def _judged(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:
     )
 
 
-def faults_of(outputs: Sequence[Marked]) -> tuple[Fault, ...]:
-    """Return the faults of a sample's outputs, and of both together."""
+def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
+    """Return the faults of a sample's outputs, and of those for two input orders together."""
     if len(outputs) == 1:
         return outputs[0].faults
     found = {fault for output in outputs for fault in output.faults}
-    if len({not output.units for output in outputs}) > 1:
+    told = [not output.units for output in outputs]
+    orders = len(told) // len(sides(sample))
+    if any(len({*told[at : at + orders]}) > 1 for at in range(0, len(told), orders)):
         found.add(Fault.UNEQUAL)
     return tuple(fault for fault in Fault if fault in found)
 
@@ -342,8 +351,7 @@ class _Seen(NamedTuple):
 
 def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
     """Return where a phrase is copied; None if punctuation splits the symbol."""
-    hides_values = isinstance(sample.units[0], AttributeValue)
-    for wording in copy_rule.copies_of(phrase, hides_values=hides_values):
+    for wording in copy_rule.copies_of(phrase, hides_values=hides_values(sample)):
         if (start := seen.text.find(wording)) >= 0:
             return seen.span(start, len(wording))
     symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", seen.text)
@@ -352,7 +360,7 @@ def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
 
 def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
     """Yield where a hidden value appears as a word, and its first appearance if that differs."""
-    anywhere, whole = text.find(leak), copy_rule.find_whole(text, leak)
+    anywhere, whole = text.find(leak), find_whole(text, leak)
     if whole >= 0:
         yield "leak", whole
     if anywhere != whole:

@@ -317,7 +317,8 @@ class _Builder:
         as_is = self._cell(places[None], metric, "the model as it is")
         pair = difference = None
         is_pair = len(arms) == 2  # noqa: PLR2004 - one against the other
-        if is_pair and metric in example.spec.reported:
+        gaps = {gap.name for gap in example.spec.gaps}
+        if is_pair and metric in {*example.spec.reported, *gaps}:
             one, other = cells
             if one.values and other.values:
                 pair = SystemPair(one.runs, other.runs, metric)

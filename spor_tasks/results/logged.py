@@ -11,17 +11,29 @@ from types import NoneType
 from typing import Any, NamedTuple, TypeGuard, cast
 
 from spor_tasks.core.codec import cluster_of, sample_of
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import is_file, open_file, row_limit
-from spor_tasks.core.sample import Contrast, DataUnit, Hidden, Orders, Rivals, Sample
-from spor_tasks.metrics.base import Column, score_infos
+from spor_tasks.core.sample import (
+    Contrast,
+    DataUnit,
+    Hidden,
+    Orders,
+    Rivals,
+    Sample,
+    Twin,
+    sides,
+)
+from spor_tasks.metrics.base import Column, known_info, score_info
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Value
 from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
 
-_FAULTS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+_FAULTS = (
+    *(LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
+    CorpusError,  # a part of a document that is read as that of a row
+)
 _MOST_UNITS = 1_000  # of a sample: far more than any has, and few enough to group by
 
 
@@ -32,7 +44,8 @@ class Record:
     ``run`` has the task, model, arm and seed. ``sample`` includes its challenge, such as orders or
     hidden phrases. ``inputs`` are its prompts, ``contexts`` what the model was given: the prompts
     after any demonstrations and in any chat template. ``outputs`` are what it wrote, ``scored``
-    what the filters left of that. A sample with two input orders has two of each, any other one.
+    what the filters left of that. A sample with two input orders has two of each, any other one; a
+    twin has as many again.
     ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
     the (first) context. ``number`` is the sample's place in the test set; None if it is not logged.
     ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
@@ -270,6 +283,12 @@ def _sound(sample: Sample) -> Sample:
     Raises:
         TypeError, ValueError: a field does not.
     """
+    if isinstance(sample.challenge, Twin):
+        own, twin = sides(sample)
+        if type(own.challenge) is not type(twin.challenge) or len(own.units) != len(twin.units):
+            raise ValueError("a twin has another form than its sample")
+        _sound(own), _sound(twin)
+        return sample
     _texts([sample.id, sample.corpus, *sample.references])
     _texts(part for unit in sample.units for part in unit)
     _texts(sample.context[key] for key in ("name", "category") if key in sample.context)
@@ -319,7 +338,7 @@ def _value(logged: object, name: str) -> Value:
 
 def _most(name: str) -> int:
     """Return how many numbers an output may add to a score; of one nobody knows, two."""
-    info = score_infos().get(name)
+    info = known_info(name)
     return 2 if info is None or info.totals in {MEAN, GROUP_MEANS} else info.totals.most_numbers
 
 
@@ -329,12 +348,12 @@ def alone(name: str, value: Value) -> float | None:
         return value
     if _is_grouped(name):
         return value[-1]
-    score = float(Column.of([value], score_infos()[name].totals).each[0])
+    score = float(Column.of([value], score_info(name).totals).each[0])
     return None if math.isnan(score) else score
 
 
 def _is_grouped(name: str) -> bool:
-    info = score_infos().get(name)
+    info = known_info(name)
     return info is None or info.totals is GROUP_MEANS
 
 

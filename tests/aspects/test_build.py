@@ -8,10 +8,11 @@ import pytest
 
 from spor_tasks.aspects import build, check, named, search
 from spor_tasks.aspects.build import Settings
-from spor_tasks.benchmarks.spor import embedded
+from spor_tasks.benchmarks.spor import others
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
+from spor_tasks.corpora.mini import worlds as mini
 from tests.conftest import REPOSITORY
 from tests.support.strategies import pool
 
@@ -19,7 +20,7 @@ LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
 
 
 def test_every_aspect_of_a_corpus_that_is_large_enough_meets_its_requirements() -> None:
-    for aspect, part in embedded.SETS:
+    for aspect, part in others.SETS["mini"]:
         assert check.check(named.load(aspect, "mini", part=part)).holds
 
 
@@ -29,7 +30,7 @@ def made(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> CorpusSamples:
 
 @pytest.mark.parametrize(("aspect", "part"), [("productivity", "n3"), ("order_invariance", "main")])
 def test_where_an_aspect_has_parts_the_first_is_built(aspect: str, part: str) -> None:
-    assert build.build(embedded._corpus(), aspect).part == part
+    assert build.build(mini.corpus(), aspect).part == part
 
 
 def test_other_thresholds_than_the_papers_can_be_built() -> None:
@@ -41,7 +42,7 @@ def test_other_thresholds_than_the_papers_can_be_built() -> None:
 
 def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
     first, again, other = (
-        build.build(embedded._corpus(), "systematicity", None, Settings(seed=seed, restarts=1))
+        build.build(mini.corpus(), "systematicity", None, Settings(seed=seed, restarts=1))
         for seed in (0, 0, 1)
     )
     assert first == again
@@ -51,9 +52,9 @@ def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
 def digests() -> list[str]:
     """Of sets of the embedded corpus, built of every aspect and searched."""
     quick = search.Settings(chains=2, moves=1_000, combination_moves=500)
-    pairs = [search.systematicity(embedded._corpus().samples, quick, seed=4, jobs=1)]
+    pairs = [search.systematicity(mini.corpus().samples, quick, seed=4, jobs=1)]
     pairs += [
-        build.build(embedded._corpus(), *name, Settings(restarts=3)) for name in embedded.SETS
+        build.build(mini.corpus(), *name, Settings(restarts=3)) for name in others.SETS["mini"]
     ]
     return [digest(split.samples) for pair in pairs for split in pair.splits]
 
@@ -82,10 +83,10 @@ def test_only_test_samples_of_known_units_are_tested() -> None:
         (made(LETTERS, ()), "productivity", "n3", "has no test samples"),
         (made(LETTERS, ()), "order_invariance", "main", "has no test samples"),
         (made(LETTERS, ()), "rule_learnability", None, "has no test samples"),
-        (made((), LETTERS), "order_invariance", "main", "no test sample all of whose units"),
-        (made(LETTERS, pool(["xyz"])), "productivity", None, "no test sample all of whose"),
-        (made(LETTERS, pool(["ab"])), "productivity", "n3", "test sample of more than 3 units"),
-        (made(LETTERS, pool(["a"])), "order_invariance", "cwio", "test samples that suit part"),
+        (made((), LETTERS), "order_invariance", "main", "no training samples"),
+        (made(LETTERS, pool(["xyz"])), "productivity", None, "of 1, the nearest lacks 2"),
+        (made(LETTERS, pool(["ab"])), "productivity", "n3", "the largest of 1 has 2"),
+        (made(LETTERS, pool(["a"])), "order_invariance", "cwio", "suits part 'cwio': in 1"),
         (made(LETTERS, pool(["a"])), "rule_learnability", None, "can be hidden"),
         (made(LETTERS, LETTERS), "productivity", "main", "has no part"),
         (made(LETTERS, LETTERS), "order_invariance", "n3", "cannot build 'order_inv"),

@@ -24,7 +24,7 @@ def test_published_comes_before_strict_and_the_first_part_first() -> None:
     names = [str(s.name) for s in named.available() if s.name[:2] == ("productivity", "e2e")]
     assert names == [
         f"productivity e2e {protocol} {part}"
-        for protocol in ("published", "strict")
+        for protocol in ("published", "strict", "twin")
         for part in ("n3", "n4", "n5")
     ]
 

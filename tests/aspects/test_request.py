@@ -1,6 +1,7 @@
 """Sets as a command line asks for them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 
 from spor_tasks.aspects import build, check, folder, named, search
 from spor_tasks.aspects.request import Request, answer, find
-from spor_tasks.benchmarks.spor import embedded
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError, SporError
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.registry import registry
+from spor_tasks.corpora.mini import worlds as mini
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_the_embedded_corpus_is_built_as_every_task_knows_it() -> None:
     got = answer(Request(corpus="mini", aspect="systematicity"))
     assert got.pair == named.load("systematicity", "mini")
     assert got.facts == {
-        "corpus_version": f"sha256:{embedded._corpus().sha256}",
+        "corpus_version": f"sha256:{mini.corpus().sha256}",
         "settings": {"limit": 0.02, "restarts": build.Settings().restarts},
         "seed": 0,
     }
@@ -59,11 +60,13 @@ def test_what_is_no_corpus_is_refused(corpus: str) -> None:
     assert ", ".join(registry().names("corpus")) in str(caught.value)
 
 
-@pytest.mark.parametrize("corpus", ["logicnlg", "logicnlg_mini"])
-def test_there_are_no_aspects_of_tables(corpus: str) -> None:
-    with pytest.raises(SporError) as caught:
-        answer(Request(corpus=corpus, aspect="systematicity"))
-    assert caught.value.remedy
+def test_another_granularity_of_tables_is_another_set() -> None:
+    request = Request(corpus="totto_mini", aspect="systematicity")
+    by_header, by_cell = (
+        answer(replace(request, granularity=each)).pair for each in (None, "literal")
+    )
+    assert (by_header.part, by_cell.part) == ("schema", "literal")
+    assert by_header.test != by_cell.test
 
 
 def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
@@ -102,8 +105,18 @@ def test_a_search_gives_the_same_sets_on_any_number_of_cores(own_corpus: Path) -
 def test_a_search_says_how_far_it_is(own_corpus: Path) -> None:
     steps: list[tuple[int, int]] = []
     request = Request(corpus=str(own_corpus), aspect="systematicity", search=True, jobs=1)
-    answer(request, lambda done, total: steps.append((done, total)))
+    answer(request, lambda done, total, _: steps.append((done, total)))
     assert steps[-1][0] == steps[-1][1]
+
+
+def test_a_search_of_other_rounds_says_how_many(own_corpus: Path) -> None:
+    request = Request(corpus=str(own_corpus), aspect="systematicity", search=True, jobs=1, rounds=1)
+    got = answer(request)
+    assert got.facts["settings"]["rounds"] == 1
+    assert not got.interrupted
+    assert "rounds" not in answer(replace(request, rounds=4)).facts["settings"]
+    limited = answer(replace(request, rounds=None, seconds=1)).facts["settings"]["rounds"]
+    assert 1 <= limited < search.MOST_ROUNDS
 
 
 def test_a_search_that_cannot_show_a_pair_is_refused(tmp_path: Path) -> None:
@@ -127,6 +140,9 @@ def test_a_search_that_cannot_show_a_pair_is_refused(tmp_path: Path) -> None:
         ({"aspect": "systematicity", "part": "n3", "search": True}, "search"),
         ({"aspect": "systematicity", "restarts": 3, "search": True}, "restarts"),
         ({"aspect": "systematicity", "jobs": 2}, "jobs"),
+        ({"aspect": "systematicity", "seconds": 9}, "seconds"),
+        ({"aspect": "systematicity", "rounds": 1}, "rounds"),
+        ({"aspect": "systematicity", "search": True, "rounds": 99}, "rounds"),
     ],
 )
 def test_settings_that_no_search_has_are_refused(settings: dict[str, Any], where: str) -> None:

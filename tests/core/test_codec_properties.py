@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.codec import doc_of, from_row, sample_of, to_row
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import (
     AttributeValue,
     Hidden,
@@ -17,6 +20,8 @@ from spor_tasks.core.sample import (
     Sample,
     SampleMaker,
     Triple,
+    sides,
+    with_twin,
 )
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)  # halves of surrogate pairs too
@@ -62,7 +67,18 @@ def samples(draw: st.DrawFn) -> Sample:
     made = SampleMaker("drawn")(
         units, () if isinstance(challenge, Hidden) else references, **context
     )
-    return replace(made, challenge=challenge)
+    sample = replace(made, challenge=challenge)
+    if isinstance(challenge, Rivals) or not draw(st.booleans()):
+        return sample
+    return with_twin(sample, draw(twins_of(sample)))
+
+
+def twins_of(sample: Sample) -> st.SearchStrategy[Sample]:
+    """Samples of the same form about something else."""
+    unit = type(sample.units[0])
+    units = st.tuples(*(st.builds(unit, *[texts] * len(unit._fields)) for _ in sample.units))
+    references = st.tuples(*[texts] * len(sample.references))
+    return st.builds(partial(replace, sample), units=units, references=references)
 
 
 @given(samples())
@@ -80,4 +96,28 @@ def test_a_row_gives_its_sample_back_without_its_category(sample: Sample) -> Non
     row = json.loads(json.dumps(to_row(sample)))
     context = {key: value for key, value in sample.context.items() if key != "category"}
     found = from_row(row, SampleMaker(sample.corpus), where="row")
-    assert found == replace(sample, context=context)
+    both = [replace(side, context=context) for side in sides(sample)]
+    assert sides(found) == tuple(both)
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "a text",
+        {},
+        {"data": [["b", "c"]], "texts": ["t"]},
+        {"data": [["b", "c", "d"]], "texts": ["t", "u"]},
+        {"data": [["b", "c", "d"]] * 2, "texts": ["t"]},
+        {"data": [["b", "c", "d"]], "texts": ["t"], "twin": {}},
+        {
+            "data": [["b", "c", "d"]],
+            "texts": ["t"],
+            "rivals": [{"data": [["b", "c"]], "alike": True}],
+        },
+    ],
+)
+def test_a_twin_of_another_form_is_an_error(twin: object) -> None:
+    row = {"data": [["a", "b", "c"]], "texts": ["t"], "twin": twin}
+    with pytest.raises(CorpusError) as caught:
+        from_row(row, SampleMaker("drawn"), where="row 7")
+    assert str(caught.value.where).startswith("row 7")

@@ -27,12 +27,11 @@ def read(content: bytes) -> list[Sample]:
     return list(reader.read_csv(io.BytesIO(content), SampleMaker("viggo"), where="own.csv"))
 
 
-def test_each_value_is_a_unit_and_the_name_and_the_act_are_not() -> None:
+def test_a_slot_is_a_unit_with_all_its_values_and_the_name_and_the_act_are_none() -> None:
     mr = "recommend(name[Gull], genres[sport, puzzle], exp_release_date[May 2, 2018])"
     (sample,) = read(table(mr, mr))
     assert sample.units == (
-        AttributeValue("genres", "sport"),
-        AttributeValue("genres", "puzzle"),
+        AttributeValue("genres", "sport, puzzle"),
         AttributeValue("exp release date", "May 2, 2018"),
     )
     assert sample.context == {"name": "Gull", "act": "recommend"}

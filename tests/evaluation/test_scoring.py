@@ -236,6 +236,41 @@ def test_only_the_same_samples_are_compared(
     assert str(caught.value.where).endswith(line)
 
 
+TWIN: Row = {"data": [["Velmor", "harbour", "Pale_Dock"], ["Velmor", "birth date", "1187-06-30"]]}
+
+
+def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write: Write) -> None:
+    twin = {**TWIN, "texts": ["Velmor has the Pale Dock."]}
+    said = ["The Old Basin is at Greyport.", "Velmor."]
+    file = write(
+        {**_without(SHIP, "output"), "twin": twin, "output_1": said[0], "output_2": said[1]}
+    )
+    found = {each.name: each.value for each in scoring.score(file, "parent", "webnlg").scores}
+    for row, suffix in (({**SHIP, "output": said[0]}, ""), ({**twin, "output": said[1]}, "_twin")):
+        for each in scoring.score(write(row, name="one.jsonl"), "parent", "webnlg").scores:
+            assert found.pop(f"{each.name}{suffix}") == each.value
+    assert found == {}
+    (row,) = evidence(file, "parent", "webnlg")
+    assert (row["tok_output"][0], row["tok_output_twin"]) == ("the", ["velmor"])
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"output": "Greyport."},
+        {"output_1": "Greyport.", "output_2": "Velmor."},
+        {"twin": TWIN, "output_1": "Greyport.", "output_2": "Velmor."},
+    ],
+)
+def test_all_rows_have_a_twin_or_none(write: Write, second: Row) -> None:
+    first = _without(SHIP, "output")
+    twin = {**TWIN, "texts": ["Velmor has the Pale Dock."]}
+    file = write({**first, "twin": twin, "output_1": "A.", "output_2": "B."}, {**first, **second})
+    with pytest.raises(CorpusError) as caught:
+        scoring.score(file, "parent", "webnlg")
+    assert ":2" in str(caught.value.where)
+
+
 def _without(row: Row, *fields: str) -> Row:
     return {key: value for key, value in row.items() if key not in fields}
 
@@ -311,8 +346,15 @@ def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str
     assert caught.value.remedy
 
 
-OF_TEXTS = {"compmctg", "discrimination", "mctg_ppl", "mini_attributes"}  # with attributes
+OF_TEXTS = {
+    "compmctg",
+    "discrimination",
+    "mctg_ppl",
+    "mini_attributes",
+    "mini_orders",
+}  # with attributes
 OF_TABLES = {
+    "adversarial_orders",
     "nli_acc",
     "sp_acc",
     "truth",

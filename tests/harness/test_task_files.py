@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -25,13 +26,26 @@ INN = Sample(
     "2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), context={"name": "The Gull"}
 )
 
-# `spor tasks list` without what it says of each; a task here stands for its `_beam5` too, unless it
-# is one in context, which has none.
+# `spor tasks list` without what it says of each. A task of the paper's corpora, or of the embedded
+# one like them, stands for its `_beam5` too, unless it is one in context or with twins.
 NAMES = (DATA / "tasks.txt").read_text().splitlines()
 GROUPS = [name.removeprefix("group ") for name in NAMES if name.startswith("group ")]
-IN_CONTEXT = [name for name in NAMES if "_icl_" in name and not name.startswith("group ")]
-TASKS = [name for name in NAMES if name not in IN_CONTEXT and not name.startswith("group ")]
-MINI = [name for name in TASKS if "_mini" in name]
+SPECS = {spec.task: spec for spec in SPOR.sets()}
+LIKE_THE_PAPERS = ("webnlg", "e2e", "mini")
+ALL_IN_CONTEXT = [name for name in NAMES if "_icl_" in name and not name.startswith("group ")]
+IN_CONTEXT = [
+    name
+    for name in ALL_IN_CONTEXT
+    if SPECS[name.partition("_icl_")[0]].name.corpus in LIKE_THE_PAPERS
+]
+TWINS = [name for name in NAMES if name.endswith("_twin") and not name.startswith("group ")]
+TASKS = [
+    name
+    for name, spec in SPECS.items()
+    if spec.name.corpus in LIKE_THE_PAPERS and spec.name.protocol != "twin"
+]
+OTHERS = [name for name in SPECS if name not in {*TASKS, *TWINS}]
+MINI = [name for name in TASKS if SPECS[name].name.corpus == "mini"]
 FILES = [file for file in task_files.files() if file.name.startswith("spor")]
 
 # The digest of the first ten prompts of each task over a real corpus, a line each.
@@ -53,9 +67,11 @@ def prompts(task: Task, number: int = 10) -> Iterator[str]:
 
 
 def test_these_are_the_tasks_and_groups() -> None:
-    expected = dict.fromkeys(GROUPS, "group") | dict.fromkeys(IN_CONTEXT, "task")
-    for name in TASKS:
-        expected |= {name: "task", f"{name}_beam5": "task"}
+    expected = dict.fromkeys(GROUPS, "group") | dict.fromkeys(ALL_IN_CONTEXT, "task")
+    for name, spec in SPECS.items():
+        expected |= dict.fromkeys(
+            [name, *(spec.task_name(decoding=each) for each in spec.decodings)], "task"
+        )
     assert {file.name: file.kind for file in FILES} == expected
     manager = task_files.manager()
     assert manager.all_tasks == [file.name for file in task_files.files()]
@@ -63,7 +79,8 @@ def test_these_are_the_tasks_and_groups() -> None:
 
 
 def test_every_split_has_a_task() -> None:
-    assert {spec.task for spec in SPOR.sets()} == set(TASKS)
+    tasks = {name for name in NAMES if not name.startswith("group ")}
+    assert SPECS.keys() == tasks - set(ALL_IN_CONTEXT)
 
 
 def test_each_file_has_the_name_of_its_task_and_a_version() -> None:
@@ -84,11 +101,11 @@ def test_groups_and_patterns_stand_for_their_tasks() -> None:
     assert expand("spor_order_invariance_e2e") == [
         f"spor_order_invariance_e2e_{part}" for part in ("main", "cwio", "performance")
     ]
-    assert sorted(expand("spor_*_icl")) == IN_CONTEXT
+    assert set(expand("spor_*_icl")) == {name for name in ALL_IN_CONTEXT if "_twin_" not in name}
     assert expand("spor_productivity_mini_icl_visible") == [
         f"spor_productivity_mini_{part}_icl_visible" for part in ("n3", "n4")
     ]
-    assert expand("spor_sys*_mini", "spor_systematicity_mini", "hellaswag") == [
+    assert expand("spor_sys*city_mini", "spor_systematicity_mini", "hellaswag") == [
         "spor_systematicity_mini"
     ]
 
@@ -116,10 +133,39 @@ def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
 def test_the_files_of_tasks_over_the_real_corpora_are_current() -> None:
-    specs = [spec for spec in SPOR.sets() if spec.name.corpus != "mini"]
+    specs = [SPECS[name] for name in TASKS if name not in MINI]
     written = dict(generate.contents(SPOR, specs))
-    in_context = [name for name in IN_CONTEXT if "_mini_" not in name]
+    in_context = [name for name in IN_CONTEXT if not {"mini", "twin"} & set(name.split("_"))]
     assert len(written) == 2 * (len(TASKS) - len(MINI)) + len(in_context)
+    assert written == committed(set(written))
+
+
+@pytest.mark.parametrize("name", [name for name in OTHERS if "_mini_" in f"{name}_"])
+def test_the_files_of_tasks_over_the_other_embedded_corpora_are_current(name: str) -> None:
+    written = dict(generate.contents(SPOR, [SPECS[name]]))
+    assert written == committed(set(written))
+
+
+@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir", "viggo_dir", "logicnlg_dir")
+@pytest.mark.parametrize(
+    "name",
+    [name for name in OTHERS if SPECS[name].name.corpus in {"viggo", "logicnlg"}]
+    if SOAK > 1
+    else ["spor_systematicity_viggo", "spor_systematicity_logicnlg_schema"],
+)
+def test_the_files_of_tasks_over_other_real_corpora_are_current(name: str) -> None:
+    written = dict(generate.contents(SPOR, [SPECS[name]]))
+    assert written == committed(set(written))
+
+
+@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
+@pytest.mark.parametrize("name", TWINS if SOAK > 1 else ["spor_systematicity_e2e_twin"])
+def test_the_files_of_tasks_with_twins_are_current(name: str) -> None:
+    specs = [spec for spec in SPOR.sets() if spec.task == name]
+    written = dict(generate.contents(SPOR, specs))
+    assert len(written) == 1 + len(specs[0].arms)
     assert written == committed(set(written))
 
 
@@ -188,10 +234,10 @@ def test_every_arm_of_a_default_split_has_a_task_in_context() -> None:
 
 def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
     contents = {file.name: file.content for file in task_files.files()}
-    for name in IN_CONTEXT:
+    for name in ALL_IN_CONTEXT:
         base, _, arm = name.rpartition("_icl_")
         shown, other = contents[name], contents[base]
-        over = "_icl_pair" if base.endswith("_main") else "_icl"
+        over = f"_icl{Path(contents[base]['include']).name.removeprefix('_base')}"
         assert shown == {
             "include": f"../../{over}",
             "task": name,
@@ -228,7 +274,7 @@ def choose_some(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize("name", [name for name in IN_CONTEXT if "_mini_" not in name])
+@pytest.mark.parametrize("name", [name for name in PROMPTS_SHA256 if name in IN_CONTEXT])
 def test_the_first_ten_prompts_of_the_real_tasks_in_context_have_not_changed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,9 +197,9 @@ def test_an_order_unlike_every_reference_s_is_a_fault_only_of_a_faithful_output(
 def test_outputs_for_two_orders_are_judged_together() -> None:
     fine, short = "Morvmouth, 46 metres.", "Morvmouth."
     both = mark_all(ORDERED, [fine, short], [fine, short])
-    assert faults_of(both) == (Fault.UNIT, Fault.UNEQUAL)
-    assert faults_of(mark_all(ORDERED, [short] * 2, [short] * 2)) == (Fault.UNIT,)
-    assert faults_of(mark_all(ORDERED, [fine] * 2, [fine] * 2)) == ()
+    assert faults_of(ORDERED, both) == (Fault.UNIT, Fault.UNEQUAL)
+    assert faults_of(ORDERED, mark_all(ORDERED, [short] * 2, [short] * 2)) == (Fault.UNIT,)
+    assert faults_of(ORDERED, mark_all(ORDERED, [fine] * 2, [fine] * 2)) == ()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value, l
 from spor_tasks.results import logged, reading
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, read_values, run_of
+from spor_tasks.results.grid import label
 from tests.support.result_files import distinct, sample_row, write_result, write_samples
 
 GAP = Gap("chrf", "coverage")
@@ -178,3 +179,63 @@ def test_without_samples_the_standard_errors_of_both_scores_count(tmp_path: Path
     assert found is not None
     assert found.source == "stderr"
     assert found.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
+
+
+# --- Samples and their twins ----------------------------------------------------------------------
+
+
+def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it() -> None:
+    rng = np.random.default_rng(0)
+    hard = rng.normal(50, 25, 200)
+    own, twin = (Column.of([*(hard + rng.normal(shift, 1, 200))]) for shift in (2, 0))
+    found = interval(own.less(twin), np.arange(200), seed=0)
+    assert found is not None
+    low, high = found
+    assert 1.5 < low < own.value - twin.value < high < 2.5
+
+
+@pytest.mark.parametrize("owed", [0.0, 6.0])
+def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
+    owed: float, tmp_path: Path
+) -> None:
+    """Two arms of one run each; the first owes points to having read the facts."""
+    rng = np.random.default_rng(1)
+    for arm, gap in (("atom", owed), ("combination", 0.0)):
+        own = rng.normal(60, 5, 60)
+        values = {"parent": own + gap, "parent_twin": own + rng.normal(0, 1, 60)}
+        file = write_result(
+            tmp_path / f"results_{arm}.json",
+            n=60,
+            arm=arm,
+            seed=0,
+            scores={name: float(np.mean(of)) for name, of in values.items()},
+        )
+        rows = [
+            sample_row(distinct(n), ["A text."], {k: float(of[n]) for k, of in values.items()})
+            for n in range(60)
+        ]
+        write_samples(file, "spor_systematicity_mini", rows)
+    gap_of = Gap("parent", "parent_twin")
+    results = tuple(
+        replace(
+            each,
+            spec=replace(each.spec, reported=("parent", "parent_twin"), gaps=(gap_of,)),
+            scores={
+                **each.scores,
+                gap_of.name: each.scores["parent"] - each.scores["parent_twin"],
+            },
+        )
+        for each in reading.collect([tmp_path]).results
+    )
+    files = filter(None, map(logged.find, results))
+    evidence = Evidence({run_of(f.run): read_values(f, ["parent", "parent_twin"]) for f in files})
+    found, problems = comparisons(results, evidence)
+    assert problems == ()
+    (row,) = (row for row in found if row.metric == gap_of.name)
+    assert label(row.metric) == "PARENT, original − twin"
+    assert row.difference is not None
+    assert row.difference.value == pytest.approx(owed, abs=0.6)
+    assert row.difference.interval is not None
+    assert (row.difference.interval.low > 0) == (owed > 0)
+    assert row.difference.p is not None
+    assert (row.difference.p < 0.01) == (owed > 0)

@@ -14,15 +14,21 @@ function figures(values, main) {
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
 }
 
-function outputCard(row, { hidden, orders }, [written, values, , { likelihoods, reading, said } = {}]) {
+/** Return what one of so many outputs is for: an input order, and the original or its twin. */
+function askedOf({ orders, twin }, count, number) {
+  const each = twin ? count / 2 : count;
+  const side = twin && (number < each ? 'the original' : 'the twin');
+  return [side, orders && each > 1 && `input order ${orders[number % each].join(' ')}`].filter(Boolean).join(', ');
+}
+
+function outputCard(row, record, [written, values, , { likelihoods, reading, said } = {}]) {
   const run = runOf(row);
   const inside = el('div', { class: 'inside' });
   if (likelihoods) inside.append(...likelihoodBlock(written, likelihoods));
   for (const [number, output] of likelihoods ? [] : written.entries()) {
-    if (orders && written.length > 1) {
-      const order = orders[number].join(' ');
-      inside.append(el('p', { class: 'order' }, `Output for input order ${order}`));
-    }
+    const asked = askedOf(record, written.length, number);
+    if (asked) inside.append(el('p', { class: 'order' }, `Output for ${asked}`));
+    const { hidden } = record.twin && number >= written.length / 2 ? record.twin : record;
     inside.append(...outputBlock(output, hidden ?? []));
   }
   if (reading) inside.append(...readingBlock(reading));
@@ -95,11 +101,11 @@ function hiddenTable(hidden, sides, all) {
 }
 
 /** Return what the tables say of one output, under its run's name; `said` are attributes found. */
-function sideOf(row, output, number, { several, both, beside: isBeside, wordless, said }) {
+function sideOf(row, output, number, { several, asked, both, beside: isBeside, wordless, said }) {
   const inDoubt = output[2].flatMap(([, , labels]) => labels.filter((label) => label[0] === 'd'));
   return {
     name: (both ? runName(runOf(row)) : 'here') + (several ? ` (${number + 1})` : ''),
-    title: (isBeside ? 'The output beside' : 'This output') + (several ? `, input order ${number + 1}` : ''),
+    title: (isBeside ? 'The output beside' : 'This output') + (asked ? `, for ${asked}` : ''),
     missing: said ? [...said.keys()].filter((at) => said[at][1] !== said[at][2]) : output[3],
     doubtful: inDoubt.map((label) => Number(label.slice(1))),
     uncopied: output[4],
@@ -148,10 +154,14 @@ async function showSample(row, focus) {
   const sides = pairs.flatMap(([each, [outputs, , , { said } = {}]]) => {
     if (hasAttributes && said?.length !== units.length) return [];
     const shape = { several: outputs.length > 1, both: pairs.length > 1, beside: each === other, wordless, said };
-    return outputs.map((output, number) => sideOf(each, output, number, shape));
+    return outputs.map((output, number) => sideOf(each, output, number, {
+      ...shape, asked: askedOf(record, outputs.length, number),
+    }));
   });
   const prompts = written[0][2] ?? inputs ?? [];
-  const texts = references.map((text) => el('li', { dir: 'auto' }, ...visible(text)));
+  const listed = (texts) => el('div', { class: 'inside' }, el('ol', { class: 'references' },
+    ...texts.map((text) => el('li', { dir: 'auto' }, ...visible(text)))));
+  const { twin } = record;
   const article = $('sample');
   const table = tableOf(record);
   article.replaceChildren(
@@ -161,8 +171,8 @@ async function showSample(row, focus) {
     ...(hidden?.length ? [card('Hidden phrases', hiddenTable(hidden, sides, counted))] : []),
     el('div', { class: 'pair' },
       ...all.map(([each, outputs]) => outputCard(each, record, outputs))),
-    ...(texts.length ? [card(texts.length > 1 ? 'References' : 'Reference',
-      el('div', { class: 'inside' }, el('ol', { class: 'references' }, ...texts)))] : []),
+    ...(references.length ? [card(references.length > 1 ? 'References' : 'Reference', listed(references))] : []),
+    ...(twin ? [card('Twin', unitTable(twin, [], []), twin.references.length ? listed(twin.references) : null)] : []),
     ...prompts.map((text, number) => el('details', {},
       el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'),
       el('p', { class: 'prompt' }, ...visible(text)))),

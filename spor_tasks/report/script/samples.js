@@ -98,10 +98,11 @@ async function recordOf(row) {
 }
 
 /** Return the sample of a document (`core/codec.py`), whose ragged fields are JSON texts. */
-function decoded({ units, input_orders: orders, hidden, context, ...doc }) {
+function decoded({ units, input_orders: orders, hidden, context, twin, ...doc }) {
   const parsed = (text) => text && JSON.parse(text);
   return {
     ...doc, units: parsed(units), orders: parsed(orders), hidden: parsed(hidden), context: parsed(context),
+    twin: twin && decoded(JSON.parse(twin)),
   };
 }
 

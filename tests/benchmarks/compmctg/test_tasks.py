@@ -36,7 +36,9 @@ def test_these_are_the_tasks_and_groups() -> None:
     splits = {f"{name}_{i}" for name, number in groups.items() for i in range(number)}
     originals = {f"compmctg_{corpus}_original" for corpus, _ in SPLITS}
     tasks = {*splits, *originals}
-    found = {file.name: file.kind for file in task_files.files() if "compmctg" in file.name}
+    found = {
+        file.name: file.kind for file in task_files.files() if file.name.startswith("compmctg")
+    }
     texts = {f"compmctg_{corpus}_discrimination" for corpus, _ in SPLITS}
     named = {*groups, "compmctg_original"}
     assert {name for name, kind in found.items() if kind == "group"} == {

@@ -1,0 +1,162 @@
+"""Tasks that ask of samples and of their twins: what reaches a model, and what it scores."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lm_eval import simple_evaluate
+
+from spor_tasks.aspects import named
+from spor_tasks.core.codec import sample_of
+from spor_tasks.core.contracts import Gap, SetSpec, of_twin
+from spor_tasks.core.sample import Orders, sides
+from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.harness import pair as tasks
+from spor_tasks.harness import plan, task_files
+from spor_tasks.harness.in_context import InContextTwinTask
+from spor_tasks.harness.pair import TwinTask
+from spor_tasks.prompts import exchanged
+from tests.support.twinning import BackwardTwins, backward, names_in, twinned
+
+Make = Callable[..., TwinTask]
+PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability": None}
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Make the task of an aspect on mini; with an arm, the one that shows its samples."""
+    monkeypatch.setattr(exchanged, "twins_of", lambda _: BackwardTwins())
+
+    def made(aspect: str, arm: str | None = None, **settings: Any) -> TwinTask:  # noqa: ANN401
+        pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
+        found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
+        monkeypatch.setattr(plan, "_sets", lambda _: (spec_of(aspect), found))
+        name = spec_of(aspect).task_name(arm)
+        (file,) = task_files.expand([name])
+        template = task_files._template(task_files.TEMPLATES / ("_icl" if arm else "_base"))
+        template["filter_list"] = [
+            {
+                "name": "none",
+                "filter": [{"function": "spor_first_line"}, {"function": "take_first"}],
+            }
+        ]
+        template.pop("include", None)
+        metadata = file.content["metadata"] | {"test_sha256": None} | settings
+        made_by = InContextTwinTask if arm else TwinTask
+        return made_by({**template, "task": f"{name}_twin", "metadata": metadata})
+
+    yield made
+    for cached in (exchanged.with_twins, tasks._exchanged):
+        cached.cache_clear()
+
+
+def spec_of(aspect: str) -> SetSpec:
+    spec = named.find(aspect, "mini", part=PARTS[aspect])
+    return replace(
+        spec,
+        scores=(*spec.scores, *map(of_twin, spec.scores)),
+        gaps=tuple(Gap(score, of_twin(score)) for score in spec.reported),
+    )
+
+
+def contexts(task: TwinTask, number: int, shown: int) -> list[list[str]]:
+    return [
+        context.split("\n\n")
+        for context in task.fewshot_context(task.eval_docs[number], num_fewshot=shown)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("aspect", "arm"),
+    [
+        ("systematicity", "combination"),
+        ("order_invariance", "match"),
+        ("rule_learnability", "original"),
+    ],
+)
+def test_a_twin_follows_the_same_demonstrations_exchanged_alike(
+    make: Make, aspect: str, arm: str
+) -> None:
+    task = make(aspect, arm)
+    arms = {
+        split.name: split.samples for split in named.load(aspect, "mini", part=PARTS[aspect]).arms
+    }
+    known = {sample.id: sample for sample in arms[arm]}
+    for number in (0, len(task.eval_docs) - 1):
+        doc = task.eval_docs[number]
+        ids = [each["id"] for each in doc["demonstrations"]]
+        assert ids == [each["id"] for each in doc["demonstrations_twin"]]
+        assert len(ids) > 0
+        found = contexts(task, number, 8)
+        original, twin = sides(sample_of(doc))
+        assert len(found) == (4 if isinstance(original.challenge, Orders) else 2)
+        half = len(found) // 2
+        shown = [known[each] for each in ids]
+        for side, samples, told in (
+            (original, shown, found[:half]),
+            (twin, [backward(each) for each in shown], found[half:]),
+        ):
+            for *before, last in told:
+                assert len(before) == len(samples)
+                for text, shown_sample in zip(before, samples, strict=True):
+                    assert text.endswith(shown_sample.references[0])
+                assert all(name in " ".join([*before, last]) for name in names_in(side))
+        names = set().union(*map(names_in, [original, *shown]))
+        assert not [name for name in names for told in found[half:] if name in " ".join(told)]
+
+
+def test_drawn_demonstrations_are_exchanged_too(make: Make) -> None:
+    task = make("systematicity", fewshot_arm="combination")
+    task.set_fewshot_seed(3)
+    own, twin = contexts(task, 0, 3)
+    assert len(own) == len(twin) == 4
+    by_text = {
+        sample.references[0]: sample
+        for sample in named.load("systematicity", "mini").arms[1].samples
+    }
+    shown = [by_text[text.partition(" Output:")[2].strip()] for text in own[:-1]]
+    assert [text.partition(" Output:")[2].strip() for text in twin[:-1]] == [
+        backward(sample).references[0] for sample in shown
+    ]
+
+
+def evaluated(task: TwinTask, baseline: str) -> dict[str, Any]:
+    register_models()
+    result = simple_evaluate(
+        model="spor-baseline",
+        model_args={"model": f"baseline:{baseline}"},
+        tasks=[task],
+        task_manager=task_files.manager(),  # that of all tasks takes 15 seconds
+        limit=6,
+        bootstrap_iters=0,
+    )
+    found: dict[str, Any] = result
+    return found
+
+
+@pytest.mark.parametrize("aspect", PARTS)
+def test_what_copies_its_input_scores_on_twins_as_on_samples(make: Make, aspect: str) -> None:
+    task = make(aspect)
+    result = evaluated(task, "copy-input")
+    (scores,) = result["results"].values()
+    for gap in spec_of(aspect).gaps:
+        if f"{gap.one},none" in scores:
+            own, twin = (scores[f"{name},none"] for name in gap)
+            assert own == pytest.approx(twin, abs=5)
+    assert any(name.endswith("_twin,none") for name in scores)
+    (samples,) = result["samples"].values()
+    for row in samples:
+        assert len(row["resps"]) == spec_of(aspect).outputs * 2
+        own, twin = sides(sample_of(row["doc"]))
+        assert (own.units, own.challenge) != (twin.units, twin.challenge)
+
+
+def test_a_human_text_of_a_twin_is_that_of_the_sample_exchanged(make: Make) -> None:
+    result = evaluated(make("systematicity", held_out_reference=True), "reference")
+    (samples,) = result["samples"].values()
+    for row in samples:
+        (own,), (twin,) = row["resps"]
+        assert own == row["doc"]["held_out"] not in row["doc"]["references"]
+        full = replace(sides(sample_of(row["doc"]))[0], references=(own,))
+        assert twin == backward(full).references[0]

@@ -1,0 +1,77 @@
+"""A metric of samples and their twins says of each side what it says of that alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.sample import Hidden, Orders, Sample, Triple, sides, with_twin
+from spor_tasks.harness import adapt
+from spor_tasks.metrics.base import metric, score_info
+from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.twins import Twinned
+from tests.support.twinning import backward
+
+TOLD = Sample(
+    "a",
+    "webnlg",
+    (Triple("Ann_Moss", "leader of", "Grey_Harbour"), Triple("Ann_Moss", "birth place", "Selby")),
+    ("Ann Moss leads Grey Harbour and was born in Selby.",),
+)
+ORDERED = replace(TOLD, challenge=Orders(((0, 1), (1, 0)), ((0, 1),)))
+HIDING = Sample(
+    "b",
+    "webnlg",
+    (Triple("Entity 1", "leader of", "Grey_Harbour"),),
+    (),
+    challenge=Hidden((("Ann Moss", "Entity 1"),)),
+)
+BOTH = {
+    "parent": (TOLD, ["Ann Moss leads Grey Harbour.", "Nna Ssom leads Ruobrahx."]),
+    "parent_full_table": (TOLD, ["Ann Moss leads Grey Harbour.", ""]),
+    "chrf": (TOLD, ["Ann Moss leads.", "Ann Moss leads."]),
+    "coverage": (TOLD, ["Ann Moss leads Grey Harbour, Selby.", "Nothing."]),
+    "empty": (TOLD, ["", "Words."]),
+    "cwio": (TOLD, [TOLD.references[0], "Selby."]),
+    "order": (
+        ORDERED,
+        ["Ann Moss, Grey Harbour, Selby.", "Selby.", *backward(TOLD).references * 2],
+    ),
+    "copy_rule": (HIDING, ["Entity 1 leads Grey Harbour.", "Ann Moss leads."]),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_each_side_scores_as_it_would_alone(name: str) -> None:
+    alone, (sample, outputs) = metric(name), BOTH[name]
+    asked = with_twin(sample, backward(sample))
+    assert sides(asked) == (sample, backward(sample))
+    of_both = Twinned(alone)
+    assert of_both.outputs == (alone.outputs and len(outputs))
+    (evidence,) = of_both.measure([asked], [outputs])
+    half = len(outputs) // 2
+    halves = (outputs[:half], outputs[half:])
+    expected: dict[str, Value] = {}
+    for side, texts, end in zip(sides(asked), halves, ("", "_twin"), strict=True):
+        (found,) = alone.measure([side], [texts])
+        expected |= {f"{score}{end}": value for score, value in alone.values(found).items()}
+        described = {f"{k}{end}": value for k, value in alone.describe(side, texts, found).items()}
+        assert described.items() <= of_both.describe(asked, outputs, evidence).items()
+    assert of_both.values(evidence) == expected
+    (listed,) = adapt.values(adapt.metrics_for(expected), [*expected], [asked], [outputs])
+    assert {score: listed.get(score) for score in expected} == expected
+
+
+def test_what_is_known_of_a_twins_score_follows_from_the_metrics_own() -> None:
+    own, twin = score_info("parent_full_table"), score_info("parent_full_table_twin")
+    assert twin in Twinned(metric("parent_full_table")).scores
+    assert (twin.low, twin.high, twin.higher_is_better) == (own.low, own.high, own.higher_is_better)
+    assert twin.corrects == of_twin(own.corrects or "")
+    gap = score_info(Gap("parent", "parent_twin").name)
+    assert gap.label == "PARENT, original − twin"
+    assert (gap.low, gap.high) == (-100, 100)
+
+
+def test_without_scores_of_twins_the_metrics_are_as_they_were() -> None:
+    assert adapt.metrics_for(["parent"]) == (metric("parent"),)
+    assert adapt.metrics_for(["parent", "parent_twin"]) == (Twinned(metric("parent")),)

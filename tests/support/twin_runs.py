@@ -1,0 +1,56 @@
+"""Invented runs on samples and their twins."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from spor_tasks.benchmarks.spor import sets
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.sample import AttributeValue, Orders, Sample, with_twin
+from spor_tasks.harness import task_files
+from tests.support.result_files import sample_row, write_result, write_samples
+
+SAMPLE = Sample(
+    "0",
+    "e2e",
+    (AttributeValue("food", "Basque"), AttributeValue("area", "quayside")),
+    ("The Gull serves Basque food at the quayside.",),
+    {"name": "The Gull"},
+    Orders(((0, 1), (1, 0)), ((0, 1),)),
+)
+TWIN = replace(
+    SAMPLE,
+    units=(AttributeValue("food", "Velmic"), AttributeValue("area", "quayside")),
+    references=("The Elm serves Velmic food at the quayside.",),
+    context={"name": "The Elm"},
+)
+OUTPUTS = (
+    "The Gull serves Basque food at the quayside.",
+    "At the quayside, The Gull serves Basque food.",
+    "The Elm serves Velmic food at the quayside.",
+    "The Elm serves Basque food.",
+)
+
+
+def spec_of(aspect: str, part: str | None = None) -> SetSpec:
+    return sets.find(SetName(aspect, "e2e", "twin", part))
+
+
+def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, gap: float) -> Path:
+    """Write a run of twelve samples whose scores differ by the gap between samples and twins."""
+    orders = SAMPLE.challenge if spec.name.aspect == "order_invariance" else None
+    asked = with_twin(*(replace(side, challenge=orders) for side in (SAMPLE, TWIN)))
+    values = {name: 50 - gap * name.endswith("_twin") for name in spec.scores}
+    (file,) = task_files.expand([spec.task])
+    path = write_result(
+        folder / f"results_{arm}.json",
+        task=spec.task,
+        aspect=spec.name.aspect,
+        part=spec.name.part,
+        arm=arm,
+        n=12,
+        scores=values,
+        metadata={**file.content["metadata"]},
+    )
+    rows = [sample_row(replace(asked, id=str(n)), outputs, values, n) for n in range(12)]
+    write_samples(path, spec.task, rows)
+    return path
