@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
@@ -70,10 +70,14 @@ def _shown(table: CellTable, most_rows: int) -> Iterator[ShownRow]:
             continue
         first, last = numbers[0], numbers[-1]
         for number in numbers:
+            line = placed[number]
             own_or_first = (
-                each for each in placed[number] if each.place[0] == number or number == first
+                tuple(_filled(line, number))
+                if number == first
+                else [each for each in line if each.place[0] == number]
             )
-            yield _few([_cell(each, number, last, units) for each in own_or_first])
+            cells = [_cell(each, number, last, units) for each in own_or_first]
+            yield _few(cells, [each.column for each in own_or_first])
 
 
 def _rows_kept(table: CellTable, most: int) -> frozenset[int]:
@@ -128,6 +132,19 @@ def _placed(
         above = [each for each in line if each.cell.row_span > 1]
 
 
+def _filled(line: Iterable[_Placed], number: int) -> Iterator[_Placed]:
+    """Yield the cells of a row that is shown first, and blank ones where no cell is.
+
+    A cell from above may stand to the right of a short row, and HTML would move it to the left.
+    """
+    end = 0
+    for each in line:
+        if each.column > end:
+            yield _Placed(end, (number, -1), Cell("", column_span=each.column - end))
+        yield each
+        end = each.column + each.cell.column_span
+
+
 def _cell(
     placed: _Placed, number: int, last: int, units: Mapping[_Place, Sequence[int]]
 ) -> ShownCell:
@@ -139,23 +156,27 @@ def _cell(
     return ShownCell(text, cell.is_header, columns, below, tuple(units.get(place, ())))
 
 
-def _few(cells: Sequence[ShownCell]) -> tuple[ShownCell, ...]:
-    """Return the cells of a row, of a long one those around the highlighted ones and the first."""
+def _few(cells: Sequence[ShownCell], columns: Sequence[int]) -> tuple[ShownCell, ...]:
+    """Return the cells of a row, of a long one those around the highlighted ones and the first.
+
+    One cell stands for several that are hidden only if no cell from above stands between them.
+    """
     if len(cells) <= _MOST_COLUMNS:
         return tuple(cells)
     highlighted = [number for number, cell in enumerate(cells) if cell.units]
     near = (number + step for number in highlighted for step in range(-_NEAR, _NEAR + 1))
     wanted = dict.fromkeys([*highlighted, *range(_NEAR), *near])
     kept = frozenset(islice(wanted, _MOST_COLUMNS))
+    own = accumulate((cell.columns for cell in cells), initial=0)
+    from_above = [column - before for column, before in zip(columns, own, strict=False)]
     shown: list[ShownCell] = []
-    numbered = enumerate(cells)
-    for (is_kept, rows), together in groupby(
-        numbered, lambda each: (each[0] in kept, each[1].rows)
+    for (is_kept, rows, _), together in groupby(
+        range(len(cells)), lambda number: (number in kept, cells[number].rows, from_above[number])
     ):
-        found = [cell for _, cell in together]
+        found = [cells[number] for number in together]
         if is_kept:
             shown += found
         else:
-            columns = min(sum(cell.columns for cell in found), _MOST_SPAN)
-            shown.append(ShownCell("", columns=columns, rows=rows, hidden=len(found)))
+            width = min(sum(cell.columns for cell in found), _MOST_SPAN)
+            shown.append(ShownCell("", columns=width, rows=rows, hidden=len(found)))
     return tuple(shown)

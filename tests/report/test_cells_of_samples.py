@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spor_tasks import report
@@ -124,16 +124,37 @@ spans = st.tuples(st.integers(1, 3), st.integers(1, 4))
 tables = st.lists(st.lists(spans, max_size=30), min_size=1, max_size=60).filter(any)
 
 
-@given(tables, st.data())
+@st.composite
+def highlighted(draw: st.DrawFn) -> tuple[list[list[tuple[int, int]]], list[tuple[int, int]]]:
+    sizes = draw(tables)
+    places = [(number, at) for number, row in enumerate(sizes) for at in range(len(row))]
+    return sizes, draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))
+
+
+COVERED_FROM_ABOVE = [
+    [*[(1, 1)] * 3, (1, 2)],
+    [(1, 1), (1, 1), (1, 2), (1, 2), *[(1, 1)] * 21],
+    [(2, 1), (1, 1)],
+]
+BESIDE_A_SHORT_ROW: list[list[tuple[int, int]]] = [
+    *[[]] * 37,
+    [*[(1, 1)] * 5, (1, 2)],
+    *[[]] * 2,
+    [(1, 1)],
+]
+
+
+@given(highlighted())
+@example((COVERED_FROM_ABOVE, [(0, 0)]))
+@example((BESIDE_A_SHORT_ROW, [(40, 0)]))
 def test_a_cell_stands_in_its_column_whatever_is_left_out(
-    sizes: list[list[tuple[int, int]]], data: st.DataObject
+    table: tuple[list[list[tuple[int, int]]], list[tuple[int, int]]],
 ) -> None:
+    sizes, chosen = table
     rows = [
         [(f"{number} {at}", *size) for at, size in enumerate(row)]
         for number, row in enumerate(sizes)
     ]
-    places = [(number, at) for number, row in enumerate(rows) for at in range(len(row))]
-    chosen = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))
     cells = [[[text, False, columns, height] for text, columns, height in row] for row in rows]
     found = shown(cell_runs.of_cells(cells, chosen))
     counts = [row if isinstance(row, int) else 1 for row in found]
