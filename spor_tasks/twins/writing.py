@@ -1,5 +1,6 @@
 """How entities and texts are written with invented words in the places of their own."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -10,6 +11,8 @@ from spor_tasks.twins.numbers import as_integer, ordinal
 from spor_tasks.twins.tokens import ORDINALS, Token, tokens_of
 
 _ENTITIES = 8192
+_BARE_POSSESSIVE = re.compile(r"[sS]['’](?!\w)")
+_OPENING_QUOTE = re.compile(r"(?<!\w)['‘](?=\w)")
 _BETWEEN = " \"'“‘("  # what may stand between an article and its word
 
 
@@ -55,7 +58,10 @@ def like(shown: str, word: str) -> str:
 
 
 def rewritten(text: str, tokens: Sequence[Token], written: Mapping[int, str]) -> str:
-    """Return a text with what is written for some tokens; ordinals and articles agree with it."""
+    """Return a text with what is written for some tokens.
+
+    Ordinals, articles and possessives agree with it.
+    """
     agreeing = {
         other: form
         for index, word in written.items()
@@ -69,6 +75,9 @@ def rewritten(text: str, tokens: Sequence[Token], written: Mapping[int, str]) ->
     for index, word in sorted({**agreeing, **written}.items()):
         parts += [text[end : tokens[index].start], word]
         end = tokens[index].end
+        if _needs_s(text, end, word):
+            parts += [text[end], "s"]
+            end += 1
     return "".join([*parts, text[end:]])
 
 
@@ -79,6 +88,12 @@ def _ending(tokens: Sequence[Token], index: int, word: str) -> str | None:
     if number is None or following is None or following.start != tokens[index].end:
         return None
     return like(following.text, ordinal(number)) if following.key in ORDINALS else None
+
+
+def _needs_s(text: str, end: int, word: str) -> bool:
+    """Say whether the apostrophe at the end of a word in s now stands after another letter."""
+    is_bare = _BARE_POSSESSIVE.match(text, end - 1) is not None
+    return is_bare and word[-1] not in "sS" and not _OPENING_QUOTE.search(text, 0, end)
 
 
 def _article(text: str, tokens: Sequence[Token], index: int, word: str) -> str | None:
