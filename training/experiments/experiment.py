@@ -68,13 +68,14 @@ class ModelEntry:
 class SetsEntry:
     """Sets of one aspect on some corpora.
 
-    The defaults are the default protocol, every part and every arm. ``tasks`` names the tasks to
-    evaluate, as ``--tasks`` does; the default is the sets' own.
+    The defaults are the default protocol, every part and every arm. Of "twin" the arms are those of
+    the sets without twins. ``tasks`` names the tasks to evaluate, as ``--tasks`` does; the default
+    is the sets' own.
     """
 
     aspect: str
     corpora: tuple[str, ...]
-    protocols: tuple[Protocol, ...] = ()
+    protocols: tuple[Protocol | Literal["twin"], ...] = ()
     parts: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()

@@ -150,6 +150,14 @@ def test_what_is_left_out_is_the_default_and_every_part() -> None:
     assert names(**strict) == ["spor_systematicity_e2e_strict"]
 
 
+def test_twins_are_asked_of_what_was_tuned_without_them() -> None:
+    known = SetsEntry("systematicity", ("e2e",), arms=("atom",))
+    found = expand(Experiment("x", (known, replace(known, protocols=("twin",))), MODELS))
+    tasks = ("spor_systematicity_e2e", "spor_systematicity_e2e_twin")
+    assert {cell.sets for cell in found} == {named.find("systematicity", "e2e").name}
+    assert all(cell.tasks == tasks for cell in found)
+
+
 def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
     shown = InContextConfig(models=(ShownModel("tiny-instruct", "some/tiny-instruct"),))
     sets = (SetsEntry("systematicity", ("mini",)), SetsEntry("productivity", ("mini",)))
