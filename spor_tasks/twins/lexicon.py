@@ -1,6 +1,7 @@
 """The entities of a corpus, their kinds, and the invented words for theirs."""
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _INITIALLED = {"person", "place"}  # whose single letters stand for words
 _ORDER_OF_KINDS: tuple[Kind, ...] = (
     *("person", "place", "organisation", "work", "dish", "thing", "vocabulary"),
 )
+_JOINED = re.compile(r"[^\W\d_]['’-]$")
 _REALMS = ("cantons", "dominions", "marches", "palatinates", "commons")
 
 
@@ -123,7 +125,7 @@ def lexicon(samples: Sequence[Sample], kinds: CorpusKinds, seed: str) -> Lexicon
         in_two_kinds=frozenset(entity for entity, told in votes.items() if _differs(told)),
         words=words,
         letters=_letters(seed),
-        small=frozenset(_written_small(sought, chosen)),
+        small=frozenset(key for key in _written_small(chosen) if key in sought),
         lower=lower,
         uses=uses,
         numbers=Numbers(seed),
@@ -132,11 +134,19 @@ def lexicon(samples: Sequence[Sample], kinds: CorpusKinds, seed: str) -> Lexicon
     )
 
 
-def _written_small(sought: Mapping[str, "_Word"], chosen: Mapping[str, Kind]) -> Iterator[str]:
-    yield from (key for key, word in sought.items() if word.kind == "dish")
+def _written_small(chosen: Mapping[str, Kind]) -> Iterator[str]:
+    """Yield the words of names that are no ordinary words where they are in lower case."""
     for entity, kind in chosen.items():
-        if entity.islower() and kind != "vocabulary":
-            yield from (key for key in _keys(entity) if key in sought)
+        is_small = kind == "dish" or (entity.islower() and kind != "vocabulary")
+        for token in tokens_of(entity):
+            is_piece = token.text.islower() and _is_piece(entity, token)
+            if is_small or (is_piece and kind != "vocabulary"):
+                yield token.key
+
+
+def _is_piece(entity: str, token: Token) -> bool:
+    """Say whether a word is part of a longer one, as in `Kai-shek`, or is a foreign one."""
+    return bool(_JOINED.search(entity, 0, token.start)) or not token.text.isascii()
 
 
 def _most(votes: Mapping[Kind, int]) -> Kind:
