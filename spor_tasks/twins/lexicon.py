@@ -137,10 +137,9 @@ def lexicon(samples: Sequence[Sample], kinds: CorpusKinds, seed: str) -> Lexicon
 def _written_small(chosen: Mapping[str, Kind]) -> Iterator[str]:
     """Yield the words of names that are no ordinary words where they are in lower case."""
     for entity, kind in chosen.items():
-        is_small = kind == "dish" or (entity.islower() and kind != "vocabulary")
-        for token in tokens_of(entity):
-            is_piece = token.text.islower() and _is_piece(entity, token)
-            if is_small or (is_piece and kind != "vocabulary"):
+        for token in tokens_of(entity) if kind != "vocabulary" else ():
+            is_of_dish = kind == "dish" and token.key not in OF_DISHES
+            if is_of_dish or entity.islower() or (token.text.islower() and _is_piece(entity, token)):
                 yield token.key
 
 

@@ -59,7 +59,7 @@ argument area auto aviation aeronautics be baths bombing but can citizens classi
 constant count countries coupe cuisine defunct diagram diesel disco drum found gold great
 greater hair http killed label launch modern mid more neighboring neighbouring occupation
 opening orbital postcode principle raised run season specific speed study transmission www jr sr
-dr sir st saint mr mrs jnr snr
+grant dr sir st saint mr mrs jnr snr
 """
 _FUNCTIONS = """
 a an and as at but by de for from in into is it its no not of on or over than that the to under
@@ -84,7 +84,7 @@ OF_PEOPLE = frozenset(_ROLES.split()) | _FUNCTION
 
 _FORMS = """
 a album albums amateurs duo and as at band be book but by comics character film films for from
-gazette gazettes i ii iii iv v vi vii viii ix x in is isn it its journal journals magazine no
+gazette gazettes i ii iii iv v vi vii viii ix x in is isn it its journal journals ll magazine no
 novel of on or ost part quarterly review s series single song soundtrack t the to trilogy
 transactions versus with without you your my me we our us vol volume volumes award awards medal
 order prize
