@@ -33,7 +33,8 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
     user's.
 
     Raises:
-        SplitError: there are no such sets; the error lists those of the corpus, or all.
+        SplitError: there are no such sets; the error lists those of the corpus, or all, of the
+            benchmark that has the aspect.
         CorpusError: the file of such sets is missing or malformed.
     """
     for spec in available():
@@ -46,7 +47,8 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
     if protocol and aspect in registry().names("benchmark"):
         return _benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
     asked = " ".join(filter(None, [aspect, corpus, protocol, part]))
-    names = [spec.name for spec in available()]
+    asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
+    names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
     near = [name for name in names if name.corpus == corpus] or names
     raise SplitError(
         f"there is no split {asked!r}",

@@ -59,13 +59,23 @@ def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> 
         key=lambda run: sum(len(units[x]) for x in run[1]),
     )
     if not test:
-        raise SplitError(
-            "no sample can be tested: the units of a sample never occur separately",
-            remedy="Give more samples that share exactly one unit.",
-        )
+        raise _nothing_to_test(pool, overlaps)
     combination = _combination(units, atom, test, settings.limit)
     *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
     return strict_sets("systematicity", *arms, test=tested)
+
+
+def _nothing_to_test(pool: Sequence[Sample], overlaps: "Overlaps") -> SplitError:
+    tied = [
+        overlaps.never_apart(units) for sample in pool if len(units := frozenset(sample.units)) > 1
+    ]
+    nearest = f", the nearest lacks this for {min(tied):,}" if tied else ""
+    return SplitError(
+        "no sample can be tested, since all of its units must also occur apart: of "
+        f"{len(tied):,} samples of two or more units{nearest}",
+        where=pool[0].corpus if pool else None,
+        remedy="Give more samples that share exactly one unit.",
+    )
 
 
 def _largest_first(units: Sequence[_UnitSet], rng: random.Random) -> list[int]:
@@ -108,6 +118,11 @@ class Overlaps:
                 atom |= single
                 free &= ~(one | several)
         return _members(atom), test
+
+    def never_apart(self, units: frozenset[Hashable]) -> int:
+        """Return how many of a sample's units no sample has without another one of them."""
+        one, _ = self._sharing(units)
+        return sum(not one & self._holders[unit] for unit in units)
 
     def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
         """Return the samples with exactly one of the units, and those with two or more."""

@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.contracts import without_twin
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
-from spor_tasks.core.sample import Hidden
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Baseline
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.evaluation.scoring import output_fields
 from spor_tasks.harness import task_files
-from spor_tasks.harness.adapt import metrics_for
 from spor_tasks.harness.plan import asks_likelihoods, sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results import reading
@@ -88,7 +85,7 @@ _REMEDIES = {
     "input": "Name a task that is decoded greedily.",
     "demonstrations": "Name a task that shows demonstrations: …_icl_<arm>.",
     "training": "Name a task that is decoded greedily and shows no demonstrations.",
-    "reference": "Name a task whose samples have references and that shows no demonstrations.",
+    "reference": "Name a task whose samples have two references and that shows no demonstrations.",
 }
 
 
@@ -109,15 +106,14 @@ def suits(baseline: Baseline, file: TaskFile) -> bool:
         case "training":
             return "icl_arm" not in metadata
         case "reference":
-            return "icl_arm" not in metadata and not _hides(file)
+            return "icl_arm" not in metadata and _has_two_references(file)
     return True
 
 
-def _hides(file: TaskFile) -> bool:
-    """Return whether the samples hide something, and so have no references."""
+def _has_two_references(file: TaskFile) -> bool:
+    """Return whether a sample has one besides another; those that hide something have none."""
     sets, name = sets_of(file.content["metadata"])
-    scores = (score for score in sets.find(name).scores if without_twin(score) is None)
-    return any(each.challenge is Hidden for each in metrics_for(scores))
+    return any(len(sample.references) > 1 for sample in sets.load(name).test.samples)
 
 
 def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[str, Any]]:

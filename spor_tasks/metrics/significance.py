@@ -57,13 +57,14 @@ def resampled_scores(
 
     Whole clusters are drawn with replacement, as many as there are (Davison and Hinkley, 1997,
     section 3.8). All columns are drawn alike, so that their differences are scores of resamples
-    too. NaN is a resample without a verdict, or of a score that cannot be resampled.
+    too. NaN is a resample without a verdict, or of a score that cannot be resampled, or of a single
+    cluster, which tells nothing about others.
 
     Raises:
         ValueError: there are no samples.
     """
     count = _count(clusters)
-    drawn = [number for number, column in enumerate(columns) if column.totals.resampled]
+    drawn = [n for n, column in enumerate(columns) if column.totals.resampled and count > 1]
     sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
     ends = np.cumsum([of_column.shape[1] for of_column in sums])
     stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
@@ -104,7 +105,7 @@ def interval(
     """Return the bootstrap interval of a column's score.
 
     None where nothing has a verdict, or the score cannot be resampled, or a single cluster has all
-    samples of some kind.
+    samples, or all of some kind.
     """
     (kept,), clusters = common([column], clusters)
     if not len(clusters) or not column.totals.resampled:
@@ -159,8 +160,10 @@ def paired_bootstrap(
 
     The bootstrap distribution of the difference is shifted to zero; p is the share at least as far
     from it as the observed difference (Koehn, 2004, in its two-sided form). Every sample has a
-    verdict from both.
+    verdict from both. A single cluster has a p of 1: it tells nothing about others.
     """
+    if _count(clusters) == 1:
+        return 1.0
     scores = resampled_scores([one, other], clusters, seed=seed, resamples=resamples)
     observed = one.value - other.value
     return _p_value(np.abs(scores[:, 0] - scores[:, 1] - observed), abs(observed))

@@ -131,7 +131,8 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     if not prompted:
         raise SplitError(
             f"no test sample is covered by {most} demonstrations in each arm",
-            remedy="Allow more, with --num_fewshot.",
+            remedy="Allow more, with --num_fewshot. If that does not help, the arms have no "
+            "matching ones: evaluate the task without _icl.",
         )
     return prompted
 

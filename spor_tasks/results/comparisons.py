@@ -23,6 +23,7 @@ _OF_OBJECTIVE = "objective_settings."
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
 _NO_VERDICT = "not tested: no sample has a verdict in every run"
+_ONE_CLUSTER = "not tested: all samples are about the same, which says nothing about others"
 _UNPAIRED = "unpaired: the arms were trained with different seeds"
 _ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
 
@@ -416,9 +417,16 @@ def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Eviden
         return row
     reason = None
     if p is None:
-        reason = _NO_VERDICT if evidence.has_samples(pair) else _NO_SAMPLES
+        reason = _why_untested(pair, evidence)
     mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
     return replace(row, difference=replace(row.difference, p=p, mark=mark, reason=reason))
+
+
+def _why_untested(pair: SystemPair, evidence: Evidence) -> str:
+    if not evidence.has_samples(pair):
+        return _NO_SAMPLES
+    gap = evidence.gap(pair)
+    return _ONE_CLUSTER if gap and gap.clusters == 1 else _NO_VERDICT
 
 
 def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:

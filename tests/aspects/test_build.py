@@ -78,7 +78,7 @@ def test_only_test_samples_of_known_units_are_tested() -> None:
 @pytest.mark.parametrize(
     ("corpus", "aspect", "part", "fault"),
     [
-        (made(pool(["ab", "cd"]), ()), "systematicity", None, "no sample can be tested"),
+        (made(pool(["ab", "cd", "c"]), ()), "systematicity", None, "of 2 .* lacks this for 1"),
         (made(pool(["a", "b", "ab"]), ()), "systematicity", None, "would not differ from Atom"),
         (made(LETTERS, ()), "productivity", "n3", "has no test samples"),
         (made(LETTERS, ()), "order_invariance", "main", "has no test samples"),

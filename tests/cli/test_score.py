@@ -11,9 +11,10 @@ import pytest
 
 from spor_tasks import cli
 
+CAFE = [["food", "Basque"], ["area", "quayside"]]
 ROW = {
     "name": "The Gull",
-    "data": [["food", "Basque"], ["area", "quayside"]],
+    "data": CAFE,
     "output": "Basque food by the quayside.",
 }
 UNSAID = {**ROW, "output": "Nothing of it."}
@@ -44,7 +45,10 @@ def test_scores_stand_in_a_table_over_their_signature(
 def test_intervals_and_paired_tests_are_printed_where_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, other = write(tmp_path / "ours", ROW, ROW), write(tmp_path / "theirs", UNSAID, UNSAID)
+    rows = [[row, {**row, "data": [CAFE[0], ["near", "quayside"]]}] for row in (ROW, UNSAID)]
+    file, other = (
+        write(tmp_path / name, *of) for name, of in zip(("ours", "theirs"), rows, strict=True)
+    )
     assert cli.main(["score", file, *OPTIONS, "--interval", "--compare", other]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "100.0000", "to", "100.0000"]
@@ -68,7 +72,7 @@ def test_json_has_signatures_and_null_for_what_has_no_value(
     scores = {score["name"]: score for score in printed["scores"]}
     assert scores["cwio_located"]["value"] is None
     assert scores["cwio_located"]["interval"] is None
-    assert scores["cwio"]["interval"] == [1.0, 1.0]
+    assert scores["cwio"]["interval"] is None  # of one sample
     assert printed["samples_sha256"][:16] in scores["cwio"]["signature"]
     assert printed["comparisons"]["cwio_located"] is None
     assert printed["comparisons"]["cwio"]["n"] == 1

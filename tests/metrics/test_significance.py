@@ -395,6 +395,15 @@ def test_what_cannot_be_estimated_is_none() -> None:
     assert sig.over_runs([[column([math.nan] * 3)]], np.arange(3)) is None
 
 
+def test_a_single_cluster_tells_nothing_about_others() -> None:
+    one, other, clusters = column([50.0] * 9), column([60.0] * 9), np.zeros(9, np.int64)
+    assert sig.interval(one, clusters, seed=0) is None
+    drawn = sig.resampled_scores([one, other], clusters, seed=0, resamples=5)
+    assert sig.percentile_interval(drawn[:, 0] - drawn[:, 1]) is None
+    assert (compared := sig.compare(one, other, clusters, seed=0))
+    assert (compared.p_bootstrap, compared.p_randomization) == (1, 1)
+
+
 def test_groups_weigh_alike_in_an_estimate_too() -> None:
     values = [1.0, 3.0, 10.0]
     found = sig.over_runs([[column(values, [2, 2, 7])]], np.arange(3))

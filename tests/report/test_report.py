@@ -177,6 +177,19 @@ def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
     assert "12 in 3 clusters" in render.markdown(report.collect([tmp_path]))
 
 
+def test_samples_that_are_all_about_the_same_are_not_tested(tmp_path: Path) -> None:
+    samples = [replace(distinct(0), id=str(number)) for number in range(3)]
+    for arm in ("atom", "combination"):
+        for seed, value in enumerate((40.0, 50.0)):
+            name = f"results_{arm}{seed}.json"
+            file = write_result(tmp_path / name, arm=arm, parent=value, n=3, seed=seed)
+            rows = [sample_row(sample, ["x"], {"parent": value}) for sample in samples]
+            write_samples(file, TASK, rows)
+    (row,) = rows_of(tmp_path)
+    assert (row.n, row.clusters, difference_of(row).p) == (3, 1, None)
+    assert "about the same" in str(difference_of(row).reason)
+
+
 def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:
     """Where an arm located more samples, its mean is over others: no difference is in the common
     ones, and the reported one, its interval and its p are of these.

@@ -31,13 +31,14 @@ def add_request(
     )
     parser.add_argument("--aspect", choices=ARMS)
     parser.add_argument(
-        "--part", help="n3, n4, n5, or main, cwio, performance (default: the aspect's first part)"
+        "--part",
+        help="n2, n3 and so on, or main, cwio, performance (default: the aspect's first part)",
     )
     parser.add_argument(
         "--granularity",
         metavar="NAME",
-        help="what the atoms of tables are, such as schema (their headers) or operators; it is "
-        "part of the sets' name",
+        help="what the atoms of tables are, such as schema (their headers) or operators; the name "
+        "of the part ends with it",
     )
     parser.add_argument("--protocol", choices=protocols)
     parser.add_argument(

@@ -34,7 +34,7 @@ class _Totto:
         return CorpusSamples(self.name, train if train.path.is_file() else (), dev)
 
     def pool(self, _: str) -> CorpusSamples:
-        """Return every sixth or so of the training samples, at most 20,000, and the test samples.
+        """Return at most 20,000 training samples, of ToTTo's every seventh, and the test samples.
 
         These are more than WebNLG has; sets of all would take hours to build and to train on.
         """
