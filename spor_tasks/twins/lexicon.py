@@ -139,13 +139,14 @@ def _written_small(chosen: Mapping[str, Kind]) -> Iterator[str]:
     for entity, kind in chosen.items():
         for token in tokens_of(entity) if kind != "vocabulary" else ():
             is_of_dish = kind == "dish" and token.key not in OF_DISHES
-            if is_of_dish or entity.islower() or (token.text.islower() and _is_piece(entity, token)):
+            if is_of_dish or entity.islower() or _is_piece(entity, token):
                 yield token.key
 
 
 def _is_piece(entity: str, token: Token) -> bool:
-    """Say whether a word is part of a longer one, as in `Kai-shek`, or is a foreign one."""
-    return bool(_JOINED.search(entity, 0, token.start)) or not token.text.isascii()
+    """Say whether a word in lower case is part of a longer one, as in `Kai-shek`, or foreign."""
+    is_alone = not _JOINED.search(entity, 0, token.start)
+    return token.text.islower() and not (is_alone and token.text.isascii())
 
 
 def _most(votes: Mapping[Kind, int]) -> Kind:

@@ -49,7 +49,8 @@ class Numbers:
     """One mapping from numbers to others, and from dates to others; each is one to one.
 
     A year is some years earlier; another number keeps its first digit, its zeros at the end and how
-    many digits it has, since its digits are replaced where they are. 0 and 1 stay. A month becomes
+    many digits it has, since its digits are replaced where they are. 0 and 1 stay, and so may a
+    number from 2100 to 2999 that would have become a year. A month becomes
     another one as long, save February, and a day from 1 to 28 another day with as many digits, so
     that a date stays a date. A runway's name is turned, as all runways are.
     """
@@ -103,7 +104,10 @@ class Numbers:
         digits = mantissa(number)
         if value in {0, 1} or not digits:
             return number
-        return overwritten(number, self._other(digits, value))
+        other = overwritten(number, self._other(digits, value))
+        while as_integer(other) in _YEARS:  # which only years become
+            other = overwritten(other, self._other(mantissa(other), None))
+        return other
 
     def scaled(self, digits: str) -> str:
         """Return the digits that :meth:`exchange` writes for digits without zeros around them."""

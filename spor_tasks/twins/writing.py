@@ -13,6 +13,8 @@ from spor_tasks.twins.tokens import ORDINALS, Token, tokens_of
 _ENTITIES = 8192
 _BARE_POSSESSIVE = re.compile(r"[sS]['’](?!\w)")
 _OPENING_QUOTE = re.compile(r"(?<!\w)['‘](?=\w)")
+_EIGHT = re.compile(r"8|1[18](?:\d\d(?!\.\d)|(?:,\d{3})+)?(?![\d,])")  # eight, eleven or eighteen
+_NAMED_OPEN = "AEFHILMNORSX"  # letters whose names begin with a vowel
 _BETWEEN = " \"'“‘("  # what may stand between an article and its word
 
 
@@ -104,6 +106,13 @@ def _article(text: str, tokens: Sequence[Token], index: int, word: str) -> str |
     gap = text[before.end : tokens[index].start]
     if " " not in gap or gap.strip(_BETWEEN):
         return None
-    opens = word.startswith("8") or word in {"11", "18"} if word[0].isdigit() else sounds_open(word)
-    form = "an" if opens else "a"
+    form = "an" if _opens(tokens[index], word) else "a"
     return form if before.text[0] == "a" else form.capitalize()
+
+
+def _opens(token: Token, word: str) -> bool:
+    """Say whether `an` stands before what is written for a token."""
+    if word[0].isdigit():
+        return _EIGHT.match(word) is not None
+    are_initials = word.isupper() and (token.is_special or len(word) == 1)
+    return word[0] in _NAMED_OPEN if are_initials else sounds_open(word)
