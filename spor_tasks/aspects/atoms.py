@@ -7,7 +7,7 @@ default first. Sets over atoms are built and checked on stand-ins, samples with 
 their atoms as units, so that every aspect knows units only.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -91,6 +91,20 @@ def abstracted_corpus(corpus: CorpusSamples, granularity: str) -> CorpusSamples:
     """Return a corpus of stand-ins."""
     parts = (abstracted(part, granularity) for part in (corpus.train, corpus.test))
     return CorpusSamples(corpus.name, *parts)
+
+
+def pool_and_asked(
+    stand_ins: CorpusSamples,
+) -> tuple[Sequence[Sample], Sequence[Sample] | None]:
+    """Return the stand-ins that systematicity draws from, and those it may ask if not these.
+
+    The paper draws everything from one pool. But samples of one table share what is true of it, and
+    a text of a training sample may be a reference of a test sample. So where a corpus says what its
+    atoms are, the arms have training samples, and test samples are asked.
+    """
+    if list(granularities(stand_ins.name)) == [LITERAL]:
+        return stand_ins.samples, None
+    return stand_ins.train, stand_ins.test
 
 
 def abstracted_pair(pair: SplitPair) -> SplitPair:

@@ -49,8 +49,9 @@ def build(
 ) -> SplitPair:
     """Build the sets of an aspect; ``part`` names which, if the aspect has several parts.
 
-    Systematicity uses all samples. The other aspects train on the training samples, and test on
-    the test samples all of whose atoms occur in training samples.
+    Systematicity uses all samples for anything, unless they are of tables
+    (:func:`atoms.pool_and_asked`). The other aspects train on the training samples, and test on the
+    test samples all of whose atoms occur in training samples.
 
     Raises:
         ConfigError: a setting is out of range.
@@ -87,7 +88,8 @@ def _build(
     match aspect:
         case "systematicity" if part is None:
             runs = systematicity.Settings(restarts=settings.restarts)
-            pair = systematicity.build(abstracted.samples, runs, rng)
+            pool, asked = atoms.pool_and_asked(abstracted)
+            pair = systematicity.build(pool, runs, rng, asked)
             refuse_equal_arms(pair)
             return pair
         case "productivity":

@@ -208,8 +208,8 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             remedy="Leave --part out.",
         )
     corpus = _read(request)
-    samples = atoms.abstracted(corpus.samples, granularity)
-    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples))}
+    samples, asked = atoms.pool_and_asked(atoms.abstracted_corpus(corpus, granularity))
+    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples, asked))}
     seed = recipe["seed"] if request.seed is None else request.seed
     settings = search.Settings(**{key: value for key, value in recipe.items() if key != "seed"})
     found = search.in_rounds(
@@ -220,6 +220,7 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
         seconds=request.seconds,
         jobs=request.jobs,
         progress=progress,
+        asked=asked,
     )
     # A whole search is what it is when nothing ends it, so only another one is told apart.
     done = {} if found.rounds == search.ROUNDS else {"rounds": found.rounds}

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import given
@@ -46,3 +47,22 @@ def test_whatever_is_found_is_what_the_paper_requires_and_atom_all_that_may_be_i
         and all(len({*tested.units} & {*sample.units}) < 2 for tested in pair.test.samples)
     ]
     assert list(pair.arms[0].samples) == atom
+
+
+@given(testable, testable, settings, seeds)
+def test_samples_that_are_asked_apart_are_in_no_arm_and_others_are_not_asked(
+    pool: tuple[Sample, ...], asked: tuple[Sample, ...], settings: Settings, seed: int
+) -> None:
+    asked = tuple(replace(sample, id=f"asked {sample.id}") for sample in asked)
+    pair = systematicity(pool, settings, seed, jobs=1, asked=asked)
+    assert check.systematicity(pair, limit=settings.limit).violations == ()
+    assert set(pair.test.samples) <= set(asked)
+    assert all(set(arm.samples) <= set(pool) for arm in pair.arms)
+    atoms = {unit for sample in pair.test.samples for unit in sample.units}
+    free = [
+        sample
+        for sample in pool
+        if atoms.intersection(sample.units)
+        and all(len({*tested.units} & {*sample.units}) < 2 for tested in pair.test.samples)
+    ]
+    assert list(pair.arms[0].samples) == free

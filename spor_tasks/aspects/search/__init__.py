@@ -150,11 +150,14 @@ def systematicity(
     samples: Iterable[Sample],
     settings: Settings,
     seed: int,
+    *,
     jobs: int | None = None,
     progress: Progress | None = None,
+    asked: Iterable[Sample] | None = None,
 ) -> SplitPair:
     """Search one pool of samples for the arms ``atom`` and ``combination`` and the test set.
 
+    The test samples are from ``asked``, if it is given, and the pool then is for the arms only.
     ``jobs`` processes run at a time, by default one per core; their number does not change the
     result. With more than one, a script must guard its own work by ``if __name__ == "__main__"``.
     Each split keeps the order of the pool and has no sample without an atom.
@@ -162,10 +165,19 @@ def systematicity(
     Raises:
         SplitError: no sample of the pool can be a test sample.
     """
-    samples = tuple(samples)
-    pool = Pool(samples)
+    given = _given(samples, asked)
+    pool = Pool(*given)
     found = _run(pool, [settings], seed, jobs, _Watch([settings], None, progress))
-    return _sets_of(found, samples, pool, settings)
+    return _sets_of(found, given, pool, settings)
+
+
+class _Given(NamedTuple):
+    samples: tuple[Sample, ...]
+    asked: tuple[Sample, ...] | None
+
+
+def _given(samples: Iterable[Sample], asked: Iterable[Sample] | None) -> _Given:
+    return _Given(tuple(samples), None if asked is None else tuple(asked))
 
 
 def in_rounds(
@@ -177,6 +189,7 @@ def in_rounds(
     seconds: float | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    asked: Iterable[Sample] | None = None,
 ) -> Searched:
     """Search as :func:`systematicity` does, in rounds that grow to the moves of the settings.
 
@@ -194,16 +207,16 @@ def in_rounds(
         raise ConfigError("must be more than 0", where="seconds")
     plan = [_round(settings, number) for number in range(1, rounds + 1)]
     watch = _Watch(plan, seconds, progress)
-    samples = tuple(samples)
-    pool = Pool(samples)
+    given = _given(samples, asked)
+    pool = Pool(*given)
     found = _run(pool, plan, seed, jobs, watch)
     if not found.pairs:
         raise SplitError(
             f"Combination would not differ from Atom: {found.lacks}",
-            where=samples[0].corpus,
+            where=given.samples[0].corpus,
             remedy="Search longer, or give more samples that share two or more units.",
         )
-    return Searched(_sets_of(found, samples, pool, settings), watch.rounds, watch.interrupted)
+    return Searched(_sets_of(found, given, pool, settings), watch.rounds, watch.interrupted)
 
 
 _SAMPLES = 15_000
@@ -214,15 +227,16 @@ _WORK = 26_000_000
 many, 13,000 samples of which 16 have each pair take about 70 s of each of two cores."""
 
 
-def effort(samples: Iterable[Sample]) -> Settings:
+def effort(samples: Iterable[Sample], asked: Iterable[Sample] | None = None) -> Settings:
     """Return the settings for a corpus of one's own.
 
     There are as many moves per sample as on WebNLG, but fewer where pairs are in so many samples
     that a move takes long. All this is counted, so every machine makes the same moves.
     """
     full = Settings()
-    pool = Pool(tuple(samples))
-    share = min(1.0, pool.samples / _SAMPLES)
+    given = _given(samples, asked)
+    pool = Pool(*given)
+    share = min(1.0, (len(given.samples) + len(given.asked or ())) / _SAMPLES)
     work = share * full.moves * items_per_move(pool)
     return replace(
         full,
@@ -315,19 +329,22 @@ def _run(
     return watch.best
 
 
-def _sets_of(found: _Found, samples: Sequence[Sample], pool: Pool, settings: Settings) -> SplitPair:
+def _taken(
+    samples: Sequence[Sample], members: Iterable[Sequence[int]], copies: Iterable[int]
+) -> list[Sample]:
+    held = zip(members, copies, strict=True)
+    indices = sorted(index for indices, number in held for index in indices[:number])
+    return [samples[index] for index in indices]
+
+
+def _sets_of(found: _Found, given: _Given, pool: Pool, settings: Settings) -> SplitPair:
     """Return what was found as sets, which pass their check."""
-
-    def taken(copies: Sequence[int]) -> list[Sample]:
-        held = zip(pool.members, copies, strict=True)
-        indices = sorted(index for members, number in held for index in members[:number])
-        return [samples[index] for index in indices]
-
+    samples, asked = given
     pair = strict_sets(
         ASPECT,
-        taken(found.atom),
-        taken(found.combination),
-        test=taken(found.test),
+        _taken(samples, pool.members, found.atom),
+        _taken(samples, pool.members, found.combination),
+        test=_taken(samples if asked is None else asked, pool.asked_members, found.test),
         part=None if settings.method == "anneal" else settings.method,
     )
     violations = check.systematicity(pair, limit=settings.limit).violations
@@ -340,7 +357,7 @@ def _sets_of(found: _Found, samples: Sequence[Sample], pool: Pool, settings: Set
 
 
 def _nothing_to_test(pool: Pool) -> SplitError:
-    sizes = [copies if pairs else 0 for copies, pairs in zip(pool.copies, pool.pairs, strict=True)]
+    sizes = [asked if pairs else 0 for asked, pairs in zip(pool.asked, pool.pairs, strict=True)]
     apart = sum(size for item, size in enumerate(sizes) if size and _comes_apart(pool, item))
     return SplitError(
         "no sample can be tested: the units of a sample must also occur separately, as they do for "
@@ -353,7 +370,11 @@ def _comes_apart(pool: Pool, item: int) -> bool:
     """Return whether each unit of an item is in some item that has no other of its units."""
     units = set(pool.units[item])
     return all(
-        any(len(units.intersection(pool.units[other])) == 1 for other in pool.with_unit[unit])
+        any(
+            len(units.intersection(pool.units[other])) == 1
+            for other in pool.with_unit[unit]
+            if pool.copies[other]
+        )
         for unit in units
     )
 
@@ -406,7 +427,7 @@ def _search(
     return _Found(
         atom=[pool.copies[item] if sets.in_atom(item) else 0 for item in items],
         combination=[sets.chosen[item] if sets.atoms[item] else 0 for item in items],
-        test=[0 if sets.forbidden[item] else pool.copies[item] for item in items],
+        test=[0 if sets.forbidden[item] else pool.asked[item] for item in items],
         test_units=sets.test_units,
         pairs=sets.pairs,
         lacks=lacks,

@@ -134,7 +134,9 @@ class Walk:
         self.random = rng.random  # the only method whose numbers Python promises never to change
         self._items = range(len(sets.pool.units))
         self._pairs = range(len(sets.pool.with_pair))
-        self._combinations = [item for item, pairs in enumerate(sets.pool.pairs) if pairs]
+        self._combinations = [
+            item for item, pairs in enumerate(sets.pool.pairs) if pairs and sets.pool.asked[item]
+        ]
         self.value = value()
 
     def switch_pair(self, threshold: float) -> None:
@@ -200,6 +202,8 @@ class Walk:
         if not sets.atoms[item] or not sets.forbidden[item]:
             return None
         chosen, copies = sets.chosen[item], sets.pool.copies[item]
+        if not copies:
+            return None
         more = not chosen or (chosen < copies and self.random() < 0.5)  # noqa: PLR2004
         return item, chosen + (1 if more else -1)
 

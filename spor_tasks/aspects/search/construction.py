@@ -17,9 +17,10 @@ def best_test_set(
     paper, largest first and in random order within a size.
     """
     sizes = [len(units) for units in pool.units]
-    overlaps = Overlaps([frozenset(units) for units in pool.units])
-    order = [item for item, size in enumerate(sizes) if size > 1]
-    largest = max(sizes, default=0)
+    in_arms = [item for item, copies in enumerate(pool.copies) if copies]
+    overlaps = Overlaps([frozenset(units) for units in pool.units], in_arms)
+    order = [item for item, size in enumerate(sizes) if size > 1 and pool.asked[item]]
+    largest = max((sizes[item] for item in order), default=0)
     starts = [item for item in order if sizes[item] == largest]
     best, best_units = list[int](), 0
     for run in range(constructions if starts else 0):
@@ -29,7 +30,7 @@ def best_test_set(
         start = starts[turn]
         others = (item for item in order if item != start)
         _, test = overlaps.atom_and_test([start, *others])
-        test_units = sum(pool.copies[item] * sizes[item] for item in test)
+        test_units = sum(pool.asked[item] * sizes[item] for item in test)
         if test_units > best_units:
             best, best_units = sorted(test), test_units
         count(1)

@@ -26,29 +26,33 @@ _NO_ATOM: _Share = (0, 0, 0, False, False)
 
 
 class Pool:
-    """The samples as numbers.
+    """The samples as numbers: those for the arms, and those that may be asked.
 
-    Samples with equal units always enter the test set and Atom together, so one *item* stands for
-    all of them. Items, units and pairs of units are numbered by first appearance; a pair is one
-    that some sample has.
+    These are the same unless others are ``asked``. Samples with equal units always enter the test
+    set and Atom together, so one *item* stands for all of them. Items, units and pairs of units are
+    numbered by first appearance; a pair is one that some sample has.
 
-    ``members[item]`` are the item's samples, in order, and ``copies[item]`` is their number.
+    ``members[item]`` are the item's samples for the arms, in order, and ``copies[item]`` is their
+    number; ``asked_members[item]`` and ``asked[item]`` are the same of those that may be asked.
     ``units[item]`` and ``pairs[item]`` are what the item has; ``with_unit[unit]`` and
     ``with_pair[pair]`` are the items that have it.
     """
 
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        equal: dict[frozenset[DataUnit], list[int]] = {}
-        for i, sample in enumerate(samples):
-            equal.setdefault(frozenset(sample.units), []).append(i)
+    def __init__(self, samples: Sequence[Sample], asked: Sequence[Sample] | None = None) -> None:
+        first: dict[frozenset[DataUnit], Sample] = {}
+        for sample in (*samples, *(asked or ())):
+            first.setdefault(frozenset(sample.units), sample)
         unit: dict[DataUnit, int] = {}
         pair: dict[tuple[int, int], int] = {}
         self.samples = len(samples)
-        self.members = list(equal.values())
-        self.copies = [len(members) for members in self.members]
+        self.members = _members(samples, first)
+        self.asked_members = self.members if asked is None else _members(asked, first)
+        self.copies, self.asked = (
+            [len(held) for held in members] for members in (self.members, self.asked_members)
+        )
         self.units = [
-            tuple(sorted({unit.setdefault(u, len(unit)) for u in samples[members[0]].units}))
-            for members in self.members
+            tuple(sorted({unit.setdefault(u, len(unit)) for u in sample.units}))
+            for sample in first.values()
         ]
         self.pairs = [
             tuple(pair.setdefault(two, len(pair)) for two in combinations(units, 2))
@@ -63,7 +67,17 @@ class Pool:
         holding = sum(
             copies * len(pairs) for copies, pairs in zip(self.copies, self.pairs, strict=True)
         )
-        return holding / len(self.with_pair) if self.with_pair else 1.0
+        return max(1.0, holding / len(self.with_pair)) if self.with_pair else 1.0
+
+
+def _members(
+    samples: Iterable[Sample], items: Iterable[frozenset[DataUnit]]
+) -> list[Sequence[int]]:
+    """Return the indices of the samples of each item."""
+    members: dict[frozenset[DataUnit], list[int]] = {units: [] for units in items}
+    for i, sample in enumerate(samples):
+        members[frozenset(sample.units)].append(i)
+    return list(members.values())
 
 
 def _holders(parts: Iterable[Iterable[int]], number: int) -> list[list[int]]:
@@ -79,9 +93,10 @@ class Sets:
     """A test set, the largest Atom that goes with it, and a choice of Combination.
 
     Two things are decided: which pairs are *allowed* in test samples, and how many copies of each
-    item are in Combination. The rest follows. The test set has every item of two or more units all
-    of whose pairs are allowed. Its units are the *atoms*; its pairs are *tested*. Atom has every
-    item with an atom and without a tested pair. A pair is *shown* if an item in Combination has it.
+    item are in Combination. The rest follows. The test set has every item of two or more units
+    that may be asked and all of whose pairs are allowed. Its units are the *atoms*; its pairs are
+    *tested*. Atom has every item with an atom and without a tested pair. A pair is *shown* if an
+    item in Combination has it.
 
     :meth:`switch` and :meth:`choose` are the moves. Call :meth:`settle` after them, before reading
     a total. Totals count samples, that is, all copies of an item.
@@ -105,8 +120,11 @@ class Sets:
         self.tests = [0] * pairs
         self._shows = [0] * pairs
         # By item: its pairs that are not allowed; without any it is in the test set. A single unit
-        # is never tested, so it counts as one forbidden pair.
-        self.forbidden = [len(held) or 1 for held in pool.pairs]
+        # is never tested, nor is an item that may not be asked: each counts as a forbidden pair.
+        self.forbidden = [
+            (len(held) or 1) + (not asked)
+            for held, asked in zip(pool.pairs, pool.asked, strict=True)
+        ]
         # Its tested pairs; any of them keeps it out of Atom.
         self.blocked = [0] * items
         # Its atoms; without any it is in neither arm.
@@ -221,7 +239,7 @@ class Sets:
     def _change_test(self, item: int, step: int) -> None:
         """Count an item into the test set, or out of it."""
         turning = int(step > 0)
-        pool, copies = self.pool, step * self.pool.copies[item]
+        pool, copies = self.pool, step * self.pool.asked[item]
         self.forbidden[item] = 1 - turning
         self.test_samples += copies
         self.test_units += copies * len(pool.units[item])
@@ -271,8 +289,8 @@ class Sets:
     def _change_tested_and_shown(self, pair: int, step: int) -> None:
         """Count a pair that becomes both tested and shown, or ceases to be."""
         turning = int(step > 0)
-        counts, forbidden, copies = self._tested_and_shown, self.forbidden, self.pool.copies
+        counts, forbidden, asked = self._tested_and_shown, self.forbidden, self.pool.asked
         for item in self.pool.with_pair[pair]:
             now = counts[item] = counts[item] + step
             if now == turning and not forbidden[item]:
-                self.shown_samples += step * copies[item]
+                self.shown_samples += step * asked[item]

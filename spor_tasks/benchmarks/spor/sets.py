@@ -84,10 +84,14 @@ def _spec(name: SetName, default: str) -> SetSpec:
         is_default=name.protocol == default,
         is_fixed=name.corpus in {*released.CORPORA, *others.REAL},
         is_pinned=name.corpus not in others.UNPINNED,
-        in_context=name.protocol == default and name[:2] not in others.NOT_IN_CONTEXT,
+        in_context=name.protocol == default and _bare(name) not in others.NOT_IN_CONTEXT,
         version=2.0,
         wider_group=None if name.corpus in others.APART else f"{BENCHMARK}_{name.aspect}",
     )
+
+
+def _bare(name: SetName) -> tuple[str, str, str | None]:
+    return name.aspect, name.corpus, name.part
 
 
 def _part_title(name: SetName) -> str | None:

@@ -20,7 +20,7 @@ from spor_tasks.aspects.search import Settings
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import write_json
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sample, Split, SplitPair
 from spor_tasks.corpora.base import pool
 
 SETS: tuple[tuple[str, str | None], ...] = (
@@ -134,19 +134,19 @@ def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence
     return split
 
 
-def searched(samples: Sequence[Sample], how: Recipe, granularity: str) -> SplitPair:
-    """Search sets of the atoms of these samples, and return them with the samples themselves."""
-    stand_ins = atoms.abstracted(samples, granularity)
-    found = search.systematicity(stand_ins, how.settings, how.seed)
-    return atoms.restored(found, samples, granularity)
+def searched(corpus: CorpusSamples, how: Recipe, granularity: str) -> SplitPair:
+    """Search sets of the atoms of a corpus, and return them with the samples themselves."""
+    stand_ins, asked = atoms.pool_and_asked(atoms.abstracted_corpus(corpus, granularity))
+    found = search.systematicity(stand_ins, how.settings, how.seed, asked=asked)
+    return atoms.restored(found, corpus.samples, granularity)
 
 
 def main() -> None:
     """Search all sets again by their recipes, and write their lists."""
     for corpus, part in SETS:
-        samples, how = pool(corpus, search.ASPECT).samples, recipe(corpus, part)
-        pair = searched(samples, how, atoms.bare_part(corpus, part)[1])
-        write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, samples, how))
+        found, how = pool(corpus, search.ASPECT), recipe(corpus, part)
+        pair = searched(found, how, atoms.bare_part(corpus, part)[1])
+        write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, found.samples, how))
 
 
 if __name__ == "__main__":
