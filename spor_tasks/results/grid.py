@@ -215,7 +215,7 @@ def _samples(row: Comparison) -> str:
     """Return the number of samples, and that of clusters if there are fewer."""
     if row.clusters is None or row.clusters == row.n:
         return f"{row.n:,}"
-    return f"{row.n:,} in {row.clusters:,} clusters"
+    return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"
 
 
 def _missing(reason: str | None, notes: _Notes) -> Number:

@@ -91,7 +91,7 @@ def test_a_kind_of_logic_says_how_many_samples_it_has_and_is_not_tested(
 ) -> None:
     kinds = printed(whole)["logicnlg_mini, published sets, SP-Acc by kind of logic"]
     assert kinds.header == ("model", "arm", "count", "seeds")
-    assert cell(kinds, "count").interval.endswith("; n = 2")
+    assert cell(kinds, "count").interval == "n = 2"  # of one table, which has no interval
     rows = [row for table in whole.tables for row in table.rows if not row.is_tested]
     assert rows
     assert {row.difference for row in rows} == {None}
