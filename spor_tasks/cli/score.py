@@ -17,7 +17,6 @@ from spor_tasks.text import filters
 if TYPE_CHECKING:
     from spor_tasks.evaluation.scoring import Result
     from spor_tasks.metrics.base import Metric
-    from spor_tasks.metrics.sp_acc import SpAcc
 
 
 def add(commands: Commands) -> None:
@@ -67,13 +66,6 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
     add_classifier(parser)
-    group = parser.add_argument_group("metric sp_acc", "how programs are executed and chosen")
-    group.add_argument(
-        "--ranker",
-        metavar="PATH_OR_NAME",
-        help="what chooses: lexical (default), or a classifier's folder, or its name on the hub",
-    )
-    group.add_argument("--variant", help="the operators: published (default) or corrected")
     group = parser.add_argument_group("metric compmctg", "what says which attributes a text has")
     group.add_argument(
         "--classifiers", metavar="FOLDER", help="has a folder with a classifier for each aspect"
@@ -112,17 +104,6 @@ def run(options: argparse.Namespace) -> None:
         _print(result, intervals=options.interval)
 
 
-def _sp_acc(options: argparse.Namespace) -> "SpAcc | None":
-    """Return SP-Acc with the settings that the options name; None if they name none."""
-    if options.ranker is options.variant is None:
-        return None
-    names = ("ranker", "variant", "label")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    from spor_tasks.metrics import sp_acc
-
-    return sp_acc.load(**given)
-
-
 def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
     """Return the metric's name, the metric with its settings, and what is measured beside it."""
     if options.metric == "compmctg":
@@ -132,7 +113,7 @@ def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
             "only the metric compmctg takes --classifiers and --ppl-model",
             remedy="Add --metric compmctg.",
         )
-    return options.metric, _sp_acc(options) or judge(options, options.metric), ()
+    return options.metric, judge(options, options.metric), ()
 
 
 def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":

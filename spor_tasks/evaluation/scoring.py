@@ -46,7 +46,6 @@ from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Comparison
-from spor_tasks.metrics.sp_acc import SpAcc
 from spor_tasks.metrics.twins import Twinned
 from spor_tasks.text import filters as known_filters
 
@@ -54,7 +53,7 @@ STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
-_Judge: TypeAlias = Facts | NliAcc | SpAcc | Bleurt | Attributes | TextPerplexity | None
+_Judge: TypeAlias = Facts | NliAcc | Bleurt | Attributes | TextPerplexity | None
 _JUDGED = {  # by classifiers, or other models
     "facts": Facts,
     "nli_acc": NliAcc,
@@ -62,7 +61,6 @@ _JUDGED = {  # by classifiers, or other models
     "compmctg": Attributes,
     "mctg_ppl": TextPerplexity,
 }
-_SET = {**_JUDGED, "sp_acc": SpAcc | None}  # which need settings, or may have some
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
@@ -163,7 +161,7 @@ def score(
 
 def _metrics(name: str, judge: _Judge) -> _Metrics:
     """Return the metric, and those that correct it."""
-    if not isinstance(judge, _SET.get(name, type(None))):
+    if not isinstance(judge, _JUDGED.get(name, type(None))):
         asking = name if name in _JUDGED else "facts"
         raise ConfigError(
             f"only a metric such as {asking} needs a classifier, and must have one",

@@ -52,11 +52,7 @@ _CLASSIFIER = ("model", "format", "label", "device", "batch_size")
 _KNOWN: Mapping[str, _Asked] = {
     "facts": _Asked(_facts, _CLASSIFIER, "the classifier that says which facts are told"),
     "nli": _Asked(_nli, _CLASSIFIER, "the classifier that says what a table entails"),
-    "sp": _Asked(
-        _sp,
-        ("ranker", "variant", "label", "steps", "states", "seconds"),
-        "`lexical`, or the classifier that ranks programs",
-    ),
+    "sp": _Asked(_sp, ("ranker",), "`lexical`, which ranks programs by their words"),
     "bleurt": _Asked(bleurt.load, ("model", "device", "batch_size"), "a checkpoint of BLEURT"),
     "aspects": _Asked(
         _aspects, ("classifiers", "device", "batch_size"), "the folder of a classifier per aspect"

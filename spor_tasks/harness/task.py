@@ -64,8 +64,7 @@ class SporTask(host.HostTask):
       ``_device`` and ``_batch_size`` in place of ``_model`` are as in
       :func:`spor_tasks.metrics.classifier.load`, :func:`spor_tasks.metrics.entailment.load` and
       :func:`spor_tasks.metrics.bleurt.load`;
-    - ``sp_ranker``: what ranks programs, ``lexical`` or a classifier; tasks that report ``sp_acc``
-      then score it, with the settings of :func:`spor_tasks.metrics.sp_acc.load`.
+    - ``sp_ranker=lexical``: tasks that report ``sp_acc`` then score it.
 
     The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.
 

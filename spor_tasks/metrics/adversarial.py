@@ -1,9 +1,9 @@
 """Adv-Acc: is a true statement likelier than a false one that differs little (LogicNLG)?
 
 The published score compares means over tokens. The lengths of the two sides differ, so how
-likelihoods are normalized matters: the sum and the mean over bytes stand beside it. Ties lose, and
-some pairs of the test set are identical, so that 100 cannot be reached; ``adv_acc_distinct`` leaves
-those pairs out and counts a tie as half.
+likelihoods are normalized matters: the mean over bytes stands beside it. Ties lose, and some pairs
+of the test set are identical, so that 100 cannot be reached; ``adv_acc_distinct`` leaves those
+pairs out and counts a tie as half.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +13,13 @@ from spor_tasks import __version__
 from spor_tasks.core.sample import Contrast, Sample, contrast_of
 from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
-from spor_tasks.metrics.logic import LOGIC, logic_of
 from spor_tasks.metrics.totals import RATIO, Value
 
 _Pair: TypeAlias = tuple[Likelihood, Likelihood]
 
 
 class Compared(NamedTuple):
-    """The likelihoods of the true and of the false side, and the kinds of logic of the true one.
+    """The likelihoods of the true and of the false side.
 
     Sides are ``identical`` if a model cannot tell them apart: same text after the same columns.
     """
@@ -28,18 +27,14 @@ class Compared(NamedTuple):
     true: Likelihood
     false: Likelihood
     identical: bool
-    logic: tuple[str, ...]
 
 
 class _Adversarial(LikelihoodMetric):
     scores = (
         ScoreInfo("adv_acc", "Adv-Acc"),
         ScoreInfo("adv_acc_distinct", "Adv-Acc, distinct pairs", corrects="adv_acc", totals=RATIO),
-        ScoreInfo("adv_acc_sum", "Adv-Acc by sum"),
         ScoreInfo("adv_acc_byte", "Adv-Acc by byte"),
-        ScoreInfo("adv_ties", "ties", higher_is_better=None, totals=RATIO),
         ScoreInfo("adv_identical", "identical pairs", higher_is_better=None),
-        *(ScoreInfo(f"adv_acc_{kind}", kind, totals=RATIO, of_some=True) for kind in LOGIC),
     )
     challenge = Contrast
 
@@ -50,7 +45,7 @@ class _Adversarial(LikelihoodMetric):
     def measure(self, samples: Sequence[Sample], outputs: Sequence[_Pair]) -> list[Compared]:
         """Compare the two sides of each sample."""
         return [
-            Compared(true, false, _are_identical(sample), logic_of(sample))
+            Compared(true, false, _are_identical(sample))
             for sample, (true, false) in zip(samples, outputs, strict=True)
         ]
 
@@ -65,7 +60,6 @@ class _Adversarial(LikelihoodMetric):
 
 
 def _values(found: Compared) -> Iterator[tuple[str, Value]]:
-    yield "adv_acc_sum", 100.0 * (found.true.log > found.false.log)
     yield "adv_acc_byte", 100.0 * (found.true.per_byte > found.false.per_byte)
     yield "adv_identical", 100.0 * found.identical
     true, false = found.true.per_token, found.false.per_token
@@ -73,11 +67,8 @@ def _values(found: Compared) -> Iterator[tuple[str, Value]]:
         return
     wins, ties = true > false, true == false
     yield "adv_acc", 100.0 * wins
-    for kind in found.logic:
-        yield f"adv_acc_{kind}", (100.0 * wins, 1)
     if not found.identical:
         yield "adv_acc_distinct", (50.0 if ties else 100.0 * wins, 1)
-        yield "adv_ties", (100.0 * ties, 1)
 
 
 def _are_identical(sample: Sample) -> bool:

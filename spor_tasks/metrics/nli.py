@@ -68,10 +68,7 @@ class NliAcc(SimpleMetric[Entailed]):
     can say which columns its cells belong to.
     """
 
-    scores = (
-        ScoreInfo("nli_acc", "NLI-Acc"),
-        ScoreInfo("nli_probability", "NLI probability", corrects="nli_acc"),
-    )
+    scores = (ScoreInfo("nli_acc", "NLI-Acc"),)
 
     classifier: TableClassifier
 
@@ -100,10 +97,8 @@ class NliAcc(SimpleMetric[Entailed]):
         ]
 
     def values(self, evidence: Entailed) -> dict[str, Value]:
-        """Return what one output adds: 0 or 100 to the accuracy, 0 to 100 to the probability."""
-        if evidence is None:
-            return {"nli_acc": None, "nli_probability": None}
-        return {"nli_acc": 100.0 * (evidence > THRESHOLD), "nli_probability": 100 * evidence}
+        """Return what one output adds to the accuracy: 0 or 100."""
+        return {"nli_acc": None if evidence is None else 100.0 * (evidence > THRESHOLD)}
 
 
 NLI_ACC = NliAcc(NoClassifier("nli_acc"))

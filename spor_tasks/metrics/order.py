@@ -160,10 +160,6 @@ class CwioEvidence:
     located_tau: float | None
 
 
-_SIZES = range(2, 33)
-"""The numbers of units that CWIO is also given for: more than any sample of a known corpus has."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cwio(SimpleMetric[CwioEvidence]):
     """Correlation with the input order: τ averaged within each number of units, then over these.
@@ -178,12 +174,6 @@ class Cwio(SimpleMetric[CwioEvidence]):
         ScoreInfo("cwio_located", "CWIO, located", -1, 1, None, "cwio", GROUP_MEANS),
         ScoreInfo(
             "cwio_located_share", "located", higher_is_better=None, own_title="CWIO, share located"
-        ),
-        *(
-            ScoreInfo(
-                f"cwio_{size}", f"CWIO, {size} units", -1, 1, None, totals=GROUP_MEANS, of_some=True
-            )
-            for size in _SIZES
         ),
     )
     signature = f"cwio|align:published|v:{__version__}"
@@ -211,14 +201,13 @@ class Cwio(SimpleMetric[CwioEvidence]):
         )
 
     def values(self, evidence: CwioEvidence) -> Values:
-        """Return τ with its number of units, for the means over these and for that of this one.
+        """Return τ with its number of units, for the means over these.
 
         ``cwio_located`` has no verdict on an output that leaves out a unit.
         """
         units, located_tau = evidence.units, evidence.located_tau
         return {
             "cwio": (units, evidence.tau),
-            **({f"cwio_{units}": (units, evidence.tau)} if units in _SIZES else {}),
             "cwio_located": None if located_tau is None else (units, located_tau),
             "cwio_located_share": 100.0 * (located_tau is not None),
         }

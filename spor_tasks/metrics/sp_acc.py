@@ -22,15 +22,7 @@ from spor_tasks.corpora.logicnlg import linking
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import has_words
-from spor_tasks.metrics.programs.execute import Executor, Variant
-from spor_tasks.metrics.programs.ranking import (
-    KINDS,
-    PLAIN,
-    LexicalRanker,
-    Ranker,
-    RankerInput,
-    kinds,
-)
+from spor_tasks.metrics.programs.ranking import LexicalRanker, Ranker, RankerInput
 from spor_tasks.metrics.programs.search import (
     COUNTED,
     Finished,
@@ -40,13 +32,11 @@ from spor_tasks.metrics.programs.search import (
     Stop,
     search,
 )
-from spor_tasks.metrics.programs.trace import trace
 from spor_tasks.metrics.totals import Value
 
 LEXICAL = "lexical"
-"""Names the ranker that needs no model."""
+"""Names the ranker, which compares words and needs no model."""
 
-_LIMITS = Limits()
 _MOST_RANKED = 36  # programs that the ranker looks at, the first of the search [code]
 _FEW = 8  # of so many programs the best one decides
 _BEST = 3  # of more, one of these
@@ -82,13 +72,11 @@ class SpAcc(SimpleMetric[Judged | None]):
 
     An output without a word or without a program counts as false, as published. One of more than
     200 words or 2,000 characters is not a sentence, and is not searched for. Whether a limit
-    ended its search is told by ``sp_cut``; the programs found until then decide. ``sp_count`` and
-    the like are the shares of true outputs among those whose best program has such an operator.
+    ended its search is in ``sp_cut``; the programs found until then decide.
 
     A table with a row that is longer than its header has no verdict, nor has one without a column:
     its outputs are not scored. A row that is too short ends with missing values, and of two headers
-    with one name the second is numbered (`name.1`); they are scored. `#`, `;` and braces in a cell
-    do not matter to the search, but a program with them may have no trace. Sentence and table are
+    with one name the second is numbered (`name.1`); they are scored. Sentence and table are
     lower-cased, as the tables of LogicNLG are.
 
     ``processes`` search at once. Each imports this package anew, so a script that uses more than
@@ -100,12 +88,10 @@ class SpAcc(SimpleMetric[Judged | None]):
         ScoreInfo("sp_found", "with a program", own_title="SP-Acc: with a program"),
         ScoreInfo("sp_acc_found", "SP-Acc, with a program", of_some=True),
         ScoreInfo("sp_cut", "search cut", higher_is_better=None, own_title="SP-Acc: search cut"),
-        *(ScoreInfo(f"sp_{kind}", f"SP-Acc, {kind}", of_some=True) for kind in (*KINDS, PLAIN)),
     )
-    logged = ("sp_program", "sp_verdict", "sp_programs", "sp_search", "sp_trace")
+    logged = ("sp_program", "sp_verdict", "sp_programs", "sp_search")
 
     ranker: Ranker = field(default_factory=LexicalRanker)
-    variant: Variant = Variant.PUBLISHED
     limits: Limits = field(default_factory=Limits)
     processes: int = 1
 
@@ -113,7 +99,7 @@ class SpAcc(SimpleMetric[Judged | None]):
     def signature(self) -> str:
         """Whatever can change the numbers."""
         return (
-            f"sp_acc|{self.ranker.signature}|operators:{self.variant.value}"
+            f"sp_acc|{self.ranker.signature}|operators:published"
             f"|{self.limits.signature}|{linking.SIGNATURE}|v:{__version__}"
         )
 
@@ -130,7 +116,7 @@ class SpAcc(SimpleMetric[Judged | None]):
         texts = [output for (output,) in outputs]
         can = [_is_readable(sample) for sample in samples]
         jobs = [
-            _Job(_lower(table_of(sample)), _title(sample), text, self.limits, self.variant)
+            _Job(_lower(table_of(sample)), _title(sample), text, self.limits)
             for sample, text, is_readable in zip(samples, texts, can, strict=True)
             if is_readable and _is_sentence(text)
         ]
@@ -174,16 +160,13 @@ class SpAcc(SimpleMetric[Judged | None]):
         }
         if not found:
             return of_all
-        of_kinds = {f"sp_{kind}": true for kind in kinds(evidence.best[0].program)}
-        return {**of_all, "sp_acc_found": true, **of_kinds}
+        return {**of_all, "sp_acc_found": true}
 
-    def describe(self, sample: Sample, _: Texts, evidence: Judged | None, /) -> dict[str, Any]:
-        """Return the values, the best program, and how it comes to its verdict."""
+    def describe(self, _: Sample, __: Texts, evidence: Judged | None, /) -> dict[str, Any]:
+        """Return the values, the links of the sentence, and the best programs."""
         if evidence is None or evidence.linked is None or evidence.stop is None:
             return dict(self.values(evidence))
         best = evidence.best[0] if evidence.best else None
-        table = typed(_lower(table_of(sample)))
-        steps = trace(best.program, Executor(table, self.variant)) if best else []
         return {
             **self.values(evidence),
             "sp_linked": evidence.linked.sentence,
@@ -193,53 +176,22 @@ class SpAcc(SimpleMetric[Judged | None]):
             "sp_program": best and best.program,
             "sp_verdict": best and best.verdict,
             "sp_best": [f"{one.program}={one.verdict}" for one in evidence.best],
-            "sp_trace": [list(step) for step in steps],
         }
 
 
 SP_ACC = SpAcc()
-"""The metric with the lexical ranker, the published operators and the default limits."""
+"""The metric with the default limits."""
 
 
-@lru_cache(maxsize=1)  # all tasks of a run ask the same one
-def load(
-    ranker: str = LEXICAL,
-    variant: str = Variant.PUBLISHED.value,
-    *,
-    steps: int = _LIMITS.steps,
-    states: int = _LIMITS.states,
-    seconds: float = _LIMITS.seconds,
-    label: str | int | None = None,
-    processes: int = 1,
-) -> SpAcc:
-    """Return the metric with other settings.
-
-    ``ranker`` is ``lexical``, or a sequence classifier by its folder or its name on the hub, of
-    which ``label`` is the class of a program that fits, by name or index, where it does not say so.
+def load(ranker: str = LEXICAL) -> SpAcc:
+    """Return the metric with the ranker of this name.
 
     Raises:
-        ConfigError: a setting is unknown or out of range, or there is no such classifier.
+        ConfigError: there is no such ranker.
     """
-    known = [one.value for one in Variant]
-    if variant not in known:
-        raise ConfigError(
-            f"there is no variant {variant!r} of programs", remedy=f"Use {' or '.join(known)}."
-        )
-    for name, value in {"steps": steps, "states": states, "processes": processes}.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ConfigError(f"{name} cannot be {value!r}", remedy="Use a whole number from 1 on.")
-    if not isinstance(seconds, int | float) or not seconds > 0:
-        raise ConfigError(f"seconds cannot be {seconds!r}", remedy="Use a number above 0.")
-    limits = Limits(steps=steps, states=states, seconds=seconds)
-    return SpAcc(_ranker(ranker, label), Variant(variant), limits, processes)
-
-
-def _ranker(name: str, label: str | int | None) -> Ranker:
-    if name == LEXICAL:
-        return LexicalRanker()
-    from spor_tasks.metrics.programs import classified  # noqa: PLC0415 - imports torch
-
-    return classified.load(name, label)
+    if ranker != LEXICAL:
+        raise ConfigError(f"there is no ranker {ranker!r}", remedy=f"Use {LEXICAL}.")
+    return SP_ACC
 
 
 # --- One output -----------------------------------------------------------------------------------
@@ -255,7 +207,6 @@ class _Job(NamedTuple):
     title: str
     text: str
     limits: Limits
-    variant: Variant
 
 
 def _read(job: _Job) -> _Reading:
@@ -269,7 +220,7 @@ def _read(job: _Job) -> _Reading:
         linked.text_columns,
         linked.number_columns,
     )
-    return _Reading(linked, search(table, mentions, job.limits, job.variant))
+    return _Reading(linked, search(table, mentions, job.limits))
 
 
 @lru_cache(maxsize=64)  # a table has several outputs, one after another

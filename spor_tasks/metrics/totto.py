@@ -124,8 +124,6 @@ _REAL = with_halves(
             "totto_bleu_real", "BLEU, real references", totals=_CORPUS_BLEU, corrects="totto_bleu"
         ),
         ScoreInfo("totto_parent_real", "PARENT, real references", corrects="totto_parent"),
-        ScoreInfo("totto_parent_real_precision", "PARENT precision, real references"),
-        ScoreInfo("totto_parent_real_recall", "PARENT recall, real references"),
         ScoreInfo("totto_chrf", "chrF"),
     ),
     HALVES.values(),
@@ -197,9 +195,21 @@ class Totto(SimpleMetric[Evidence]):
     def values(self, evidence: Evidence) -> dict[str, Value]:
         """Return what one output adds to all scores and to those of its half."""
         precision, recall, f = _percent(evidence.parent)
-        numbers = (evidence.bleu, f, precision, recall, evidence.chrf)
-        names = (info.name for info in self.scores if not info.of_some)
-        return with_half(dict(zip(names, numbers, strict=False)), half_of(evidence.overlap))
+        half = half_of(evidence.overlap)
+        if self.real:
+            corrected: dict[str, Value] = {
+                "totto_bleu_real": evidence.bleu,
+                "totto_parent_real": f,
+                "totto_chrf": evidence.chrf,
+            }
+            return with_half(corrected, half)
+        published: dict[str, Value] = {
+            "totto_bleu": evidence.bleu,
+            "totto_parent": f,
+            "totto_parent_precision": precision,
+            "totto_parent_recall": recall,
+        }
+        return with_half(published, half)
 
     def describe(self, _: Sample, __: object, evidence: Evidence) -> dict[str, Any]:
         """Return the evidence; PARENT is from 0 to 100."""

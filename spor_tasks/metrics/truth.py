@@ -1,7 +1,7 @@
 """Whether a sentence about an embedded table of LogicNLG is true.
 
 The corpus `logicnlg_mini` has a language of its own, of which each sentence means one program. The
-program is executed with the corrected operators, so there is nothing to guess.
+program is executed, so there is nothing to guess.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.corpora.logicnlg_mini.grammar import LOGICS, Sentence
+from spor_tasks.corpora.logicnlg_mini.grammar import Sentence
 from spor_tasks.corpora.logicnlg_mini.oracle import sentence
 from spor_tasks.corpora.logicnlg_mini.worlds import NAME
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
-from spor_tasks.metrics.programs.execute import Variant, verdict
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.outcome import Failure
-from spor_tasks.metrics.totals import RATIO, Value
+from spor_tasks.metrics.totals import Value
 
 
 class Meaning(NamedTuple):
@@ -31,23 +31,16 @@ class Meaning(NamedTuple):
 
 
 class _Truth(SimpleMetric[Meaning | None]):
-    """The share of true outputs, and of outputs that are sentences of the language at all.
-
-    Those of each kind of logic are shares of the sentences of that kind.
-    """
+    """The share of true outputs, and of outputs that are sentences of the language at all."""
 
     scores = (
         ScoreInfo("truth", "true"),
         ScoreInfo("truth_readable", "readable"),
-        *(
-            ScoreInfo(f"truth_{logic}", f"true, {logic}", totals=RATIO, of_some=True)
-            for logic in LOGICS
-        ),
     )
 
     @property
     def signature(self) -> str:
-        return f"truth|language:1|operators:corrected|v:{__version__}"
+        return f"truth|language:1|operators:published|v:{__version__}"
 
     def judge(self, sample: Sample, output: str) -> Meaning | None:
         """Return what an output means, or None if it is not a sentence of the language.
@@ -66,8 +59,7 @@ class _Truth(SimpleMetric[Meaning | None]):
     def values(self, evidence: Meaning | None) -> Mapping[str, Value]:
         if evidence is None:
             return {"truth": 0.0, "truth_readable": 0.0}
-        true = 100.0 * evidence.true
-        return {"truth": true, "truth_readable": 100.0, f"truth_{evidence.logic}": (true, 1)}
+        return {"truth": 100.0 * evidence.true, "truth_readable": 100.0}
 
     def describe(self, _: Sample, __: object, evidence: Meaning | None) -> dict[str, object]:
         """Return the values and the program."""
@@ -91,7 +83,7 @@ def is_true(text: str, table: Table) -> bool | None:
 
 
 def _executed(found: Sentence, table: Table) -> Meaning:
-    true = verdict(found.program, typed(table), Variant.CORRECTED)
+    true = verdict(found.program, typed(table))
     if isinstance(true, Failure):
         raise CorpusError(
             f"the program {found.program} {true.reason.value} {true.detail}".rstrip(),

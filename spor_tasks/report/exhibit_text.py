@@ -128,7 +128,7 @@ def _likelier(record: Record, of: Callable[[Likelihood], float | None]) -> str:
 
 
 def _reading(reading: Reading, width: int) -> Iterator[str]:
-    """Yield the program that an output was read as, and how it comes to its verdict."""
+    """Yield the program that an output was read as, with its verdict."""
     found = f"{reading.programs:,} programs found, search ended: {visible(reading.ended)}"
     if reading.program is None:
         yield f"        {found}"
@@ -136,8 +136,6 @@ def _reading(reading: Reading, width: int) -> Iterator[str]:
     verdict = "true" if reading.verdict else "false"
     told = f"read as {verdict}: {visible(reading.program)} ({found})"
     yield from _wrapped([_Piece(told)], width)
-    for part, value in reading.steps:
-        yield from _wrapped([_Piece(f"{visible(part)} → {visible(value)}")], width, indent=10)
 
 
 def _attributes(record: Record, who: str, width: int) -> Iterator[str]:

@@ -80,15 +80,13 @@ class Said(NamedTuple):
 class Reading(NamedTuple):
     """The best of so many ``programs`` that an output may mean, None if there is none.
 
-    ``ended`` says why the search for them ended. ``steps`` are the parts of the program, each with
-    its value in words, the whole last.
+    ``ended`` says why the search for them ended.
     """
 
     program: str | None
     verdict: bool | None
     programs: int
     ended: str
-    steps: tuple[tuple[str, str], ...]
 
 
 class Scored(NamedTuple):
@@ -250,20 +248,7 @@ def _reading(doc: Mapping[str, Any]) -> Reading:
     if type(programs) is not int:
         raise TypeError(f"{programs!r} is not a number of programs")
     (ended,) = _texts([doc["sp_search"]])
-    parts = _texts(part for part, _ in doc["sp_trace"] or ())
-    values = [_in_words(value) for _, value in doc["sp_trace"] or ()]
-    return Reading(program, verdict, programs, ended, tuple(zip(parts, values, strict=True)))
-
-
-def _in_words(value: object) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case [*rows] if all(type(row) is int for row in rows):
-            return f"{'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows)) or 'none'}"
-        case int() | float() | str():
-            return str(value)
-    raise TypeError(f"{value!r} is not the value of a program")
+    return Reading(program, verdict, programs, ended)
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:

@@ -27,12 +27,11 @@ def evaluate(task: str = TASK, **metadata: Any) -> dict[str, Any]:  # noqa: ANN4
 
 
 def test_programs_are_searched_for_and_logged() -> None:
-    found = evaluate(sp_ranker="lexical", sp_variant="corrected", sp_seconds=5)
+    found = evaluate(sp_ranker="lexical")
     scores = found["results"][TASK]
     assert scores["sp_acc,none"] == 0  # what the dummy writes means nothing
     signature = found["configs"][TASK]["metadata"]["spor"]["sp"]
     assert "ranker:lexical" in signature
-    assert "corrected" in signature
     assert {"sp_program", "sp_verdict", "sp_search"} <= found["samples"][TASK][0]["doc"].keys()
 
 
@@ -40,7 +39,6 @@ def test_a_classifier_judges_tables(tmp_path: Path) -> None:
     folder = save_bert(tmp_path / "bert")
     scores = evaluate(nli_model=str(folder), nli_format="table_bert", nli_label=1)
     assert 0 <= scores["results"][TASK]["nli_acc,none"] <= 100
-    assert "nli_probability,none" in scores["results"][TASK]
     assert "nli" in scores["configs"][TASK]["metadata"]["spor"]
 
 

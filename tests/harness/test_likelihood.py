@@ -81,7 +81,6 @@ def test_a_likelihood_is_that_of_plain_transformers(
             for prompt, text in (("prompt", doc["target"]), ("prompt_2", other))
         )
         assert logged["adv_acc"] == 100 * (true[0] / true[1] > false[0] / false[1])
-        assert logged["adv_acc_sum"] == 100 * (true[0] > false[0])
     for logged in found["samples"][TWICE]:
         asked = zip(prompts_of(logged["doc"]), sample_of(logged["doc"]).given, strict=True)
         logs = [own_likelihood(folder, *each) for each in asked]
@@ -168,7 +167,7 @@ def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
     )
     scores: Mapping[str, float] = found["results"][PAIRS]
     assert "adv_acc,none" not in scores
-    assert 0 <= scores["adv_acc_sum,none"] <= 100
+    assert 0 <= scores["adv_acc_byte,none"] <= 100
     assert math.isnan(scores["adv_acc_distinct,none"])
 
 

@@ -135,9 +135,8 @@ def test_the_two_outputs_for_two_orders_are_judged_together() -> None:
 
 def test_an_output_stands_in_the_mean_of_its_own_number_of_units() -> None:
     scores = scored("order_invariance cwio", TOWN, "A B C built Old Mill in Ebb.")
-    assert scores["cwio"] == scores["cwio_stderr"] == scores["cwio_2"] == (2, 1.0)
+    assert scores["cwio"] == scores["cwio_stderr"] == (2, 1.0)
     assert scores["cwio_located"] == (2, 1.0)
-    assert scores["cwio_3"] is scores["cwio_7_stderr"] is None
     unlocated = scored("order_invariance cwio", TOWN, "It is in Ebb.")
     assert unlocated["cwio_located"] is None
     assert (unlocated["cwio_located_share"], scores["cwio_located_share"]) == (0, 100)
@@ -210,9 +209,8 @@ def test_scores_are_those_of_the_metric(
 
 def test_means_of_groups_have_errors_where_there_are_such_samples(result: dict[str, Any]) -> None:
     printed = result["results"]["spor_order_invariance_mini_cwio"]
-    for name in ("cwio", "cwio_2", "cwio_5", "cwio_located", "cwio_located_share"):
+    for name in ("cwio", "cwio_located", "cwio_located_share"):
         assert 0 < printed[f"{name}_stderr,none"] < 10
-    assert math.isnan(printed["cwio_6,none"]), "the corpus has no sample of six units"
 
 
 def test_a_limit_never_parts_the_outputs_of_a_sample() -> None:

@@ -15,7 +15,6 @@ from spor_tasks.core.sample import AttributeValue, Contrast, Sample
 from spor_tasks.metrics.adversarial import ADVERSARIAL
 from spor_tasks.metrics.base import Tally, score_info
 from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, Likelihood
-from spor_tasks.metrics.logic import kinds_of
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.totals import RATIO
 
@@ -40,10 +39,7 @@ def test_the_length_of_a_side_decides_who_wins_by_which_mean() -> None:
     long, short = Likelihood(-12.0, 6, 24), Likelihood(-10.0, 4, 24)
     found = scores([pair("The most people .", "x")], [(long, short)])
     assert found["adv_acc"] == 100  # -2.0 against -2.5 by token
-    assert found["adv_acc_sum"] == 0
     assert found["adv_acc_byte"] == 0
-    assert found["adv_acc_superlative"] == 100
-    assert "adv_acc_average" not in found
 
 
 def test_ties_lose_but_count_as_half_among_distinct_pairs() -> None:
@@ -52,7 +48,6 @@ def test_ties_lose_but_count_as_half_among_distinct_pairs() -> None:
     found = scores(samples, [(same, same), (same, same), (Likelihood(-3.0, 3, 9), same)])
     assert found["adv_acc"] == pytest.approx(100 / 3)
     assert found["adv_acc_distinct"] == 75
-    assert found["adv_ties"] == 50
     assert found["adv_identical"] == pytest.approx(100 / 3)
 
 
@@ -60,7 +55,7 @@ def test_without_a_tokenizer_only_what_needs_no_tokens_is_scored() -> None:
     one, other = Likelihood(-3.0, None, 9), Likelihood(-4.0, None, 9)
     found = scores([pair("a", "b")], [(one, other)])
     assert math.isnan(found["adv_acc"])
-    assert found["adv_acc_sum"] == found["adv_acc_byte"] == 100
+    assert found["adv_acc_byte"] == 100
     found = scores([pair("a", "b")], [(one,)])
     assert math.isnan(found["ppl"])
     assert found["bpb"] == pytest.approx(3 / math.log(2) / 9)
@@ -106,18 +101,6 @@ def test_a_missing_verdict_has_no_statistics() -> None:
     assert math.isnan(GROUP_PERPLEXITY.value([None]))
     assert GROUP_PERPLEXITY.value([None, (1, 2.0, 2)]) == pytest.approx(math.e)
     assert math.isnan(RATIO.value([None]))
-
-
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("Oslo has the most people", ("superlative",)),
-        ("the average is larger than 3", ("comparison", "count", "average")),
-        ("Oslo is a city", ("other",)),
-    ],
-)
-def test_kinds_of_logic_are_told_by_words(text: str, kinds: tuple[str, ...]) -> None:
-    assert kinds_of(text) == kinds
 
 
 def test_scores_are_declared() -> None:

@@ -78,10 +78,8 @@ def test_an_output_counts_if_it_is_likelier_entailed_than_not() -> None:
     metric = NliAcc(Fixed(0.5, 0.50011, 0.9, 0.10004))
     evidence = metric.measure([sample()] * 4, [("It is .",)] * 4)
     assert evidence == [0.5, 0.5001, 0.9, 0.1]
-    accuracy, probability = scores_of(metric, evidence)
+    (accuracy,) = scores_of(metric, evidence)
     assert (accuracy.name, accuracy.value, accuracy.n) == ("nli_acc", 50.0, 4)
-    assert probability.name == "nli_probability"
-    assert probability.value == pytest.approx(50.0025)
     assert metric.signature.startswith("nli_acc|model:fixed|")
 
 
@@ -108,7 +106,7 @@ def test_a_table_that_cannot_be_read_gives_no_verdict(odd: Sample, output: str) 
 def test_where_the_classifier_has_no_verdict_there_is_none() -> None:
     metric = NliAcc(Fixed(None))
     evidence = metric.judge(sample(), "Oslo is a city .")
-    assert metric.describe(sample(), ("",), evidence) == {"nli_acc": None, "nli_probability": None}
+    assert metric.describe(sample(), ("",), evidence) == {"nli_acc": None}
     assert all(math.isnan(score.value) for score in scores_of(metric, [evidence]))
 
 

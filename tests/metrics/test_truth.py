@@ -31,7 +31,7 @@ def scores(*pairs: tuple[Sample, str]) -> dict[str, Score]:
     return {score.name: score for score in scores_of(TRUTH, evidence)}
 
 
-def test_shares_are_of_all_outputs_and_of_the_readable_ones_of_a_kind() -> None:
+def test_shares_are_of_all_outputs() -> None:
     texts = (
         "Cy has the most coins .",  # true
         "the most coins go to Eskdale .",  # false
@@ -43,8 +43,6 @@ def test_shares_are_of_all_outputs_and_of_the_readable_ones_of_a_kind() -> None:
     assert {name: (score.value, score.n) for name, score in found.items()} == {
         "truth": (40, 5),
         "truth_readable": (60, 5),
-        "truth_superlative": (50, 2),
-        "truth_average": (100, 1),
     }
     assert {score.unscored for score in found.values()} == {0}
 
@@ -87,7 +85,6 @@ def test_what_is_found_is_the_kind_of_logic_the_program_and_its_verdict() -> Non
     assert described == {
         "truth": 0.0,
         "truth_readable": 100.0,
-        "truth_count": (0.0, 1),
         "program": expected.program,
     }
     assert TRUTH.describe(sample(), ("",), None)["program"] is None
@@ -126,7 +123,6 @@ def test_another_corpus_and_a_missing_table_are_errors() -> None:
     "row",
     [
         ("Di", "Selby", "7", "more"),  # too long
-        ("Di", "Selby"),  # too short
         ("Di", "Selby", "many"),
     ],
 )

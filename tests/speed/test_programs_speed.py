@@ -9,7 +9,7 @@ import pytest
 
 from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg import reader
-from spor_tasks.metrics.programs.execute import Executor, Variant
+from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.parse import Call, parse
 from spor_tasks.metrics.programs.search import Stop, search
 from tests.support import golden
@@ -39,16 +39,13 @@ def verdicts_dir(golden_dir: Path) -> Path:
     return golden_dir / "logicnlg"
 
 
-@pytest.mark.parametrize("variant", Variant)
-def test_programs(
-    tables: Callable[[str], TypedTable], verdicts_dir: Path, variant: Variant
-) -> None:
+def test_programs(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> None:
     records = [
         *golden.read(verdicts_dir, "programs_search", rows=5786),
         *golden.read(verdicts_dir, "programs_bootstrap", rows=375),
     ]
     names = {record["table_id"] for record in records}
-    executors = {name: Executor(tables(name), variant) for name in names}
+    executors = {name: Executor(tables(name)) for name in names}
     texts = [(executors[record["table_id"]], record["program"]) for record in records]
     parsed = [(one, call) for one, text in texts if isinstance(call := parse(text), Call)]
 
@@ -61,7 +58,7 @@ def test_programs(
         ("without parsing", lambda: run_all(parsed)),
         ("only parsing", lambda: [parse(text) for _, text in texts]),
     ):
-        print(f"{variant.value}, {what}: {len(texts) / seconds(work):,.0f} programs/s")
+        print(f"{what}: {len(texts) / seconds(work):,.0f} programs/s")
 
 
 def test_searches(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> None:

@@ -27,18 +27,12 @@ READ: Mapping[str, Any] = {
     "sp_verdict": False,
     "sp_programs": 2,
     "sp_search": "enough",
-    "sp_trace": [
-        ["all_rows", [1, 2, 3]],
-        ["count{all_rows}", 3],
-        ["eq{1; count{all_rows}}", False],
-    ],
 }
 UNREAD: Mapping[str, Any] = {
     "sp_program": None,
     "sp_verdict": None,
     "sp_programs": 0,
     "sp_search": "steps",
-    "sp_trace": [],
 }
 LOGS = ((-20.0, 10, -24.0, 10), (-30.0, 10, -27.0, 10), (-20.0, 10, -24.0, 20), (-9.0, 9, -9.0, 9))
 """Likelihoods and tokens of true and false texts: a win, a loss, one by sum alone, a tie."""
@@ -59,11 +53,10 @@ def write(folder: Path, model: str = "base") -> Path:
     told, pairs = worlds.samples("test")[:4], worlds.pairs("test")[:4]
     outputs = [told[0].target, "Gisla has goats", HOSTILE[1], HOSTILE[0]]
     scores: list[Mapping[str, Value]] = [
-        {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0, **({"sp_count": 0.0} if number < 2 else {})}
-        for number in range(4)
+        {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)
     ]
     rows = [sample_row(*each) for each in zip(told, map(_one, outputs), scores, strict=True)]
-    harmful = {**READ, "sp_trace": [*READ["sp_trace"], [HOSTILE[0], HOSTILE[1]]]}
+    harmful = {**READ, "sp_program": HOSTILE[0]}
     for row, found in zip(rows, (READ, harmful, UNREAD, {}), strict=True):
         row["doc"] |= found
     _damage(rows, told[-1])

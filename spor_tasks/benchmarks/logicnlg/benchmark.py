@@ -36,7 +36,7 @@ class LogicNLG:
         return None
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield tables as the paper's Table 2, of other scores, and by kind of logic.
+        """Yield tables as the paper's Table 2, and of other scores.
 
         Models that write a template first have tables of their own.
         """
@@ -50,26 +50,19 @@ _TABLES: Mapping[str, tuple[str | None, ...]] = {
     "template first": ("c2f", "c2f_adversarial"),
 }
 _IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
-_BY_KIND = {"adv_acc_": "Adv-Acc", "sp_": "SP-Acc", "truth_": "truth"}
 
 
 def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
     """Return the rows of one part in the order of their scores, whichever a model lacks."""
     found = [row for row in rows if row.part == part]
-    return sorted(
-        found, key=lambda row: (*row.spec.reported, *row.spec.breakdown).index(row.metric)
-    )
+    return sorted(found, key=lambda row: row.spec.reported.index(row.metric))
 
 
 def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    tested = [row for row in rows if row.is_tested]
-    if published := [row for row in tested if row.metric in _IN_THE_PAPER]:
+    if published := [row for row in rows if row.metric in _IN_THE_PAPER]:
         yield _explained(by_metric(title, published), published)
-    if others := [row for row in tested if row.metric not in _IN_THE_PAPER]:
+    if others := [row for row in rows if row.metric not in _IN_THE_PAPER]:
         yield by_metric(f"{title}, other scores", others)
-    for start, name in _BY_KIND.items():
-        if kinds := [row for row in rows if not row.is_tested and row.metric.startswith(start)]:
-            yield by_metric(f"{title}, {name} by kind of logic", kinds, _kind)
 
 
 def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
@@ -84,10 +77,6 @@ def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
     if grid.paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
         told.append("the paper's SP-Acc and NLI-Acc are by its own models")
     return replace(grid, caption="; ".join(told))
-
-
-def _kind(column: tuple[str | None, str]) -> str:
-    return column[1].rpartition("_")[2]
 
 
 LOGICNLG = LogicNLG()

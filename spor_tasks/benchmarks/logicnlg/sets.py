@@ -24,10 +24,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.corpora.logicnlg import reader, tabfact
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.corpora.logicnlg_mini import worlds
-from spor_tasks.corpora.logicnlg_mini.grammar import LOGICS
 from spor_tasks.corpora.sources import LOGICNLG
-from spor_tasks.metrics.logic import LOGIC
-from spor_tasks.metrics.programs.ranking import KINDS, PLAIN
 from spor_tasks.text.filters import SEPARATOR
 
 BENCHMARK = "logicnlg"
@@ -41,17 +38,11 @@ _WRITTEN: dict[str, Any] = {
         *("chrf", "empty"),
     ),
     "reported": ("bleu_1", "bleu_2", "bleu_3", "chrf", "sp_acc", "nli_acc"),
-    "breakdown": tuple(f"sp_{kind}" for kind in (*KINDS, PLAIN)),
     "headline": "bleu_3",
 }
 _PAIRS: dict[str, Any] = {
-    "scores": (
-        *("adv_acc", "adv_acc_distinct", "adv_acc_sum", "adv_acc_byte"),
-        *("adv_ties", "adv_identical"),
-        *(f"adv_acc_{kind}" for kind in LOGIC),
-    ),  # those of kinds of logic are of what the test set has
-    "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_sum", "adv_acc_byte"),
-    "breakdown": tuple(f"adv_acc_{kind}" for kind in LOGIC),
+    "scores": ("adv_acc", "adv_acc_distinct", "adv_acc_byte", "adv_identical"),
+    "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_byte"),
     "headline": "adv_acc",
     "outputs": 2,
     "template": "_adversarial",
@@ -78,7 +69,6 @@ _BLIND_PAIRS: dict[str, Any] = {
 }
 
 _TRUTH = ("truth", "truth_readable")
-_TRUTH_BY_KIND = tuple(f"truth_{kind}" for kind in LOGICS)
 """Scores of the embedded corpus alone, whose sentences can be checked."""
 
 _PARTS: dict[str | None, tuple[dict[str, Any], str | None]] = {
@@ -136,7 +126,7 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
     other = None if name.protocol == "published" else name.protocol
     corpus = TITLE if name.corpus == BENCHMARK else name.corpus
     can_check = name.corpus == MINI and "bleu_3" in judging["scores"]
-    more, kinds = (_TRUTH, _TRUTH_BY_KIND) if can_check else ((), ())
+    truth = _TRUTH if can_check else ()
     trained = "c2f" if (name.part or "").startswith("c2f") else None
     prompts = name.protocol if name.protocol in {"spaced", "full_table", "tabfact"} else "published"
     return SetSpec(
@@ -148,9 +138,8 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
         arms=("tabfact",) if name.protocol == "tabfact" else ("train",),
         **judging
         | {
-            "scores": (*judging["scores"], *more, *kinds),
-            "reported": (*judging["reported"], *more),
-            "breakdown": (*judging.get("breakdown", ()), *kinds),
+            "scores": (*judging["scores"], *truth),
+            "reported": (*judging["reported"], *truth),
         },
         trained_on=SetName(BENCHMARK, name.corpus, prompts, trained),
         is_default=other is None,

@@ -62,7 +62,6 @@ TWO_ORDERS = Judging(
 CORRELATION = Judging(
     scores=(
         "cwio",
-        *(f"cwio_{size}" for size in range(2, 8)),
         "cwio_located",
         "cwio_located_share",
         "empty",
@@ -95,8 +94,6 @@ COPIES = Judging(
 CELLS = Judging(
     scores=(
         "totto_parent_real",
-        "totto_parent_real_precision",
-        "totto_parent_real_recall",
         "totto_chrf",
         "coverage",
         "empty",

@@ -31,12 +31,8 @@ _PARTS: dict[str | None, tuple[Variant, str | None]] = {
     "fulltable": ("fulltable", "full table without titles"),
     "fulltable_metadata": ("fulltable_metadata", "full table"),
 }
-_SCORES = (
-    *("totto_bleu", "totto_parent", "totto_parent_precision", "totto_parent_recall"),
-    *("totto_bleu_real", "totto_parent_real"),
-    *("totto_parent_real_precision", "totto_parent_real_recall", "totto_chrf"),
-)
 _REPORTED = ("totto_bleu", "totto_parent", "totto_bleu_real", "totto_parent_real", "totto_chrf")
+_SCORES = (*_REPORTED, "totto_parent_precision", "totto_parent_recall")
 _JUDGED: dict[str, Any] = {
     "scores": (*_SCORES, *(f"{name}_{half}" for name in _SCORES for half in HALVES), "empty"),
     "reported": (*_REPORTED, "bleurt"),

@@ -1,11 +1,9 @@
 """The verdict of a program about a table: true, false, or a failure with its reason."""
 
-from enum import Enum
 from functools import cached_property
 from typing import Any
 
 from spor_tasks.core.columns import TypedTable
-from spor_tasks.metrics.programs.corrected import Corrected
 from spor_tasks.metrics.programs.operators import OPERATORS, Published
 from spor_tasks.metrics.programs.outcome import Failure, ProgramError, Reason, Verdict
 from spor_tasks.metrics.programs.parse import Call, Literal, parse
@@ -15,13 +13,6 @@ ALL_ROWS = "all_rows"
 _KINDS: dict[type, str] = {tuple: "r", bool: "b", int: "v", float: "v", str: "v", Literal: "v"}
 
 
-class Variant(Enum):
-    """Which operators: as published, oddities included, or as their names say."""
-
-    PUBLISHED = "published"
-    CORRECTED = "corrected"
-
-
 class Executor:
     """Runs programs on one table; a program can do nothing but call the operators.
 
@@ -29,11 +20,9 @@ class Executor:
     the published operators raise an error, the verdict is a :class:`Failure`.
     """
 
-    def __init__(self, table: TypedTable, variant: Variant = Variant.PUBLISHED) -> None:
-        kinds = {Variant.PUBLISHED: Published, Variant.CORRECTED: Corrected}
+    def __init__(self, table: TypedTable) -> None:
         self.table = table
-        self.variant = variant
-        self.operators = kinds[variant](table)
+        self.operators = Published(table)
 
     @cached_property
     def _methods(self) -> dict[str, tuple[str, Any, tuple[Any, ...]]]:
@@ -95,6 +84,6 @@ class Executor:
         return method(*arguments, *more)
 
 
-def verdict(program: str, table: TypedTable, variant: Variant = Variant.PUBLISHED) -> Verdict:
+def verdict(program: str, table: TypedTable) -> Verdict:
     """Return the verdict of a program about a table; it never raises an error."""
-    return Executor(table, variant).verdict(program)
+    return Executor(table).verdict(program)

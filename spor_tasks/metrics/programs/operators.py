@@ -1,8 +1,7 @@
 # ruff: noqa: D102 - an operator does what its name says
 """The operators, as published: what each returns for a table, oddities included.
 
-Rows are a tuple of their numbers in the table, in order. The oddities that :mod:`.corrected` does
-not share, and what they do:
+Rows are a tuple of their numbers in the table, in order. The oddities:
 
 - `filter_eq` and `all_eq` read a text as regular expressions (:mod:`.matching`), case-sensitively;
 - two texts are equal if either contains the other, and so an empty one equals all;

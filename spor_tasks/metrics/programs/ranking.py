@@ -1,9 +1,7 @@
 """Which of the programs that a search found says what the sentence says.
 
 The published ranker is a BERT that was trained on programs and sentences, and its weights were not
-published. A classifier of transformers can stand in for it
-(:class:`spor_tasks.metrics.programs.classified.ClassifierRanker`). The lexical ranker needs none:
-it compares the operators of a program with the words of the sentence.
+published. The lexical ranker compares the operators of a program with the words of the sentence.
 """
 
 import re
@@ -14,7 +12,6 @@ from typing import NamedTuple, Protocol
 from spor_tasks.metrics.programs.execute import ALL_ROWS
 from spor_tasks.metrics.programs.outcome import Failure
 from spor_tasks.metrics.programs.parse import Call, Tree, parse
-from spor_tasks.metrics.programs.trace import operators
 
 
 class RankerInput(NamedTuple):
@@ -58,22 +55,11 @@ KINDS: Mapping[str, frozenset[str]] = {
 }
 """The operators of each kind of logic; a program has the kinds of all its operators."""
 
-PLAIN = "lookup"
-"""The kind of a program that only looks cells up and compares them."""
 
-
-def kinds(program: str) -> tuple[str, ...]:
-    """Return the kinds of logic of a program, which may be several."""
-    tree = parse(program)
-    used = frozenset() if isinstance(tree, Failure) else operators(tree)
-    return tuple(kind for kind, of in KINDS.items() if of & used) or (PLAIN,)
-
-
-def spaced(program: str) -> str:
-    """Return a program as the published ranker reads it: `[eq] { [count] { all_rows } ; 6 }`."""
-    text = re.sub(r"=(?:True|False)$", "", program)
-    text = re.sub(r"([^{};]+)(?=\{)", lambda found: f"[{found[1].strip()}]", text)
-    return " ".join(re.sub(r"([{};])", r" \1 ", text).split())
+def operators(call: Call) -> frozenset[str]:
+    """Return the operators of a program."""
+    inner = (operators(argument) for argument in call.arguments if isinstance(argument, Call))
+    return frozenset([call.operator]).union(*inner)
 
 
 # --- By words -------------------------------------------------------------------------------------

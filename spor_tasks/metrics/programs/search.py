@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.core.columns import TypedTable
-from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor, Variant
+from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.outcome import ProgramError
 from spor_tasks.metrics.programs.triggers import left_out
@@ -96,10 +96,9 @@ def search(
     table: TypedTable,
     mentions: Mentions,
     limits: Limits = Limits(),
-    variant: Variant = Variant.PUBLISHED,
 ) -> Found:
     """Return the programs that a sentence with these mentions may mean."""
-    return _Search(Executor(table, variant), mentions, limits).run()
+    return _Search(Executor(table), mentions, limits).run()
 
 
 class _Item(NamedTuple):
@@ -170,8 +169,9 @@ class _Search:
         self.limits = limits
         self.counts_all = any(column == COUNTED for column, _ in mentions.numbers)
         out = left_out(mentions.sentence, mentions.tags)
-        moves = _MOVES if executor.variant is Variant.PUBLISHED else _MOVES | _CORRECTED
-        self.moves = [(move, name, says) for name, (move, says) in moves.items() if name not in out]
+        self.moves = [
+            (move, name, says) for name, (move, says) in _MOVES.items() if name not in out
+        ]
         self.results: dict[str, Any] = {}
         self.finished: list[Finished] = []
         self.states = 0
@@ -575,5 +575,3 @@ _MOVES: dict[str, tuple[_Move, str]] = {
     **{name: (_of_all, name) for name in ["all_eq", "all_not_eq", "all_less", "all_less_eq"]},
     **{name: (_of_all, name) for name in ("all_greater", "all_greater_eq")},
 }
-
-_CORRECTED: dict[str, tuple[_Move, str]] = {"several": (_how_many, "several")}

@@ -110,13 +110,11 @@ function likelihoodBlock(outputs, likelihoods) {
   ];
 }
 
-/** Return the program that an output was read as, its verdict, and how it comes to it. */
-function readingBlock({ program, verdict, programs, ended, steps }) {
+/** Return the program that an output was read as, with its verdict. */
+function readingBlock({ program, verdict, programs, ended }) {
   const found = `${plural(programs, 'program')} found, search ended: ${ended}`;
   if (program === null) return [el('p', { class: 'said reading' }, found)];
   return [
     el('p', { class: 'said reading' }, `Read as ${verdict ? 'true' : 'false'}: `, el('code', {}, ...visible(program)), ` (${found})`),
-    el('ol', { class: 'trace' }, ...steps.map(([part, value]) => el('li', {},
-      el('code', {}, ...visible(part)), ' → ', el('b', {}, ...visible(value))))),
   ];
 }

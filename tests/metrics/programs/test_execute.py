@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.core.table import Table
-from spor_tasks.metrics.programs.execute import Executor, Variant, verdict
+from spor_tasks.metrics.programs.execute import Executor, verdict
 from spor_tasks.metrics.programs.operators import OPERATORS, pairwise
 from spor_tasks.metrics.programs.outcome import Failure, Reason
-from spor_tasks.metrics.programs.parse import DEEPEST, LONGEST, Call, Literal, parse
+from spor_tasks.metrics.programs.parse import DEEPEST, LONGEST, Call, Literal
 from tests.metrics.programs.conftest import Typed
-from tests.oracles import programs as slow
 from tests.support import golden
-
-PUBLISHED, CORRECTED = Variant.PUBLISHED, Variant.CORRECTED
 
 HEADER = ("year", "name", "place", "points", "note")
 CITIES = typed(
@@ -43,67 +40,66 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
 
 
 @pytest.mark.parametrize(
-    ("program", "published", "corrected"),
+    ("program", "published"),
     [
-        ("eq{count{all_rows}; 4}=True", True, True),
-        ("eq{hop{argmax{all_rows; year}; name}; dée}", True, True),
-        ("eq{sum{all_rows; year}; 7966}", True, True),
-        ("eq{avg{filter_less{all_rows; year; 1992}; points}; 2.5}", True, True),
+        ("eq{count{all_rows}; 4}=True", True),
+        ("eq{hop{argmax{all_rows; year}; name}; dée}", True),
+        ("eq{sum{all_rows; year}; 7966}", True),
+        ("eq{avg{filter_less{all_rows; year; 1992}; points}; 2.5}", True),
         # A word is a word, and whatever its case.
-        ("only{filter_eq{all_rows; name; an}}", True, False),
-        ("only{filter_eq{all_rows; name; cy}}", False, True),
-        ("only{filter_eq{all_rows; name; lee ann}}", True, True),
+        ("only{filter_eq{all_rows; name; an}}", True),
+        ("only{filter_eq{all_rows; name; cy}}", False),
+        ("only{filter_eq{all_rows; name; lee ann}}", True),
         # The dot stands for any character, and a plus repeats what comes before it.
-        ("only{filter_eq{all_rows; place; o.lo}}", True, False),
-        ("only{filter_eq{all_rows; place; +5 rome}}", False, True),
-        ("only{filter_eq{all_rows; name; bo ( jr )}}", True, True),
+        ("only{filter_eq{all_rows; place; o.lo}}", True),
+        ("only{filter_eq{all_rows; place; +5 rome}}", False),
+        ("only{filter_eq{all_rows; name; bo ( jr )}}", True),
         # Beyond ASCII, a negation is not heard.
-        ("eq{count{filter_not_eq{all_rows; name; dée}}; 3}", False, True),
+        ("eq{count{filter_not_eq{all_rows; name; dée}}; 3}", False),
         # Equal, if one contains the other.
-        ("eq{hop{top{all_rows}; name}; n}", True, False),
+        ("eq{hop{top{all_rows}; name}; n}", True),
         # Of no rows.
-        ("all_eq{filter_eq{all_rows; name; zoe}; place; oslo}", True, Reason.EMPTY),
-        ("eq{sum{filter_eq{all_rows; year; 1}; points}; 0}", True, Reason.EMPTY),
-        ("eq{avg{filter_eq{all_rows; year; 1}; points}; 0}", False, Reason.EMPTY),
-        ("eq{hop{filter_eq{all_rows; year; 1}; name}; x}", Reason.EMPTY, Reason.EMPTY),
+        ("all_eq{filter_eq{all_rows; name; zoe}; place; oslo}", True),
+        ("eq{sum{filter_eq{all_rows; year; 1}; points}; 0}", True),
+        ("eq{avg{filter_eq{all_rows; year; 1}; points}; 0}", False),
+        ("eq{hop{filter_eq{all_rows; year; 1}; name}; x}", Reason.EMPTY),
         # A missing number.
-        ("eq{count{argmax{all_rows; points}}; 1}", False, True),
-        ("eq{max{all_rows; points}; 3.5}", True, True),
-        ("eq{uniq{all_rows; points}; 2}", False, True),
-        ("only{filter_not_eq{filter_eq{all_rows; place; bern}; points; 1.5}}", True, True),
+        ("eq{count{argmax{all_rows; points}}; 1}", False),
+        ("eq{max{all_rows; points}; 3.5}", True),
+        ("eq{uniq{all_rows; points}; 2}", False),
+        ("only{filter_not_eq{filter_eq{all_rows; place; bern}; points; 1.5}}", True),
         # Where one is asked for.
-        ("eq{hop{all_rows; year}; 1990}", True, Reason.AMBIGUOUS),
-        ("eq{most_freq{all_rows; place}; bern}", True, True),
-        ("eq{most_freq{all_rows; name}; cy}", Reason.AMBIGUOUS, Reason.AMBIGUOUS),
+        ("eq{hop{all_rows; year}; 1990}", True),
+        ("eq{most_freq{all_rows; place}; bern}", True),
+        ("eq{most_freq{all_rows; name}; cy}", Reason.AMBIGUOUS),
         # A row by its first four cells, of which one is missing, or by its place.
-        ("first{all_rows; filter_eq{all_rows; year; 1990}}", True, True),
-        ("third{all_rows; filter_eq{all_rows; year; 1992}}", Reason.EMPTY, True),
-        ("last{all_rows; argmax{all_rows; year}}", True, True),
-        ("after{argmax{all_rows; year}; argmin{all_rows; year}}", True, True),
-        ("before{argmax{all_rows; year}; argmin{all_rows; year}}", False, False),
+        ("first{all_rows; filter_eq{all_rows; year; 1990}}", True),
+        ("third{all_rows; filter_eq{all_rows; year; 1992}}", Reason.EMPTY),
+        ("last{all_rows; argmax{all_rows; year}}", True),
+        ("after{argmax{all_rows; year}; argmin{all_rows; year}}", True),
+        ("before{argmax{all_rows; year}; argmin{all_rows; year}}", False),
         # The search writes that several rows are only rows.
-        ("only{all_rows}", True, False),
-        ("several{all_rows}", True, True),
+        ("only{all_rows}", True),
+        ("several{all_rows}", True),
         # Numbers up to rounding, and with commas.
-        ("eq{add{0.1; 0.2}; 0.3}", False, True),
-        ("eq{sum{all_rows; year}; 7,966}", Reason.NUMBER, True),
-        ("zero{diff{hop{top{all_rows}; year}; 1990}}", True, True),
-        ("not_eq{hop{bottom{all_rows}; year}; 1990}", True, True),
-        ("none{hop{bottom{all_rows}; note}}", True, True),
-        ("exist{oslo; paris}", True, False),
-        ("and{only{argmin{all_rows; year}}; greater{half{all_rows}; 1}}", True, True),
-        ("greater{one_third{all_rows}; 1}", False, False),
-        ("all_greater_eq{all_rows; year; 1990}", True, True),
-        ("all_less{all_rows; year; 1990}", False, False),
-        ("all_not_eq{all_rows; place; paris}", True, True),
-        ("greater{hop{top{all_rows}; name}; 3}", Reason.TYPE, Reason.NUMBER),
-        ("eq{avg{all_rows; name}; 3}", Reason.TYPE, Reason.TYPE),
+        ("eq{add{0.1; 0.2}; 0.3}", False),
+        ("eq{sum{all_rows; year}; 7,966}", Reason.NUMBER),
+        ("zero{diff{hop{top{all_rows}; year}; 1990}}", True),
+        ("not_eq{hop{bottom{all_rows}; year}; 1990}", True),
+        ("none{hop{bottom{all_rows}; note}}", True),
+        ("exist{oslo; paris}", True),
+        ("and{only{argmin{all_rows; year}}; greater{half{all_rows}; 1}}", True),
+        ("greater{one_third{all_rows}; 1}", False),
+        ("all_greater_eq{all_rows; year; 1990}", True),
+        ("all_less{all_rows; year; 1990}", False),
+        ("all_not_eq{all_rows; place; paris}", True),
+        ("greater{hop{top{all_rows}; name}; 3}", Reason.TYPE),
+        ("eq{avg{all_rows; name}; 3}", Reason.TYPE),
     ],
 )
-def test_verdicts(program: str, *, published: bool | Reason, corrected: bool | Reason) -> None:
-    for variant, expected in ((PUBLISHED, published), (CORRECTED, corrected)):
-        found = verdict(program, CITIES, variant)
-        assert (found.reason if isinstance(found, Failure) else found) == expected, variant
+def test_verdicts(program: str, *, published: bool | Reason) -> None:
+    found = verdict(program, CITIES)
+    assert (found.reason if isinstance(found, Failure) else found) == published
 
 
 @pytest.mark.parametrize(
@@ -135,11 +131,8 @@ def test_verdicts(program: str, *, published: bool | Reason, corrected: bool | R
         ("top{all_rows}", Reason.NO_VERDICT),
     ],
 )
-@pytest.mark.parametrize("variant", Variant)
-def test_a_broken_program_fails_with_its_reason(
-    program: str, reason: Reason, variant: Variant
-) -> None:
-    found = verdict(program, CITIES, variant)
+def test_a_broken_program_fails_with_its_reason(program: str, reason: Reason) -> None:
+    found = verdict(program, CITIES)
     assert isinstance(found, Failure)
     assert found.reason is reason
 
@@ -159,7 +152,6 @@ def test_tables_that_are_not_as_they_should_be() -> None:
     assert verdict("eq{count{all_rows}; 0}", nothing) is True
     narrow = verdict("first{all_rows; top{all_rows}}", NARROW)
     assert narrow == Failure(Reason.NARROW)
-    assert verdict("first{all_rows; top{all_rows}}", NARROW, CORRECTED) is True
 
 
 @given(st.lists(st.floats(allow_nan=False, width=32), max_size=700))
@@ -196,10 +188,10 @@ def test_a_text_that_is_a_slow_regular_expression_takes_no_time(value: str) -> N
     assert isinstance(found, bool) or found.reason is Reason.COSTLY
 
 
-@given(st.binary(max_size=80), st.sampled_from(Variant))
-def test_random_bytes_never_raise(content: bytes, variant: Variant) -> None:
+@given(st.binary(max_size=80))
+def test_random_bytes_never_raise(content: bytes) -> None:
     text = content.decode("utf-8", errors="surrogateescape")
-    assert isinstance(verdict(text, CITIES, variant), bool | Failure)
+    assert isinstance(verdict(text, CITIES), bool | Failure)
 
 
 PIECES = st.sampled_from(
@@ -207,19 +199,19 @@ PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(PIECES, max_size=40).map(" ".join), st.sampled_from(Variant))
-def test_random_pieces_of_programs_never_raise(program: str, variant: Variant) -> None:
-    assert isinstance(verdict(program, CITIES, variant), bool | Failure)
+@given(st.lists(PIECES, max_size=40).map(" ".join))
+def test_random_pieces_of_programs_never_raise(program: str) -> None:
+    assert isinstance(verdict(program, CITIES), bool | Failure)
 
 
-@given(st.data(), st.sampled_from(Variant))
-def test_random_cells_never_raise(data: st.DataObject, variant: Variant) -> None:
+@given(st.data())
+def test_random_cells_never_raise(data: st.DataObject) -> None:
     row = st.tuples(*[st.text(max_size=8)] * len(NAMES))
     table = typed(Table(NAMES, tuple(data.draw(st.lists(row, max_size=4)))))
-    assert isinstance(verdict(as_text(data.draw(trees("b"))), table, variant), bool | Failure)
+    assert isinstance(verdict(as_text(data.draw(trees("b"))), table), bool | Failure)
 
 
-# --- Against a slow evaluator ---------------------------------------------------------------------
+# --- Random programs ------------------------------------------------------------------------------
 
 NAMES = ("a", "b", "c", "d")
 CELLS = ("1", "2", "1,000", "2.5", "", "n/a", "x", "x y", "y x", "X", "none", "-", "3")
@@ -270,27 +262,18 @@ def as_text(tree: Any) -> str:  # noqa: ANN401 - a text or a list
 
 
 @given(tables(), trees("b"))
-def test_the_corrected_verdict_is_that_of_a_slow_evaluator(table: Table, tree: Any) -> None:  # noqa: ANN401
-    rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
-    expected = slow.verdict(tree, rows, table.header)
-    found = verdict(as_text(tree), typed(table), CORRECTED)
-    assert (None if isinstance(found, Failure) else found) == expected, as_text(tree)
-    assert parse(as_text(tree)) == as_call(tree)
-
-
-@given(tables(), trees("b"), st.sampled_from(Variant))
-def test_a_program_has_one_verdict(table: Table, tree: Any, variant: Variant) -> None:  # noqa: ANN401
-    executor, program = Executor(typed(table), variant), as_text(tree)
+def test_a_program_has_one_verdict(table: Table, tree: Any) -> None:  # noqa: ANN401
+    executor, program = Executor(typed(table)), as_text(tree)
     first = executor.verdict(program)
     assert isinstance(first, bool | Failure)
-    assert executor.verdict(program) == first == verdict(program, typed(table), variant)
+    assert executor.verdict(program) == first == verdict(program, typed(table))
 
 
 # --- The published verdicts -----------------------------------------------------------------------
 
 
-def outcome(table: TypedTable, program: str, variant: Variant) -> str:
-    found = verdict(program, table, variant)
+def outcome(table: TypedTable, program: str) -> str:
+    found = verdict(program, table)
     return "error" if isinstance(found, Failure) else str(found)
 
 
@@ -298,22 +281,15 @@ def test_every_program_that_the_published_search_printed(
     typed_table: Typed, verdicts_dir: Path
 ) -> None:
     records = golden.read(verdicts_dir, "programs_search", rows=5786)
-    found = [outcome(typed_table(r["table_id"]), r["program"], PUBLISHED) for r in records]
+    found = [outcome(typed_table(r["table_id"]), r["program"]) for r in records]
     assert found == [record["verdict"] for record in records]
 
 
-def test_every_published_program_that_was_executed(
-    typed_table: Typed, verdicts_dir: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_published_program_that_was_executed(typed_table: Typed, verdicts_dir: Path) -> None:
     records = golden.read(verdicts_dir, "programs_bootstrap", rows=375)
     theirs = [record["verdict"] for record in records]
-    found = [outcome(typed_table(r["table_id"]), r["program"], PUBLISHED) for r in records]
+    found = [outcome(typed_table(r["table_id"]), r["program"]) for r in records]
     assert found == theirs  # where the published code raises, ours fails too
-    corrected = [outcome(typed_table(r["table_id"]), r["program"], CORRECTED) for r in records]
-    agreement = Counter(zip(theirs, corrected, strict=True))
-    assert agreement["True", "True"] == 223
-    with capsys.disabled():
-        print("\npublished and corrected verdicts:", dict(sorted(agreement.items())))
 
 
 def test_all_published_programs_have_as_many_verdicts_of_a_kind(
@@ -321,9 +297,7 @@ def test_all_published_programs_have_as_many_verdicts_of_a_kind(
 ) -> None:
     programs = json.loads((logicnlg_dir / "data/bootstrap.json").read_bytes())
     found = Counter(
-        outcome(typed_table(name), row[-1], PUBLISHED)
-        for name, rows in programs.items()
-        for row in rows
+        outcome(typed_table(name), row[-1]) for name, rows in programs.items() for row in rows
     )
     assert found == {"True": 919, "False": 163, "error": 417}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.columns import typed
 from spor_tasks.core.table import Table
-from spor_tasks.metrics.programs.execute import Variant, verdict
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import COUNTED, Limits, Mentions, Stop, search
 from spor_tasks.metrics.programs.triggers import left_out
 from tests.metrics.programs.conftest import Typed
@@ -76,9 +76,8 @@ def test_a_search_without_mentions_ends_at_once() -> None:
 
 @pytest.mark.parametrize("mentioned", [MOST, COUNT])
 def test_the_verdict_of_a_program_is_that_of_its_text(mentioned: Mentions) -> None:
-    for variant in Variant:
-        for program, truth in search(GAMES, mentioned, FAST, variant).programs:
-            assert verdict(program, GAMES, variant) is truth
+    for program, truth in search(GAMES, mentioned, FAST).programs:
+        assert verdict(program, GAMES) is truth
 
 
 def test_a_column_that_the_table_lacks_is_a_move_that_fails() -> None:
@@ -94,18 +93,17 @@ def test_a_column_that_the_table_lacks_is_a_move_that_fails() -> None:
         st.tuples(st.sampled_from(["points", COUNTED]), st.floats() | st.integers() | st.text()),
         max_size=2,
     ),
-    st.sampled_from(Variant),
 )
 def test_no_mention_raises(
-    texts: list[tuple[str, str]], numbers: list[tuple[str, float | str]], variant: Variant
+    texts: list[tuple[str, str]], numbers: list[tuple[str, float | str]]
 ) -> None:
     sentence = "and all the first not <ENTITY0> be more than at most after average none total ."
     given_ = Mentions(
         sentence, ("JJS", "JJR"), tuple(texts), tuple(numbers), ("team",), ("points",)
     )
     limits = Limits(states=300)
-    found_ = search(GAMES, given_, limits, variant)
-    assert found_ == search(GAMES, given_, limits, variant)
+    found_ = search(GAMES, given_, limits)
+    assert found_ == search(GAMES, given_, limits)
     assert found_.states <= limits.states
 
 
