@@ -18,12 +18,12 @@ from spor_tasks import __version__
 from spor_tasks.aspects.folder import MANIFEST
 from spor_tasks.aspects.request import read_own
 from spor_tasks.core.codec import to_row
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import Row, write_rows
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample
-from spor_tasks.corpora.archive import sha256_of
 from spor_tasks.corpora.tables import header_values
 
 ALPHA = 5

@@ -239,7 +239,7 @@ def _known_recipe(request: Request, part: str | None) -> Mapping[str, Any] | Non
 def _facts(
     corpus: CorpusSamples | None = None, *, seed: int | None = None, **settings: object
 ) -> Mapping[str, Any]:
-    version = f"git:{sources.SPOR.commit}" if corpus is None else f"sha256:{corpus.sha256}"
+    version = f"git:{sources.SPOR.folder}" if corpus is None else f"sha256:{corpus.sha256}"
     return {"corpus_version": version, "settings": {"limit": LIMIT, **settings}, "seed": seed}
 
 

@@ -1,7 +1,8 @@
-"""SHA-256 digests of samples."""
+"""SHA-256 digests of samples and files."""
 
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
@@ -19,3 +20,13 @@ def digest(samples: Iterable[Sample]) -> str:
     for sample in samples:
         sha.update(encode_row(to_row(sample)))
     return sha.hexdigest()
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -29,7 +29,7 @@ from huggingface_hub import (
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.corpora.repository import blob_id
+from spor_tasks.corpora.sources import blob_id
 from spor_tasks.report.submission import is_hub_name
 
 T = TypeVar("T")

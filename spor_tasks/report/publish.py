@@ -22,8 +22,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.visible import visible
-from spor_tasks.corpora.repository import Licence
-from spor_tasks.corpora.sources import LICENCES
+from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import private
 from spor_tasks.report.collect import read
 from spor_tasks.report.hub import File, Repository

@@ -13,7 +13,7 @@ from spor_tasks.benchmarks.spor import released as published
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, read_rows
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import repository, sources
+from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
 
@@ -33,7 +33,7 @@ def corpora(folder: Path) -> dict[str, tuple[tuple[Sample, ...], tuple[Sample, .
 
 def assert_released(name: str, samples: Iterable[Sample]) -> None:
     content = b"".join(encode_row(to_row(sample)) for sample in samples)
-    assert repository.blob_id(content) == sources.SPOR.files()[published.path(name)].blob
+    assert sources.blob_id(content) == sources.SPOR.files()[published.path(name)].blob
 
 
 @pytest.mark.parametrize("corpus", CORPORA)

@@ -15,7 +15,7 @@ from spor_tasks.aspects.productivity import Method, Settings, _try_in_turn, buil
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core import codec, digests, files
 from spor_tasks.core.sample import DataUnit, Sample
-from spor_tasks.corpora import repository, sources
+from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.support.soak import soak
@@ -113,7 +113,7 @@ def test_released_sets_are_rebuilt_to_the_byte_and_strict_ones_meet_every_requir
     for split, name in zip(rebuilt.splits, NAMES, strict=True):
         path = released.path(name.format(f"{corpus}_productivity_N={threshold}"))
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)
-        assert repository.blob_id(rows) == sources.SPOR.files()[path].blob
+        assert sources.blob_id(rows) == sources.SPOR.files()[path].blob
     exchanged = named.load("productivity", corpus, "strict", f"n{threshold}")
     for pair, expected in ((rebuilt, of_released), (exchanged, of_strict)):
         report = check.productivity(pair, threshold)

@@ -15,7 +15,7 @@ from spor_tasks.aspects.rule_learnability import (
 from spor_tasks.benchmarks.spor import released as published
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, read_rows
-from spor_tasks.corpora import repository, sources
+from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
 
@@ -27,7 +27,7 @@ def test_the_webnlg_test_set_is_rebuilt_to_the_byte(data_dir: Path) -> None:
     assert len(samples) == 1_614
     content = b"".join(encode_row(to_row(sample)) for sample in samples)
     path = published.path("test_webnlg_rule-learnability")
-    assert repository.blob_id(content) == sources.SPOR.files()[path].blob
+    assert sources.blob_id(content) == sources.SPOR.files()[path].blob
 
 
 def test_the_e2e_test_set_is_rebuilt_but_for_what_was_drawn(data_dir: Path) -> None:

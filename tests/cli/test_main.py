@@ -22,7 +22,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == f"spor {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["tasks"], ["data", "fetch", "--jobs", "0"]])
+@pytest.mark.parametrize("arguments", [[], ["tasks"], ["data", "fetch", "--corpus", "none"]])
 def test_a_command_that_is_incomplete_or_wrong_ends_with_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

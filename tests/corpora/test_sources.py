@@ -6,8 +6,8 @@ import platformdirs
 import pytest
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.corpora import repository, sources
-from spor_tasks.corpora.repository import Repository, SourceFile
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.sources import Repository, SourceFile
 
 FILE = "own/N=3/data.jsonl"
 CONTENT = b"one line\n"
@@ -16,13 +16,13 @@ CONTENT = b"one line\n"
 @pytest.fixture
 def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commit hold one file of ours."""
-    file = SourceFile(FILE, repository.blob_id(CONTENT), len(CONTENT), "needed")
+    file = SourceFile(FILE, sources.blob_id(CONTENT), "needed")
     monkeypatch.setattr(Repository, "files", lambda _: {FILE: file})
 
 
 def test_a_blob_id_is_what_git_hash_object_says() -> None:
-    assert repository.blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-    assert repository.blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert sources.blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert sources.blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
 def test_the_manifest_lists_every_data_file_of_the_commit() -> None:
@@ -45,12 +45,10 @@ def test_files_are_found_by_their_folder_and_not_by_the_start_of_its_name() -> N
     assert sources.SPOR.under("webnlg3.0/tr") == ()
 
 
-def test_the_address_of_a_file_is_quoted() -> None:
-    assert (
-        sources.SPOR.url("a_N=3/b.jsonl", "https://host/base")
-        == "https://host/base/a_N%3D3/b.jsonl"
-    )
-    assert sources.SPOR.commit in sources.SPOR.url("a")
+def test_the_files_of_a_repository_are_below_its_pinned_commit() -> None:
+    repositories = [each for each in sources.SOURCES if isinstance(each, Repository)]
+    assert all(each.url.endswith(f"/{each.folder}") for each in repositories)
+    assert {len(bytes.fromhex(each.folder)) for each in repositories} == {20}
 
 
 def test_the_corpora_lie_where_the_variable_says(
@@ -69,12 +67,12 @@ def test_without_the_variable_they_lie_in_the_cache_folder_of_the_user(
     else:
         monkeypatch.setenv("SPOR_DATA_DIR", value)
     assert sources.SPOR.data_dir().is_relative_to(platformdirs.user_cache_path())
-    assert sources.SPOR.data_dir().name == sources.SPOR.commit
+    assert sources.SPOR.data_dir().name == sources.SPOR.folder
 
 
 def test_a_missing_file_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="is missing") as caught:
-        sources.SPOR.find("a/b.xml", tmp_path)
+        sources.SPOR.read_published("a/b.xml", tmp_path)
     assert caught.value.where == str(tmp_path / "a/b.xml")
     assert "spor data fetch" in str(caught.value)
 
@@ -94,17 +92,8 @@ def test_any_other_content_is_refused_with_both_digests(tmp_path: Path, content:
     with pytest.raises(CorpusError, match="not the published file") as caught:
         sources.SPOR.read_published(FILE, tmp_path)
     assert caught.value.where == str(tmp_path / FILE)
-    assert repository.blob_id(CONTENT) in caught.value.what
-    assert repository.blob_id(content) in caught.value.what
-
-
-@pytest.mark.usefixtures("one_file")
-def test_a_larger_file_is_read_no_further_than_the_published_one_is_long(tmp_path: Path) -> None:
-    (tmp_path / FILE).parent.mkdir(parents=True)
-    with (tmp_path / FILE).open("wb") as file:
-        file.truncate(2**40)  # of which the disk holds nothing
-    with pytest.raises(CorpusError, match="for its first 10 bytes"):
-        sources.SPOR.read_published(FILE, tmp_path)
+    assert sources.blob_id(CONTENT) in caught.value.what
+    assert sources.blob_id(content) in caught.value.what
 
 
 def test_every_corpus_has_a_licence_and_someone_to_name() -> None:

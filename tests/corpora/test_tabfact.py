@@ -33,7 +33,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     (fact / "data/all_csv/a.csv").write_text("city#people\noslo#7\nbergen#3\n", "utf-8")
     evaluated: dict[str, object] = {"data/val_lm.json": {}, "data/test_lm.json": {"b.csv": []}}
     monkeypatch.setattr(
-        "spor_tasks.corpora.repository.Repository.read_published",
+        "spor_tasks.corpora.sources.Repository.read_published",
         lambda _, path, __=None: json.dumps(evaluated[path]).encode(),
     )
     monkeypatch.setenv("TABFACT_DATA_DIR", str(fact))

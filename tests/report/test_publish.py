@@ -10,8 +10,7 @@ import yaml
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError, SporError
-from spor_tasks.corpora.repository import Licence
-from spor_tasks.corpora.sources import LICENCES
+from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import plots
 from spor_tasks.report.hub import Repository
 from spor_tasks.report.publish import packed

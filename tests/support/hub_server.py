@@ -17,7 +17,7 @@ import pytest
 from huggingface_hub import constants
 from huggingface_hub.utils import _http
 
-from spor_tasks.corpora.repository import blob_id
+from spor_tasks.corpora.sources import blob_id
 
 WRITER, READER = "hf_writer", "hf_reader"
 """Tokens: one may write, the other may not."""

@@ -15,9 +15,11 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import tqdm  # noqa: F401 - as ctypes
+
 from spor_tasks.core import files, folders
-from spor_tasks.corpora.fetch import fetch
-from spor_tasks.corpora.repository import Repository, SourceFile, blob_id
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.sources import Repository, SourceFile, blob_id
 
 FILES = ("rows", "deep/rows")
 # What Python tells of before it does it, and what can change a name or a file.
@@ -59,10 +61,11 @@ def fetch_files(path: Path, content: str) -> None:
     """Fetch what lies in the folder beside ``path``, of the content's name."""
     origin = path.with_name(content)
     Repository.files = lambda _: {  # type: ignore[assignment,method-assign]
-        file.name: SourceFile(file.name, blob_id(file.read_bytes()), 10_000, "needed")
+        file.name: SourceFile(file.name, blob_id(file.read_bytes()), "needed")
         for file in origin.iterdir()
     }
-    fetch(path, origin, jobs=2)
+    sources._CONNECTIONS = 2
+    sources.SPOR.fetch(path, origin)
 
 
 ACTIONS: Mapping[str, Callable[[Path, str], None]] = {

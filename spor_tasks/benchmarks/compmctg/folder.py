@@ -20,10 +20,10 @@ from spor_tasks.benchmarks.compmctg.protocols import (
     most_divergent,
     partition,
 )
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.files import is_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.corpora.archive import sha256_of
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Space, read_space
 

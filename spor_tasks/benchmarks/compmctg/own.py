@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.benchmarks.compmctg.protocols import Partition
 from spor_tasks.core.contracts import SetName
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SplitPair
-from spor_tasks.corpora.archive import sha256_of
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import read_request

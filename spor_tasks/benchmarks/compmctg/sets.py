@@ -16,9 +16,9 @@ from typing import Any, overload
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.protocols import Partition, partition
 from spor_tasks.core.contracts import Gap, SetName, SetSpec
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
-from spor_tasks.corpora.archive import sha256_of
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import Combination, Space

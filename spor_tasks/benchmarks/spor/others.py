@@ -96,4 +96,4 @@ def _pool(corpus: str, aspect: str, _: tuple[Path, ...]) -> CorpusSamples:
 
 def _folders() -> tuple[Path, ...]:
     """Return where the files of all corpora lie, which decides what is read."""
-    return tuple(each.data_dir() for each in (*sources.REPOSITORIES, *sources.ARCHIVES))
+    return tuple(each.data_dir() for each in sources.SOURCES)

@@ -80,7 +80,7 @@ def tables(folder: Path | None = None) -> Tables:
     raise CorpusError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
-        remedy=f"Run `{LOGICNLG.fetch}`, or set {TABFACT.variable} to a copy of TabFact.",
+        remedy=f"Run `{LOGICNLG.command}`, or set {TABFACT.variable} to a copy of TabFact.",
     )
 
 

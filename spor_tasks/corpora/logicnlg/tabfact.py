@@ -16,8 +16,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linking import SIGNATURE, Linker
-from spor_tasks.corpora.repository import blob_id
-from spor_tasks.corpora.sources import LOGICNLG, TABFACT
+from spor_tasks.corpora.sources import LOGICNLG, TABFACT, blob_id
 
 VERSION = f"tabfact:1,{SIGNATURE}"
 """Whatever can change the samples, but for the files."""
@@ -134,6 +133,6 @@ def _bytes(path: Path) -> bytes:
         raise CorpusError(
             "is missing",
             where=path,
-            remedy=f"Set {TABFACT.variable} to a copy of TabFact, and run `{LOGICNLG.fetch}`.",
+            remedy=f"Set {TABFACT.variable} to a copy of TabFact, and run `{LOGICNLG.command}`.",
         )
     return path.read_bytes()

@@ -9,8 +9,8 @@ import pytest
 
 from spor_tasks.benchmarks.compmctg import folder, sets, splits
 from spor_tasks.benchmarks.compmctg.protocols import partition
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
-from spor_tasks.corpora.archive import sha256_of
 from spor_tasks.corpora.compmctg.reader import read_unseen, unseen_rows
 from spor_tasks.corpora.compmctg.spaces import YELP
 from tests.support import compmctg

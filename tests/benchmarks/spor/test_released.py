@@ -10,9 +10,9 @@ from spor_tasks.core import codec, files
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
-from spor_tasks.corpora import repository, sources
+from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
-from spor_tasks.corpora.repository import Repository
+from spor_tasks.corpora.sources import Repository
 from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.support.soak import some
 
@@ -29,8 +29,8 @@ def own_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         sample = SampleMaker("webnlg")([Triple("Gull", "crew", "4")], [text])
         files.write_rows(tmp_path / path, [codec.to_row(sample)])
         content = (tmp_path / path).read_bytes()
-        blob = repository.blob_id(content)
-        manifest[path] = repository.SourceFile(path, blob, len(content), "needed")
+        blob = sources.blob_id(content)
+        manifest[path] = sources.SourceFile(path, blob, "needed")
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     return tmp_path
 
@@ -116,9 +116,9 @@ def own_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         path, row = published.path(name), codec.to_row(sample)
         content = files.encode_row(row)
-        blob, size = repository.blob_id(content), len(content)
-        role: repository.Role = "rebuilt" if sample is match else "needed"
-        manifest[path] = repository.SourceFile(path, blob, size, role)
+        blob = sources.blob_id(content)
+        role = "rebuilt" if sample is match else "needed"
+        manifest[path] = sources.SourceFile(path, blob, role)
         files.write_rows(tmp_path / path, [row])
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     (tmp_path / published.path("train_e2e_order-invariance_match")).unlink()
@@ -137,7 +137,7 @@ def test_what_is_rebuilt_must_be_the_released_file(
     own_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = published.path("train_e2e_order-invariance_match")
-    manifest = {**sources.SPOR.files(), path: repository.SourceFile(path, "0" * 40, 9, "rebuilt")}
+    manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     with pytest.raises(CorpusError, match="git blob 0000") as caught:
         len(published.load("order_invariance", "e2e", own_corpus, part="cwio").arms[1].samples)
@@ -167,7 +167,7 @@ def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> No
         for split, name in zip(pair.splits, names, strict=True):
             rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)
             path = published.path(name.format(corpus=corpus))
-            assert repository.blob_id(rows) == sources.SPOR.files()[path].blob
+            assert sources.blob_id(rows) == sources.SPOR.files()[path].blob
             assert digest(split.samples) == hashlib.sha256(rows).hexdigest()
 
 
