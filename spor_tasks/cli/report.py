@@ -46,11 +46,6 @@ def add(commands: Commands) -> None:
         help="put results that differ only in these facts, such as dtype or backend, into one row "
         "that says so",
     )
-    parser.add_argument(
-        "--factgenie",
-        action="store_true",
-        help="with --out: also write outputs and marks for factgenie, in DIR/factgenie",
-    )
     published = parser.add_argument_group("with --leaderboard and --out, for public leaderboards")
     published.add_argument(
         "--name",
@@ -81,12 +76,6 @@ def run(options: argparse.Namespace) -> int:
             where="--name, --dataset, --organization and --source",
         )
     settings = report.Settings.asked(*given)
-    if options.factgenie and (options.leaderboard or options.diff or not options.out):
-        raise ConfigError(
-            "needs --out, and a report",
-            where="--factgenie",
-            remedy="Add `--out DIR`, and leave out --leaderboard and --diff.",
-        )
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
             raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
@@ -105,13 +94,10 @@ def run(options: argparse.Namespace) -> int:
         options.out,
         merge_by=options.merge_by,
         jobs=os.cpu_count() or 1,
-        for_factgenie=options.factgenie,
     )
     print(render.terminal(found))
     if options.out:
         print(f"\n{visible(options.out / report.PAGE)}")
-        if options.factgenie:
-            print(visible(options.out / report.FACTGENIE))
         if not plots.available():
             print(plots.MISSING, file=sys.stderr)
     return 0 if found.whole else VIOLATED

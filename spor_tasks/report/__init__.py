@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.report import browser, diff_text, factgenie, leaderboard_text, page, plots, render
+from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect, read, report_of
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.exports import export
 from spor_tasks.report.formats import save
 from spor_tasks.report.leaderboard import Leaderboard, boards_of, leaderboard_of, rank
-from spor_tasks.report.model_card import model_index_yaml
 from spor_tasks.report.submission import Settings
 from spor_tasks.results.logged import SampleFile
 
 __all__ = [
-    "FACTGENIE",
     "PAGE",
     "Diff",
     "Leaderboard",
@@ -38,9 +36,6 @@ _MANY_BYTES = 30_000_000
 PAGE = "page.html"
 """The file of a report that shows everything."""
 
-FACTGENIE = "factgenie"
-"""The folder of a report with outputs and marks for factgenie."""
-
 
 def write(
     paths: Sequence[Path],
@@ -48,12 +43,11 @@ def write(
     *,
     merge_by: Sequence[str] = (),
     jobs: int = 1,
-    for_factgenie: bool = False,
 ) -> Report:
     """Report the results in files and folders; with ``out``, also write the report there.
 
     Results that differ only in the facts that ``merge_by`` names are put into one row. If there are
-    many samples, ``jobs`` processes read them. ``for_factgenie`` adds a folder for that tool.
+    many samples, ``jobs`` processes read them.
 
     Raises:
         ResultError: a path is missing, or there are no results of our tasks.
@@ -76,8 +70,6 @@ def write(
         for plot in drawn:
             save(out / "plots", plot.files)
         save(out, {PAGE: page.page(report, browsed, drawn, boards)})
-        if for_factgenie:
-            factgenie.write(out / FACTGENIE, report.samples)
     return report
 
 
@@ -105,7 +97,6 @@ def write_leaderboard(
             "leaderboard.md": leaderboard_text.markdown(board),
             "leaderboard.csv": leaderboard_text.tidy_csv(board),
             "leaderboard.json": leaderboard_text.as_json(board),
-            "model-index.yaml": model_index_yaml(board.rows),
         }
         save(out, files)
     return board

@@ -1,11 +1,10 @@
-"""Systems ranked aspect by aspect, and groups that do not differ significantly."""
+"""Systems ranked aspect by aspect."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from string import ascii_lowercase
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec, without_twin
@@ -45,16 +44,14 @@ _JUDGES = {
 class Entry:
     """One system on a board: a model ``as is``, or tuned on or shown the aspect's first arm.
 
-    ``rank`` is one plus the number of significantly better systems. ``groups`` are letters; two
-    systems that share a letter do not differ significantly. Both are empty if a system has no
-    samples to test with, and ``reason`` says so.
+    ``rank`` is one plus the number of significantly better systems, None if a system has no samples
+    to test with; ``reason`` then says so.
     """
 
     model: str
     arm: str | None
     cell: Cell
     rank: int | None = None
-    groups: str = ""
     reason: str | None = None
 
 
@@ -76,10 +73,9 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The boards of every aspect, the rows that they are made of, and problems with the files."""
+    """The boards of every aspect, and problems with the files."""
 
     boards: tuple[Board, ...]
-    rows: tuple[Comparison, ...]
     problems: tuple[Problem, ...]
 
     @property
@@ -105,7 +101,7 @@ def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
 def leaderboard_of(material: Material) -> Leaderboard:
     """Return the leaderboard of what was read."""
     boards, conflicts = boards_of(material)
-    return Leaderboard(boards, material.rows, (*material.problems, *conflicts))
+    return Leaderboard(boards, (*material.problems, *conflicts))
 
 
 def boards_of(material: Material) -> tuple[tuple[Board, ...], tuple[Problem, ...]]:
@@ -186,58 +182,20 @@ def _entries(row: Comparison) -> Iterator[Entry]:
 
 
 def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterator[Entry]:
-    """Yield the entries, given best first, with rank and groups."""
+    """Yield the entries, given best first, with their ranks."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
     found = evidence.p_values(compared, level=LEVEL)
     tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
-    known = [i for i in numbers if evidence.is_logged(entries[i].cell.runs)]
-    better = {
-        (i, j): p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
+    worse = [
+        j
         for (i, j), p in adjusted.items()
-    }
-    alike = {
-        i: {j for j in known if j != i and not better.get((min(i, j), max(i, j)))} for i in known
-    }
-    groups = _letters(alike)
+        if p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
+    ]
     for i, entry in enumerate(entries):
-        if i in alike:
-            place = 1 + sum(better.get((j, i), False) for j in known if j < i)
-            yield replace(entry, rank=place, groups=groups[i])
+        if evidence.is_logged(entry.cell.runs):
+            yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
-
-
-def _letters(alike: Mapping[int, set[int]]) -> dict[int, str]:
-    """Return the letters of each system: one for each maximal set of systems that do not differ.
-
-    This is the letter display of Piepho (2004) with all maximal cliques of the graph of pairs that
-    do not differ (Gramm et al., 2007), best first.
-    """
-    groups = sorted(sorted(group) for group in _cliques(set(), set(alike), set(), alike))
-    return {
-        i: "".join(_letter(number) for number, group in enumerate(groups) if i in group)
-        for i in alike
-    }
-
-
-def _letter(number: int) -> str:
-    """Return a, b, …, z, then a2, b2 and so on."""
-    round_, place = divmod(number, len(ascii_lowercase))
-    return ascii_lowercase[place] + (str(round_ + 1) if round_ else "")
-
-
-def _cliques(
-    clique: set[int], candidates: set[int], done: set[int], graph: Mapping[int, set[int]]
-) -> Iterator[set[int]]:
-    """Yield every maximal clique (Bron and Kerbosch, 1973, with a pivot)."""
-    if not candidates and not done:
-        yield clique
-        return
-    pivot = max(candidates | done, key=lambda i: (len(graph[i] & candidates), -i))
-    for i in sorted(candidates - graph[pivot]):
-        yield from _cliques(clique | {i}, candidates & graph[i], done & graph[i], graph)
-        candidates = candidates - {i}
-        done = done | {i}

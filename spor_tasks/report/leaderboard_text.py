@@ -4,7 +4,6 @@ from typing import Any
 
 from spor_tasks.report.formats import csv_table, json_text, markdown_tables, plain_tables
 from spor_tasks.report.leaderboard import LEVEL, Board, Entry, Leaderboard
-from spor_tasks.report.model_card import model_index
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -19,13 +18,13 @@ LEGEND = (
     "Systems are ranked by their score after the arm that lacks what the test needs, or as is. "
     "[low, high] is a 95 % interval: for one run a bootstrap over clusters of samples, for several "
     "runs an interval over training seeds and samples, unless a note says otherwise. The rank is "
-    "one plus the number of significantly better systems. Systems that share a letter do not "
-    f"differ significantly (p ≥ {LEVEL}, two-sided, with Holm's adjustment for all pairs of the "
-    "board). The test is a t test that accounts for the variation between seeds if a system has "
-    "several runs, and approximate randomization over the same samples otherwise."
+    f"one plus the number of significantly better systems (p < {LEVEL}, two-sided, with Holm's "
+    "adjustment for all pairs of the board). The test is a t test that accounts for the variation "
+    "between seeds if a system has several runs, and approximate randomization over the same "
+    "samples otherwise."
 )
 
-_HEADER = ("rank", "group", "model", "arm", "score", "seeds")
+_HEADER = ("rank", "model", "arm", "score", "seeds")
 
 
 def grid(board: Board) -> Grid:
@@ -40,7 +39,7 @@ def grid(board: Board) -> Grid:
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
         seeds = ", ".join(map(str, _seeds(entry)))
-        return rank, entry.groups, entry.model, entry.arm or "as is", score, seeds
+        return rank, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
     title = ", ".join(filter(None, [full_title(board), board.apart, label(board.metric)]))
@@ -63,7 +62,7 @@ def markdown(board: Leaderboard) -> str:
 
 _FIELDS = (
     *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
-    *("rank", "groups", "model", "arm", "value", "low", "high", "interval_over"),
+    *("rank", "model", "arm", "value", "low", "high", "interval_over"),
     *("seeds", "reason"),
 )
 
@@ -79,7 +78,7 @@ def tidy_csv(board: Leaderboard) -> str:
 
 
 def as_json(board: Leaderboard) -> str:
-    """Return the boards as JSON, with the `model_index` of every checkpoint."""
+    """Return the boards as JSON."""
     return json_text(
         {
             "legend": LEGEND,
@@ -87,7 +86,6 @@ def as_json(board: Leaderboard) -> str:
                 {**_place(each), "entries": [_json_entry(entry) for entry in each.entries]}
                 for each in board.boards
             ],
-            "model_index": model_index(board.rows),
             "problems": board.problems,
         }
     )
@@ -103,7 +101,6 @@ def _entry(entry: Entry) -> dict[str, Any]:
     reasons = filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])
     return {
         "rank": entry.rank,
-        "groups": entry.groups,
         "model": entry.model,
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,

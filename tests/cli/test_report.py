@@ -53,7 +53,7 @@ def test_a_leaderboard_is_printed_and_written(
 ) -> None:
     assert cli.main(["report", "--leaderboard", str(runs), "--out", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.startswith("Systematicity: mini, strict sets, PARENT (n = 3)")
-    assert (tmp_path / "out" / "model-index.yaml").exists()
+    assert (tmp_path / "out" / "leaderboard.json").exists()
 
 
 def test_a_leaderboard_and_a_difference_at_once_are_too_much(

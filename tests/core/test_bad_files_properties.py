@@ -11,7 +11,6 @@ from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import SplitError
 from spor_tasks.report import browser, leaderboard_text, render
-from spor_tasks.report.model_card import model_index_yaml
 from tests.support.damage import LONG_NAME, SOAK
 from tests.support.result_files import SAMPLE, reported, result_content, sample_row, write_run
 from tests.support.strategies import VALUES, changed, places
@@ -35,7 +34,6 @@ def report_of(result: bytes, samples: bytes) -> report.Report:
         assert browser.browse(found.samples).chunks
         board = report.rank([folder])
         assert leaderboard_text.terminal(board)
-        assert model_index_yaml(board.rows)
     values = [row.arms[0].values for table in found.tables for row in table.rows]
     assert any(7.0 in each for each in values)
     return found

@@ -1,24 +1,19 @@
-"""Who is ahead, and who cannot be told from whom."""
+"""Who is ahead."""
 
 import csv
-import json
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
-from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from spor_tasks import report
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import leaderboard_text
-from spor_tasks.report.leaderboard import Board, Entry, _letter, _letters, _ranked
-from spor_tasks.report.model_card import model_index
+from spor_tasks.report.leaderboard import Board, Entry, _ranked
 from spor_tasks.results.comparisons import Cell
 from spor_tasks.results.evidence import Evidence, Logged
 from tests.support.damage import SOAK
-from tests.support.report_runs import write_runs
 from tests.support.result_files import edited, write_result, write_run
 
 VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
@@ -35,7 +30,7 @@ def near(seed: int, shift: float = 0) -> list[float]:
     return [value + shift + rng.uniform(-2, 2) for value in VALUES]
 
 
-def test_systems_are_in_order_with_ranks_and_groups(tmp_path: Path) -> None:
+def test_systems_are_in_order_with_ranks(tmp_path: Path) -> None:
     write_run(tmp_path, "1", near(1), model="steady")
     write_run(tmp_path, "2", near(2), model="likewise")
     write_run(tmp_path, "3", near(3, shift=9), model="ahead")
@@ -44,10 +39,10 @@ def test_systems_are_in_order_with_ranks_and_groups(tmp_path: Path) -> None:
     (board,) = boards(tmp_path)
 
     assert (*board.spec.name[:2], board.n) == ("systematicity", "mini", 40)
-    found = [(entry.model, entry.arm, entry.rank, entry.groups) for entry in board.entries]
-    assert found[0] == ("ahead", "atom", 1, "a")
-    assert sorted(found[1:3]) == [("likewise", "atom", 2, "b"), ("steady", "atom", 2, "b")]
-    assert found[3] == ("ahead", None, 4, "c")
+    found = [(entry.model, entry.arm, entry.rank) for entry in board.entries]
+    assert found[0] == ("ahead", "atom", 1)
+    assert sorted(found[1:3]) == [("likewise", "atom", 2), ("steady", "atom", 2)]
+    assert found[3] == ("ahead", None, 4)
     for entry in board.entries:
         assert entry.cell.interval
         assert entry.cell.interval.source == "samples"
@@ -60,7 +55,7 @@ def test_a_system_is_the_mean_of_its_seeds_after_the_first_arm(tmp_path: Path) -
     (board,) = boards(tmp_path)
     (entry,) = board.entries
     assert (entry.arm, entry.cell.seeds, len(entry.cell.values)) == ("atom", (0, 1), 2)
-    assert (entry.rank, entry.groups) == (1, "a")
+    assert entry.rank == 1
 
 
 def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> None:
@@ -68,9 +63,9 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
     write_result(tmp_path / "results_2.json", model="theirs", n=40, parent=99.0)
     (board,) = boards(tmp_path)
     first, second = board.entries
-    assert (first.model, first.rank, first.groups) == ("theirs", None, "")
+    assert (first.model, first.rank) == ("theirs", None)
     assert first.reason
-    assert (second.model, second.rank, second.groups) == ("ours", 1, "a")
+    assert (second.model, second.rank) == ("ours", 1)
     assert f"[1] {first.reason}" in leaderboard_text.terminal(report.rank([tmp_path]))
 
 
@@ -110,7 +105,7 @@ def test_versions_that_differ_after_the_point_are_the_same_test(tmp_path: Path) 
     for number, version in enumerate([1.0, 1.1]):
         write_run(tmp_path, str(number), near(1), model=f"m{number}", version=version)
     (board,) = boards(tmp_path)
-    assert [entry.groups for entry in board.entries] == ["a", "a"]
+    assert [entry.rank for entry in board.entries] == [1, 1]
 
 
 def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
@@ -118,10 +113,10 @@ def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
     write_run(tmp_path, "1", better, model="better")
     write_run(tmp_path, "2", [50.0] * 20, model="even")
     (board,) = boards(tmp_path)
-    assert [entry.groups for entry in board.entries] == ["a", "b"]
+    assert [entry.rank for entry in board.entries] == [1, 2]
     write_run(tmp_path, "3", [51.0, 49.0] * 10, model="also even")
     (board,) = boards(tmp_path)
-    assert [entry.groups for entry in board.entries] == ["a", "a", "a"]
+    assert [entry.rank for entry in board.entries] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("systems", [33] if SOAK == 1 else [33, 100])
@@ -147,16 +142,6 @@ def test_many_systems_with_known_gaps_are_told_apart(systems: int) -> None:
     ]
     ranked = list(_ranked(entries, "parent", Evidence(logged)))
     assert [entry.rank for entry in ranked] == [1 + number // 3 * 3 for number in range(systems)]
-    assert len({entry.groups for entry in ranked}) == -(-systems // 3)
-
-
-def test_groups_may_overlap() -> None:
-    alike = {0: {1}, 1: {0, 2}, 2: {1}, 3: set[int]()}
-    assert _letters(alike) == {0: "a", 1: "ab", 2: "b", 3: "c"}
-
-
-def test_there_are_letters_for_any_number_of_groups() -> None:
-    assert [_letter(number) for number in (0, 25, 26, 52)] == ["a", "z", "a2", "a3"]
 
 
 def test_files_are_the_same_bytes_and_harmless(tmp_path: Path) -> None:
@@ -165,7 +150,7 @@ def test_files_are_the_same_bytes_and_harmless(tmp_path: Path) -> None:
     for out in ("one", "two"):
         report.write_leaderboard([tmp_path / "runs"], tmp_path / out)
     names = sorted(path.name for path in (tmp_path / "one").iterdir() if path.is_file())
-    assert names == ["leaderboard.csv", "leaderboard.json", "leaderboard.md", "model-index.yaml"]
+    assert names == ["leaderboard.csv", "leaderboard.json", "leaderboard.md"]
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
         assert "\u202e" not in (tmp_path / "one" / name).read_text("utf-8")
@@ -173,31 +158,3 @@ def test_files_are_the_same_bytes_and_harmless(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert {row["model"][:5] for row in rows} == {"'=cmd", "other"}
     assert "&lt;b&gt;" in (tmp_path / "one" / "leaderboard.md").read_text("utf-8")
-
-
-def test_the_hub_reads_the_model_index(tmp_path: Path) -> None:
-    for number, arm in enumerate(["atom", "combination", None]):
-        write_run(tmp_path / "runs", str(number), near(number), model="some/model", arm=arm)
-    report.write_leaderboard([tmp_path / "runs"], tmp_path)
-    index = yaml.safe_load((tmp_path / "model-index.yaml").read_text("utf-8"))["model-index"]
-    assert [item["name"] for item in index] == [
-        "some/model",
-        "some/model, atom, seed 0",
-        "some/model, combination, seed 0",
-    ]
-    name, (result,) = model_index_to_eval_results(index[1:2])
-    assert name == "some/model, atom, seed 0"
-    assert result.task_type == "table-to-text"
-    assert result.dataset_name == "SPOR Systematicity: mini, strict sets"
-    assert result.dataset_config == "spor_systematicity_mini"
-    assert (result.metric_type, result.metric_name) == ("parent", "PARENT")
-    assert result.metric_value == pytest.approx(sum(near(0)) / 40, abs=1e-4)
-    assert json.loads((tmp_path / "leaderboard.json").read_text())["model_index"] == index
-
-
-def test_the_paper_has_no_model_index(tmp_path: Path) -> None:
-    write_runs(tmp_path)
-    rows = [row for table in report.collect([tmp_path]).tables for row in table.rows]
-    assert any(row.published for row in rows)
-    names = {item["name"].partition(",")[0] for item in model_index(rows)}
-    assert names == {"large", "small"}
