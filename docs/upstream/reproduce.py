@@ -146,7 +146,7 @@ def main() -> None:
         expected = plain(case, model, tokens)
         for batch in (1, 8):
             number = sum(map(case.agree, harness(case, model, tokens, batch), expected))
-            print(f"{case.name:<33}  batch {batch}: {number:>2} of {len(PROMPTS)}")  # noqa: T201
+            print(f"{case.name:<33}  batch {batch}: {number:>2} of {len(PROMPTS)}")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from spor_tasks import __version__
-from spor_tasks.cli import baseline, data, evaluate, metrics, push, report, score, show, tasks
+from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, tasks
 from spor_tasks.cli.arguments import INTERRUPTED
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.terminal import Parser, guarded
 
-COMMANDS = (evaluate, tasks, data, score, metrics, baseline, show, report, push)
+COMMANDS = (evaluate, tasks, data, score, baseline, show, report, push)
 
 _BAD_INPUT = 2
 _CUT = 141  # 128 + SIGPIPE

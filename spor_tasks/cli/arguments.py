@@ -43,18 +43,9 @@ class Registered:
 
 def positive(text: str) -> int:
     """Return a whole number from 1."""
-    return _at_least(1, text)
-
-
-def natural(text: str) -> int:
-    """Return a whole number from 0."""
-    return _at_least(0, text)
-
-
-def _at_least(least: int, text: str) -> int:
     number = int(text)
-    if number < least:
-        raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
     return number
 
 

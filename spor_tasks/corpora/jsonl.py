@@ -27,14 +27,10 @@ def parse_samples(content: bytes, corpus: str, *, where: str) -> tuple[Sample, .
 
 
 class RowReader:
-    """Reads the rows of one file, in order, as samples of a corpus; all have one type of units.
+    """Reads the rows of one file, in order, as samples of a corpus; all have one type of units."""
 
-    ``texts`` may be missing unless ``needs_texts`` is set.
-    """
-
-    def __init__(self, corpus: str, *, needs_texts: bool = True) -> None:
+    def __init__(self, corpus: str) -> None:
         self._make = SampleMaker(corpus)
-        self._needs_texts = needs_texts
         self._unit: type[DataUnit] | None = None
 
     def __call__(self, row: Mapping[str, Any], where: str) -> Sample:
@@ -44,8 +40,6 @@ class RowReader:
             CorpusError: the row is malformed, or its units are pairs and those before were triples,
                 or the reverse; the error names ``where`` and the field.
         """
-        sample = from_row(
-            row, self._make, where=where, unit=self._unit, needs_texts=self._needs_texts
-        )
+        sample = from_row(row, self._make, where=where, unit=self._unit)
         self._unit = type(sample.units[0])
         return sample

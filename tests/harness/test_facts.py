@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scipy.stats
 import torch
 import transformers
 from lm_eval.api.task import Task
@@ -459,26 +458,3 @@ def test_a_command_without_a_classifier_says_what_to_type(
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert named in said
-
-
-def test_facts_are_compared_with_judgements_where_a_classifier_is_named(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "judged.jsonl"
-    write_rows(
-        file,
-        (
-            {**to_row(sample), "input": number, "system": "s", "output": output}
-            | {"judgements": {"good": number % 5}}
-            for number, (sample, output) in enumerate(zip(SAMPLES, OUTPUTS, strict=True))
-        ),
-    )
-    asked = ["metrics", "agreement", str(file), "--metric", "facts", "--resamples", "5"]
-    assert cli.main([*asked, "--model", str(folder), "--device", "cpu"]) == 0
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("facts"))
-    judged = load(folder).measure(SAMPLES, TEXTS)
-    shares = [load(folder).values(told)["facts"] for told in judged]
-    expected = scipy.stats.pearsonr(shares, [number % 5 for number, _ in enumerate(SAMPLES)])
-    assert float(line.split()[1]) == pytest.approx(expected.statistic, abs=5e-4)
-    assert cli.main(asked) == 2
-    assert "facts" in capsys.readouterr().err

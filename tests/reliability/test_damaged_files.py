@@ -42,11 +42,10 @@ def refused(captured: Captured, *arguments: object) -> str:
         lambda file: ["report", file],
         lambda file: ["show", file, "0"],
         lambda file: ["score", file, *SCORE],
-        lambda file: ["metrics", "agreement", file],
         lambda file: ["data", "build", "--corpus", file, "--aspect", "systematicity", "--out", "x"],
         lambda file: ["data", "check", file.parent],
     ],
-    ids=["report", "show", "score", "agreement", "corpus", "manifest"],
+    ids=["report", "show", "score", "corpus", "manifest"],
 )
 def test_a_damaged_file_is_refused(
     command: Callable[[Path], list[object]],

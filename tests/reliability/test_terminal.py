@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,15 +102,6 @@ def outputs(place: Place) -> str:
     return place.file("outputs", row, row)
 
 
-def judged(place: Place) -> str:
-    rows = (
-        {"input": f"{number} {TEXT}", "system": f"{system} {TEXT}", "data": [["a", TEXT]]}
-        | {"texts": [TEXT], "output": TEXT, "judgements": {TEXT: number}, "scores": {TEXT: number}}
-        for number, system in product(range(4), "ab")
-    )
-    return place.file("judged", *rows)
-
-
 def results(place: Place, name: str = "runs") -> str:
     """Results that are hostile wherever their schema lets them, and some that are damaged."""
     runs = place.folder / name
@@ -197,9 +187,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
         place.file("bad", {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}),
         *("--metric", "parent", "--corpus", "e2e"),
     ],
-    "metrics agreement": lambda place: [judged(place), "--resamples", "20"],
-    "metrics agreement: as JSON": lambda place: [judged(place), "--resamples", "20", "--json"],
-    "metrics agreement: no metric": lambda place: [judged(place), "--metric", NAME],
     "baseline": lambda place: [
         *("copy-input", "spor_systematicity_mini", "--limit", "2"),
         *("--out", place.folder / "outputs", "--results", place.folder / "results"),
@@ -258,8 +245,7 @@ ENDS = {
         0,
     ),
     **dict.fromkeys(["data show", "data show: as JSON", "data write", "score", "baseline"], 0),
-    **dict.fromkeys(["metrics agreement", "metrics agreement: as JSON", "show"], 0),
-    **dict.fromkeys(["show: one run", "report: compared", "push", "training run"], 0),
+    **dict.fromkeys(["show", "show: one run", "report: compared", "push", "training run"], 0),
     **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
 }
 SLOW = {"training bench"}
