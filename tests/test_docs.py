@@ -39,7 +39,7 @@ def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
     monkeypatch.chdir(tmp_path)
     Path("lighthouses.jsonl").write_text(rows, "utf-8")
     commands = session(OWN_CORPUS)
-    assert len(commands) == 8
+    assert len(commands) == 7
     for command, output in commands:
         status = cli.main(command.split())
         printed = capsys.readouterr()

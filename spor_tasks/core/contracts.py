@@ -1,8 +1,8 @@
 """What a benchmark declares about its sets, and how the library asks for them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from spor_tasks.core.sample import SplitPair
 
@@ -20,25 +20,6 @@ class SetName(NamedTuple):
 
     def __str__(self) -> str:
         return " ".join(filter(None, self))
-
-
-Value: TypeAlias = int | float | tuple[int, ...]
-"""A count, a divergence, or counts by part or by size."""
-
-
-class Figure(NamedTuple):
-    """What was counted here, and the paper's number or None."""
-
-    label: str
-    ours: Value
-    paper: Value | None
-
-
-class Figures(NamedTuple):
-    """The figures of one corpus, or of its sets for one aspect."""
-
-    title: str
-    figures: tuple[Figure, ...]
 
 
 class Gap(NamedTuple):
@@ -161,10 +142,3 @@ class Sets(Protocol):
 
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
         """Return the settings and the ``seed`` of the search that found shipped sets, or None."""
-
-    def statistics(self) -> Iterator[Figures]:
-        """Yield tables of counts of its corpora and sets, each as soon as it is counted.
-
-        Raises:
-            CorpusError: a file is missing or is not the published one.
-        """

@@ -25,7 +25,6 @@ CONTRACTS: dict[Kind, tuple[str, ...]] = {
         "find",
         "load",
         "recipe",
-        "statistics",
         "grids",
         "published",
     ),

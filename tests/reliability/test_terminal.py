@@ -160,7 +160,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "tasks register": lambda _: [],
     "tasks make": lambda place: [corpus(place), "--out", place.folder / "made"],
     "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
-    "data stats": lambda _: [],
     "data twins": lambda _: [NAME],
     "data build": lambda place: [
         *("--corpus", corpus(place), "--aspect", "rule_learnability"),
@@ -177,9 +176,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "data check": lambda place: [sets(place)],
     "data check: no sets": lambda _: [f"published:{NAME}:{NAME}", NAME],
     "data check: as JSON": lambda place: ["--json", sets(place)],
-    "data show": lambda place: ["0", "--in", sets(place)],
-    "data show: as JSON": lambda place: ["0", "--json", "--in", sets(place)],
-    "data show: no sample": lambda place: [NAME, "--in", sets(place)],
     "data write": lambda place: ["mini", place.folder / "mini"],
     "score": lambda place: [outputs(place), "--metric", "parent", "--corpus", "e2e"],
     "score: no outputs": lambda place: [place, "--metric", "parent", "--corpus", "e2e"],
@@ -244,7 +240,7 @@ ENDS = {
         ["tasks export", "tasks register", "tasks make", "data build", "data build: its manifest"],
         0,
     ),
-    **dict.fromkeys(["data show", "data show: as JSON", "data write", "score", "baseline"], 0),
+    **dict.fromkeys(["data write", "score", "baseline"], 0),
     **dict.fromkeys(["show", "show: one run", "report: compared", "push", "training run"], 0),
     **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
 }

@@ -9,7 +9,6 @@ from typing import Any
 
 from spor_tasks.benchmarks.compmctg import averages, discrimination, folder, own, paper, splits
 from spor_tasks.benchmarks.compmctg import sets as declared
-from spor_tasks.benchmarks.compmctg import statistics as figures
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
 from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.core.errors import SporError
@@ -28,7 +27,6 @@ class CompMCTG:
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
-    statistics = staticmethod(figures.statistics)
     published = staticmethod(paper.beside)
     build_splits = staticmethod(folder.build)
     check_splits = staticmethod(folder.check)

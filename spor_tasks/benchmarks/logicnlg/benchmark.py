@@ -6,7 +6,6 @@ from typing import Any
 
 from spor_tasks.benchmarks.logicnlg import paper
 from spor_tasks.benchmarks.logicnlg import sets as declared
-from spor_tasks.benchmarks.logicnlg import statistics as figures
 from spor_tasks.core.contracts import SetName
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, section_title
@@ -23,7 +22,6 @@ class LogicNLG:
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
-    statistics = staticmethod(figures.statistics)
     published = staticmethod(paper.beside)
 
     @property

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from spor_tasks.benchmarks.spor import paper, tables
 from spor_tasks.benchmarks.spor import sets as declared
-from spor_tasks.benchmarks.spor import statistics as figures
 
 
 class Spor:
@@ -19,7 +18,6 @@ class Spor:
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
     recipe = staticmethod(declared.recipe)
-    statistics = staticmethod(figures.statistics)
     published = staticmethod(paper.beside)
     grids = staticmethod(tables.grids)
 

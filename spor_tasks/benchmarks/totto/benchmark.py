@@ -6,7 +6,6 @@ from typing import Any
 
 from spor_tasks.benchmarks.totto import paper
 from spor_tasks.benchmarks.totto import sets as declared
-from spor_tasks.benchmarks.totto import statistics as figures
 from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
@@ -23,7 +22,6 @@ class ToTTo:
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
-    statistics = staticmethod(figures.statistics)
     published = staticmethod(paper.beside)
 
     @property

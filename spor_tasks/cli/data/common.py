@@ -13,7 +13,6 @@ from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.aspects.request import Request
-    from spor_tasks.core.contracts import Value
 
 
 def add_request(
@@ -77,7 +76,7 @@ def title(pair: SplitPair) -> str:
     return " ".join(filter(None, [pair.aspect, pair.corpus, pair.protocol, pair.part]))
 
 
-def number(value: "Value | None") -> str:
+def number(value: float | tuple[int, ...] | None) -> str:
     """Return a figure as a table shows it; nothing for None."""
     match value:
         case None:

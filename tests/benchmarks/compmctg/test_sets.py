@@ -9,7 +9,6 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
 from spor_tasks.benchmarks.compmctg.protocols import divergence, is_eligible, partition
-from spor_tasks.benchmarks.compmctg.statistics import statistics
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
@@ -241,14 +240,3 @@ def test_the_page_has_the_numbers_of_splits() -> None:
         cells[0] = str(len(space.combinations))
         row = re.sub(" +", " ", f"| `{space.name}` | {' | '.join(cells)} |")
         assert row in page
-
-
-def test_statistics_stand_beside_the_papers(folder: Path, data_dir: Path) -> None:
-    compmctg.write(folder, "yelp", "gen", compmctg.cases(data_dir, "yelp"))
-    found = {each.title: {f.label: f[1:] for f in each.figures} for each in statistics()}
-    ours, paper = found["Fyelp"]["divergence of ACD"]
-    assert ours == pytest.approx(paper, abs=1e-5)
-    assert found["Yelp"]["splits of Few-Shot"] == (4, 8)
-    assert found["Yelp"]["texts for generators"] == (2800, 24_000)
-    assert "texts for generators" not in found["Amazon"]
-    assert found["compmctg_mini"]["texts for generators"] == (2400, None)

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -130,27 +129,3 @@ def test_the_embedded_corpus_has_no_published_rows(tmp_path: Path) -> None:
     grid = printed(report.collect([cell_runs.write(tmp_path)]))["totto_mini, published sets"]
     assert grid.paper == ()
     assert "hidden test set" not in grid.caption
-
-
-def test_statistics_of_the_embedded_corpus_come_without_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
-    tables = {table.title: {f.label: f.ours for f in table.figures} for table in TOTTO.statistics()}
-    assert list(tables) == ["totto_mini, training", "totto_mini, test"]
-    test = tables["totto_mini, test"]
-    assert test["examples"] == len(worlds.samples("test"))
-    assert test["overlap"] + test["non-overlap"] == test["examples"]  # type: ignore[operator]
-
-
-def test_a_published_file_is_counted_where_it_is(
-    totto_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
-    shutil.copy(totto_dir / "dev_25.jsonl", tmp_path / "totto_dev_data.jsonl")
-    *_, table = TOTTO.statistics()
-    assert table.title == "ToTTo, development"
-    figures = {figure.label: (figure.ours, figure.paper) for figure in table.figures}
-    assert figures["examples"] == (25, 7_700)
-    assert figures["overlap"] == (18, 3_784)
-    assert figures["cells, median"] == (90, None)
