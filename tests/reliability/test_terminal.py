@@ -160,7 +160,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "tasks register": lambda _: [],
     "tasks make": lambda place: [corpus(place), "--out", place.folder / "made"],
     "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
-    "data twins": lambda _: [NAME],
     "data build": lambda place: [
         *("--corpus", corpus(place), "--aspect", "rule_learnability"),
         *("--out", place.folder / "built"),

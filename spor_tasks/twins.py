@@ -1,0 +1,141 @@
+"""Fictional twins: samples with their entities exchanged for invented ones of the same kind.
+
+Each corpus ships a file of patches, which `docs/generators/twins.py` made. A patch
+``[start, end, new]`` replaces a range of characters, and a SHA-256 says of which entity or text. So
+the files have invented words alone, and nothing of the corpora.
+"""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.sample import DataUnit, Hidden, Orders, Sample, Triple
+
+CORPORA = ("webnlg", "e2e", "viggo")
+"""The corpora that have twins."""
+
+FOLDER = Path(__file__).parent / "corpora"
+FILE = "twins.json.gz"
+"""The name of the file of patches in the folder of a corpus, which is in :data:`FOLDER`."""
+
+NOTHING: Final = "nothing of it is exchanged"
+UNKNOWN: Final = "it is not among the published samples of the corpus"
+OTHER_ORDER: Final = "its texts would mention the units in another order"
+OTHER_CHALLENGE: Final = "it has a false text or rivals"
+
+_DIGITS = 10  # hexadecimal, of a SHA-256
+
+Patches: TypeAlias = Sequence[tuple[int, int, str]]
+
+
+class Untwinned(NamedTuple):
+    """Why a sample has no twin, in plain words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Twins:
+    """The patches of a corpus by the :func:`key` of what they change.
+
+    ``entities`` has those of each value of a unit. ``texts`` has those of each reference, or the
+    reason for which it cannot be patched; samples without references have the empty text.
+    ``reordered`` are the references in whose twins the units are located in another order.
+    """
+
+    entities: Mapping[str, Patches]
+    texts: Mapping[str, Patches | str]
+    reordered: frozenset[str]
+
+    def twin(self, sample: Sample) -> Sample | Untwinned:
+        """Return the sample with invented entities, or why it has no twin.
+
+        Units, references, name and challenge are exchanged alike; the id stays.
+        """
+        challenge = sample.challenge
+        if not isinstance(challenge, Orders | Hidden | None):
+            return Untwinned(OTHER_CHALLENGE)
+        name = sample.about("name")
+        keys = [key(text, sample.units, name) for text in sample.references or ("",)]
+        patches: list[Patches] = []
+        for found in (self.texts.get(each, UNKNOWN) for each in keys):
+            if isinstance(found, str):
+                return Untwinned(found)
+            patches.append(found)
+        units = tuple(map(self._unit, sample.units))
+        context = {**sample.context, **({"name": self._entity(name)} if name else {})}
+        if (units, context) == (sample.units, sample.context):
+            return Untwinned(NOTHING)
+        if isinstance(challenge, Orders) and not self.reordered.isdisjoint(keys):
+            return Untwinned(OTHER_ORDER)
+        if isinstance(challenge, Hidden):
+            challenge = self._hidden(challenge)
+        references = tuple(map(_patched, sample.references, patches))
+        return replace(
+            sample, units=units, references=references, context=context, challenge=challenge
+        )
+
+    def _unit(self, unit: DataUnit) -> DataUnit:
+        if isinstance(unit, Triple):
+            return unit._replace(
+                subject=self._entity(unit.subject), object=self._entity(unit.object)
+            )
+        return unit._replace(value=self._entity(unit.value))
+
+    def _entity(self, raw: str) -> str:
+        return _patched(raw, self.entities.get(key(raw), ()))  # phrases for hidden ones have none
+
+    def _hidden(self, hidden: Hidden) -> Hidden:
+        return Hidden(
+            tuple((self._entity(entity), phrase) for entity, phrase in hidden.phrases),
+            tuple(
+                (self._entity(attribute), tuple(map(self._entity, values)))
+                for attribute, values in hidden.values
+            ),
+        )
+
+
+def key(text: str, units: Iterable[DataUnit] = (), name: str | None = None) -> str:
+    """Return the digits that stand for an entity, or for a text about units in any order."""
+    content = json.dumps([name, sorted(units), text]).encode()
+    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
+
+def _patched(text: str, patches: Patches) -> str:
+    parts, end = [], 0
+    for start, stop, new in patches:
+        parts += [text[end:start], new]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+@cache
+def twins_of(corpus: str) -> Twins:
+    """Return the twins of a corpus.
+
+    Raises:
+        ConfigError: the corpus has no twins.
+        CorpusError: the file of patches is missing or damaged.
+    """
+    if corpus not in CORPORA:
+        raise ConfigError(
+            f"{corpus!r} has no twins",
+            remedy=f"The corpora that have them are {', '.join(CORPORA)}.",
+        )
+    path = FOLDER / corpus / FILE
+    try:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        return Twins(content["entities"], content["texts"], frozenset(content["reordered"]))
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError) as error:
+        raise CorpusError(
+            f"the patches of fictional twins are missing or damaged ({error})",
+            where=path,
+            remedy="Install spor_tasks again.",
+        ) from error

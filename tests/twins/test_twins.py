@@ -1,0 +1,174 @@
+"""Fictional twins: the patches that the package ships, and what they make of samples."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import twins
+from spor_tasks.aspects import named
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample, SampleMaker, Triple, sides
+from spor_tasks.text.normalize import display
+from spor_tasks.twins import CORPORA, FILE, FOLDER, Twins, Untwinned, key, twins_of
+from tests.conftest import REPOSITORY
+
+LED = Triple("Velmor", "leader", "Anna_Bell")
+TEXT = "Anna Bell leads Velmor."
+SAMPLE = SampleMaker("webnlg")([LED], [TEXT], name="Velmor", note="Velmor")
+PHRASES = Hidden((("Velmor", "Entity 1"),), (("leader", ("Anna Bell", "others")),))
+HIDDEN = replace(
+    SAMPLE, units=(LED._replace(subject="Entity 1"),), references=(), challenge=PHRASES
+)
+TWINS = Twins(
+    entities={
+        key("Velmor"): [(0, 6, "Ost")],
+        key("Anna_Bell"): [(0, 4, "Slar"), (5, 9, "Ek")],
+        key("Anna Bell"): [(0, 4, "Slar"), (5, 9, "Ek")],
+    },
+    texts={
+        key(TEXT, [LED], "Velmor"): [(0, 4, "Slar"), (5, 9, "Ek"), (16, 22, "Ost")],
+        key("Bell leads Velmor.", [LED], "Velmor"): "a word may stand for two things",
+        key("", HIDDEN.units, "Velmor"): [],
+        key("It is.", [Triple("a", "b", "c")]): [],
+    },
+    reordered=frozenset({key(TEXT, [LED], "Velmor")}),
+)
+
+# SHA-256 over every sample of the corpus and of its sets without twins, and their twins or reasons
+# in words, as the machine that `docs/generators/twins.py` replaced made them.
+DIGESTS = {
+    "webnlg": "51213572150fb12e8912818b154877fd20a22a0d9376bc068cb0af8b20cb2dfe",
+    "e2e": "e0389f7be9d3d37831693b984c806e4261785f27839e070fbac37231ddb374e9",
+    "viggo": "a44e2ffbbea07ae91e926efc7d1e4bb9f07b16806303f1f757e432bf877c4f47",
+}
+
+
+def reason(sample: Sample) -> str:
+    twin = TWINS.twin(sample)
+    assert isinstance(twin, Untwinned)
+    return twin.reason
+
+
+def test_units_references_and_name_are_exchanged_alike() -> None:
+    twin = TWINS.twin(SAMPLE)
+    assert twin == replace(
+        SAMPLE,
+        units=(Triple("Ost", "leader", "Slar_Ek"),),
+        references=("Slar Ek leads Ost.",),
+        context={"name": "Ost", "note": "Velmor"},
+    )
+
+
+def test_hidden_entities_and_values_are_exchanged_and_phrases_stay() -> None:
+    twin = TWINS.twin(HIDDEN)
+    assert isinstance(twin, Sample)
+    assert twin.units == (Triple("Entity 1", "leader", "Slar_Ek"),)
+    assert twin.challenge == Hidden((("Ost", "Entity 1"),), (("leader", ("Slar Ek", "others")),))
+
+
+def test_a_sample_without_a_twin_says_why() -> None:
+    assert reason(replace(SAMPLE, references=("Velmor is led.",))) == twins.UNKNOWN
+    assert reason(replace(SAMPLE, units=(LED, LED))) == twins.UNKNOWN
+    assert reason(replace(SAMPLE, references=(TEXT, "Bell leads Velmor."))) == (
+        "a word may stand for two things"
+    )
+    assert reason(SampleMaker("webnlg")([Triple("a", "b", "c")], ["It is."])) == twins.NOTHING
+    assert reason(replace(SAMPLE, challenge=Contrast((LED,), "No."))) == twins.OTHER_CHALLENGE
+    orders = Orders(((0,), (0,)), ((0,),))
+    assert reason(replace(SAMPLE, challenge=orders)) == twins.OTHER_ORDER
+
+
+def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> None:
+    with pytest.raises(ConfigError, match="'mini' has no twins") as caught:
+        twins_of("mini")
+    assert "webnlg, e2e, viggo" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param(b"", id="empty"),
+        pytest.param((FOLDER / "viggo" / FILE).read_bytes()[:5000], id="cut off"),
+        pytest.param(bytes(reversed((FOLDER / "viggo" / FILE).read_bytes())), id="other bytes"),
+        pytest.param(gzip.compress(b"[1]"), id="other content"),
+        pytest.param(gzip.compress(b'{"texts": {}}'), id="parts missing"),
+    ],
+)
+def test_a_damaged_file_is_one_clear_error(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(twins, "FOLDER", tmp_path)
+    path = tmp_path / "viggo" / FILE
+    path.parent.mkdir()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CorpusError, match="missing or damaged") as caught:
+        twins_of.__wrapped__("viggo")
+    assert str(caught.value).startswith(f"{path}: ")
+    assert caught.value.remedy
+
+
+@pytest.mark.usefixtures("data_dir", "viggo_dir")
+@pytest.mark.parametrize("corpus", ["viggo", pytest.param("e2e", marks=pytest.mark.soak), "webnlg"])
+def test_every_twin_is_the_one_that_was_published(corpus: str) -> None:
+    digest = sha256()
+    for sample in everything(corpus):
+        for each in (sample, twins_of(corpus).twin(sample)):
+            content = each if isinstance(each, Untwinned) else fields(each)
+            digest.update(repr(content).encode())
+    assert digest.hexdigest() == DIGESTS[corpus]
+
+
+def everything(corpus: str) -> Iterable[Sample]:
+    """Yield the samples of a corpus and of its test sets, without twins."""
+    yield from registry().get("corpus", corpus).everything()
+    for spec in named.available():
+        if spec.name.corpus == corpus and spec.name.protocol == "published":
+            yield from (sides(sample)[0] for sample in named.load(*spec.name).test.samples)
+
+
+def fields(sample: Sample) -> tuple[Any, ...]:
+    context = sorted(sample.context.items())
+    return (sample.id, *map(tuple, sample.units), *sample.references, *context, sample.challenge)
+
+
+@pytest.mark.usefixtures("data_dir", "viggo_dir")
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_no_text_and_no_name_of_a_corpus_is_in_its_file(corpus: str) -> None:
+    content = json.loads(gzip.decompress((FOLDER / corpus / FILE).read_bytes()))
+    samples = registry().get("corpus", corpus).everything()
+    patches = [*content["entities"].values(), *content["texts"].values()]
+    reasons = {each for each in patches if isinstance(each, str)}
+    invented = {new for each in patches if not isinstance(each, str) for *_, new in each}
+    assert len(reasons) < 6
+    assert not {text for sample in samples for text in sample.references} & (invented | reasons)
+    assert all(re.fullmatch(r"[0-9a-f]{10}", each) for each in [*content["texts"]])
+    assert not any(" " in new for new in invented)
+    words = {word.casefold() for new in invented for word in re.findall(r"[^\W\d_]{3,}", new)}
+    ends = {end for sample in samples for unit in sample.units for end in unit[::2] + unit[1:]}
+    names = {display(end).casefold() for end in ends}
+    assert words & names == set()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("data_dir", "viggo_dir")
+def test_the_generator_writes_the_shipped_patches(tmp_path: Path) -> None:
+    script = REPOSITORY / "docs" / "generators" / "twins.py"
+    subprocess.run([sys.executable, script, "--to", tmp_path], check=True)
+    for corpus in CORPORA:
+        written, shipped = (
+            gzip.decompress((folder / corpus / FILE).read_bytes()) for folder in (tmp_path, FOLDER)
+        )
+        assert written == shipped
