@@ -275,8 +275,8 @@ _COUNTRIES = [dict(form.split("+") for form in family.split()) for family in _FA
 _STATES = {"united:states", "states:united", "US:initials", "USA:initials", "U:S", "S:U", "A:US"}
 _KINGDOM = {"united:kingdom", "UK:initials", "U:K", "K:U"}
 _ALIKE = {word: frozenset(family) for family in _COUNTRIES for word in family}
-for _own, _word in ((_STATES, "america"), (_KINGDOM, "britain")):
-    _ALIKE |= dict.fromkeys(_own | _ALIKE[_word], frozenset(_own | _ALIKE[_word]))
+for _names, _first in ((_STATES, "america"), (_KINGDOM, "britain")):
+    _ALIKE |= dict.fromkeys(_names | _ALIKE[_first], frozenset(_names | _ALIKE[_first]))
 
 # ---- The kind of an entity, by its place in a sample ----
 
