@@ -317,11 +317,10 @@ LICENCES = {name: Licence(**licence) for name, licence in _DECLARED["licences"].
 
 SPOR = Repository(**_DECLARED["SPOR"])
 LOGICNLG = Repository(**_DECLARED["LOGICNLG"])
-TABFACT = Repository(**_DECLARED["TABFACT"])
 VIGGO = Repository(**_DECLARED["VIGGO"])
 TOTTO = Archive(**_DECLARED["TOTTO"])
 COMPMCTG = Archive(**_DECLARED["COMPMCTG"])
-SOURCES = (SPOR, LOGICNLG, TABFACT, VIGGO, TOTTO, COMPMCTG)
+SOURCES = (SPOR, LOGICNLG, VIGGO, TOTTO, COMPMCTG)
 
 
 def path_of_set(name: str) -> str:

@@ -108,23 +108,6 @@ def test_every_corpus_has_a_licence_and_someone_to_name() -> None:
     assert all(licence.attribution for licence in sources.LICENCES.values())
 
 
-def test_logicnlg_comes_from_two_commits_without_a_path_in_common() -> None:
-    own, tabfact = sources.LOGICNLG.files(), sources.TABFACT.files()
-    assert own.keys().isdisjoint(tabfact)  # one folder can have both
-    assert {file.role for file in tabfact.values()} == {"optional"}
-    assert {len(bytes.fromhex(file.blob)) for file in tabfact.values()} == {20}
-
-
-@pytest.mark.real_data
-def test_files_of_tabfact_at_hand_are_the_published_ones() -> None:
-    folder = sources.TABFACT.data_dir()
-    found = [path for path in sources.TABFACT.files() if (folder / path).is_file()]
-    if not found:
-        pytest.skip("TABFACT_DATA_DIR is not set: no copy of TabFact here")
-    for path in found:
-        assert sources.TABFACT.read_published(path)
-
-
 @pytest.mark.real_data
 def test_every_needed_file_at_hand_is_the_published_one(data_dir: Path) -> None:
     needed = [path for path, file in sources.SPOR.files().items() if file.role == "needed"]

@@ -21,7 +21,7 @@ from spor_tasks.core.sample import (
     SplitPair,
     contrast_of,
 )
-from spor_tasks.corpora.logicnlg import reader, tabfact
+from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.corpora.sources import LOGICNLG
@@ -85,14 +85,13 @@ _OTHERS: dict[SetName, dict[str, Any]] = {
     SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): _PAIRS,
     SetName(BENCHMARK, BENCHMARK, "full_table"): _WRITTEN,
     SetName(BENCHMARK, BENCHMARK, "full_table", "adversarial"): _PAIRS,
-    SetName(BENCHMARK, BENCHMARK, "tabfact"): _WRITTEN,
     SetName(BENCHMARK, BENCHMARK, "challenge"): _BLIND,
     SetName(BENCHMARK, BENCHMARK, "challenge", "adversarial"): _BLIND_PAIRS,
 }
 """Sets that are not published, or not scored here.
 
 ``strict`` shows both sides of a pair the same columns, ``spaced`` and ``full_table`` are other
-prompts, ``tabfact`` is trained on TabFact's statements, and ``challenge`` has no references.
+prompts, and ``challenge`` has no references.
 """
 
 
@@ -128,14 +127,14 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
     can_check = name.corpus == MINI and "bleu_3" in judging["scores"]
     truth = _TRUTH if can_check else ()
     trained = "c2f" if (name.part or "").startswith("c2f") else None
-    prompts = name.protocol if name.protocol in {"spaced", "full_table", "tabfact"} else "published"
+    prompts = name.protocol if name.protocol in {"spaced", "full_table"} else "published"
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
         task="_".join(filter(None, [name.corpus, name.part, other])),
         title=f"{corpus}, {name.protocol} sets",
         part_title=_PARTS[name.part][1],
-        arms=("tabfact",) if name.protocol == "tabfact" else ("train",),
+        arms=("train",),
         **judging
         | {
             "scores": (*judging["scores"], *truth),
@@ -202,8 +201,6 @@ def _arm(name: SetName, variant: Variant, folder: Path) -> Sequence[Sample]:
     if name.corpus == MINI:
         return _varied(worlds.samples("train"), variant)
     files = ("data/train_lm.json", "all_csv.zip")
-    if name.protocol == "tabfact":
-        return Deferred(lambda: _varied(tabfact.samples(), variant), tabfact.version())
     pinned = " ".join([variant, *(LOGICNLG.files()[file].blob for file in files)])
     return Deferred(
         lambda: _varied(reader.read_part("train", folder), variant),

@@ -6,6 +6,7 @@ TabFact (Chen et al., ICLR 2020), from which they were taken.
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +18,12 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_text
 from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
-from spor_tasks.corpora.sources import LOGICNLG, TABFACT
+from spor_tasks.corpora.sources import LOGICNLG
 
 Part: TypeAlias = Literal["train", "val", "test"]
 
 _ARCHIVE = "all_csv.zip"
+_TABFACT = "TABFACT_DATA_DIR"  # a copy of TabFact, which the tables were taken from
 _PAIRS = "data/{part}_lm_pos_neg.json"
 _CHALLENGE = "challenge/blind_test_lm_pos_neg.json"
 _CHALLENGE_INPUTS = "challenge/blind_test_lm_inputs.json"
@@ -73,14 +75,15 @@ def tables(folder: Path | None = None) -> Tables:
     folder = folder or LOGICNLG.data_dir()
     if (folder / _ARCHIVE).is_file():
         return Tables(partial(_unpacked, folder))
-    copies = (folder, TABFACT.data_dir())
+    tabfact = os.environ.get(_TABFACT)
+    copies = (folder, *([Path(tabfact)] if tabfact else []))
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
         if place.is_dir():
             return Tables(partial(_loose, place))
     raise CorpusError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
-        remedy=f"Run `{LOGICNLG.command}`, or set {TABFACT.variable} to a copy of TabFact.",
+        remedy=f"Run `{LOGICNLG.command}`, or set {_TABFACT} to a copy of TabFact.",
     )
 
 

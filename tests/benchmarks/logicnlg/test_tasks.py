@@ -21,7 +21,7 @@ from tests.conftest import REPOSITORY
 PARTS = ("", "_adversarial", "_ppl", "_c2f", "_c2f_adversarial")
 OTHERS = (
     *("logicnlg_adversarial_strict", "logicnlg_spaced", "logicnlg_adversarial_spaced"),
-    *("logicnlg_full_table", "logicnlg_adversarial_full_table", "logicnlg_tabfact"),
+    *("logicnlg_full_table", "logicnlg_adversarial_full_table"),
     *("logicnlg_challenge", "logicnlg_adversarial_challenge"),
 )
 MAIN = [f"{corpus}{part}" for corpus in ("logicnlg", "logicnlg_mini") for part in PARTS]

@@ -34,32 +34,6 @@ def test_a_fetch_from_a_local_copy_brings_every_file_and_says_whose_they_are(
     assert "webnlg: CC BY-NC-SA 4.0" in printed
 
 
-def test_logicnlg_is_fetched_from_both_of_its_repositories(
-    logicnlg_dir: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tabfact = sources.TABFACT.data_dir()
-    files = sources.TABFACT.files()
-    first = {path for path in files if (logicnlg_dir / path).is_file()}  # a file is in both
-    second = {path for path in files if (tabfact / path).is_file()} - first
-    own, other = tmp_path / "own", tmp_path / "other"
-    monkeypatch.setenv("LOGICNLG_DATA_DIR", str(own))
-    monkeypatch.setenv("TABFACT_DATA_DIR", str(other))
-    fetch = ["data", "fetch", "--corpus", "logicnlg", "--from"]
-    assert cli.main([*fetch, str(logicnlg_dir)]) == 0
-    printed = capsys.readouterr().out
-    assert f"{own}: 7 fetched, 0 kept, 2 absent" in printed
-    assert f"{other}: {len(first)} fetched, 0 kept, {5 - len(first)} absent" in printed
-    assert cli.main([*fetch, str(tabfact)]) == 0
-    printed = capsys.readouterr().out
-    assert f"{own}: 0 fetched, 7 kept, 2 absent" in printed
-    rest = 5 - len(first | second)
-    assert f"{other}: {len(second)} fetched, {len(first)} kept, {rest} absent" in printed
-    assert printed.count("logicnlg: ") == 1
-
-
 def test_totto_is_fetched_from_a_copy(
     totto_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
