@@ -6,16 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from spor_tasks.aspects import (
-    atoms,
-    order_invariance,
-    productivity,
-    rule_learnability,
-    systematicity,
-)
+from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
 from spor_tasks.aspects.arms import ARMS, lacking, no_training_samples
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import CorpusSamples, Sample, SplitPair, views
+from spor_tasks.core.sample import CorpusSamples, Sample, SplitPair
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
 """The part that is built if none is named, of the aspects that have several."""
@@ -34,14 +28,12 @@ class Settings:
     ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
     best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
     learnability hides if units are attribute-value pairs; if it is empty, what
-    references copy, or as in the paper if they are those of E2E. ``granularity`` says what the
-    atoms are, where the corpus has a choice (:mod:`spor_tasks.aspects.atoms`).
+    references copy, or as in the paper if they are those of E2E.
     """
 
     seed: int = 0
     restarts: int = systematicity.Settings().restarts
     hide: tuple[str, ...] = ()
-    granularity: str | None = None
 
 
 def build(
@@ -49,9 +41,8 @@ def build(
 ) -> SplitPair:
     """Build the sets of an aspect; ``part`` names which, if the aspect has several parts.
 
-    Systematicity uses all samples for anything, unless they are of tables
-    (:func:`atoms.pool_and_asked`). The other aspects train on the training samples, and test on the
-    test samples all of whose atoms occur in training samples.
+    Systematicity uses all samples for anything. The other aspects train on the training samples,
+    and test on the test samples all of whose units occur in training samples.
 
     Raises:
         ConfigError: a setting is out of range.
@@ -60,58 +51,38 @@ def build(
     """
     settings = settings or Settings()
     part = part or DEFAULT_PARTS.get(aspect)
-    granularity = atoms.resolve(corpus.name, settings.granularity)
-    abstracted = atoms.abstracted_corpus(corpus, granularity)
-    pair = _build(corpus, abstracted, aspect, part, settings)
-    if aspect != "systematicity" and (unknown := len(abstracted.test) - len(_testable(abstracted))):
-        pair = replace(
+    pair = _build(corpus, aspect, part, settings)
+    if aspect != "systematicity" and (unknown := len(corpus.test) - len(_testable(corpus))):
+        return replace(
             pair, untested=(*pair.untested, ("a unit is in no training sample", unknown))
         )
-    if aspect in _OF_UNITS:
-        part = atoms.part_name(corpus.name, pair.part, granularity)
-        return replace(pair, part=part, granularity=granularity)
-    return atoms.restored(pair, corpus.samples, granularity)
+    return pair
 
 
-_OF_UNITS = {"order_invariance", "rule_learnability"}
-"""The aspects whose samples show their own units, in another order or with phrases."""
-
-
-def _build(
-    corpus: CorpusSamples,
-    abstracted: CorpusSamples,
-    aspect: str,
-    part: str | None,
-    settings: Settings,
-) -> SplitPair:
+def _build(corpus: CorpusSamples, aspect: str, part: str | None, settings: Settings) -> SplitPair:
     rng = random.Random(settings.seed)
     match aspect:
         case "systematicity" if part is None:
             runs = systematicity.Settings(restarts=settings.restarts)
-            pool, asked = atoms.pool_and_asked(abstracted)
-            pair = systematicity.build(pool, runs, rng, asked)
+            pair = systematicity.build(corpus.samples, runs, rng)
             refuse_equal_arms(pair)
             return pair
         case "productivity":
             chosen = productivity.Settings(threshold=productivity.threshold_of(part))
-            return productivity.build(abstracted.train, _testable(abstracted), chosen)
-    testable = {sample.id for sample in _testable(abstracted)}
-    test = tuple(sample for sample in corpus.test if sample.id in testable)
-    match aspect:
+            return productivity.build(corpus.train, _testable(corpus), chosen)
         case "order_invariance" if part in order_invariance.PARTS:
-            return order_invariance.build(corpus.train, test, part, rng)
+            return order_invariance.build(corpus.train, _testable(corpus), part, rng)
         case "rule_learnability" if part is None:
-            return rule_learnability.build(corpus.train, test, rng, settings.hide)
+            return rule_learnability.build(corpus.train, _testable(corpus), rng, settings.hide)
     raise _unknown(aspect, part)
 
 
-def require_known(corpus: str, aspect: str, part: str | None) -> None:
-    """Check that there is such an aspect and part of a corpus.
+def require_known(aspect: str, part: str | None) -> None:
+    """Check that there is such an aspect and part.
 
     Raises:
         SplitError: there is not.
     """
-    part, _ = atoms.bare_part(corpus, part)
     parts = {"order_invariance": order_invariance.PARTS}.get(aspect, (None,))
     if aspect == "productivity":
         productivity.threshold_of(part)
@@ -169,11 +140,7 @@ def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
             "systematicity chooses its own test samples.",
         )
     shown = {unit for sample in corpus.train for unit in sample.units}
-    known = tuple(
-        sample
-        for sample in corpus.test
-        if all(shown.issuperset(view.units) for view in views(sample))
-    )
+    known = tuple(sample for sample in corpus.test if shown.issuperset(sample.units))
     if not known:
         raise SplitError(
             "has no test sample all of whose units occur in training samples: "

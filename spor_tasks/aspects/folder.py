@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from spor_tasks import __version__
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.aspects.atoms import LITERAL
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
@@ -60,7 +59,6 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
         "corpus": pair.corpus,
         "protocol": pair.protocol,
         "part": pair.part,
-        **({} if pair.granularity == LITERAL else {"granularity": pair.granularity}),
         **facts,
         "files": {_file(split.name): _describe(split.samples) for split in pair.splits},
         **({"untested": dict(pair.untested)} if pair.untested else {}),
@@ -94,8 +92,7 @@ def read_sets(folder: Path) -> StoredSets:
     *arms, test = (
         Split(name, _read(folder / _file(name), corpus, sha256)) for name, sha256 in digests.items()
     )
-    granularity = manifest.get("granularity", LITERAL)
-    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part, granularity)
+    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part)
     return StoredSets(pair, limit, manifest)
 
 

@@ -1,8 +1,6 @@
 """Order invariance (section 3.3): does the order of the data units change the text?
 
 Original has units in the order of the corpus, Match in the order in which the text mentions them.
-Where test samples have a false text too, the question is another one: does the order change which
-of the two is likelier?
 """
 
 import random
@@ -12,16 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import (
-    Contrast,
-    Order,
-    Orders,
-    Sample,
-    SampleMaker,
-    SplitPair,
-    reordered,
-)
-from spor_tasks.corpora import surfaces
+from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, SplitPair, reordered
 from spor_tasks.text import align
 
 Part: TypeAlias = Literal["main", "cwio", "performance"]
@@ -34,16 +23,12 @@ def build(
 ) -> SplitPair:
     """Build the arms ``original`` and ``match`` and one test set; only ``main`` is random.
 
-    The false texts that test samples have are used in ``main`` alone.
-
     Raises:
         SplitError: there are no training samples, or no test samples that suit the part.
     """
     if not train:
         raise no_training_samples()
     match part:
-        case "main" if any(isinstance(sample.challenge, Contrast) for sample in test):
-            tested = contrasted_twice(test, rng)
         case "main":
             tested = shown_twice(test, rng)
         case "cwio":
@@ -65,10 +50,8 @@ def build(
 
 
 def _unsuited(sample: Sample) -> str:
-    if _different(sample) < 2:  # noqa: PLR2004 - two have an order
+    if len(sample.units) < 2:  # noqa: PLR2004 - two have an order
         return "no two units differ"
-    if isinstance(sample.challenge, Contrast):
-        return "the false text is the true one"
     return "a reference does not mention every unit"
 
 
@@ -87,14 +70,8 @@ def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
 
 
 def with_an_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Return the samples of two or more units that can be told apart in a text."""
-    return tuple(sample for sample in samples if _different(sample) > 1)
-
-
-def _different(sample: Sample) -> int:
-    """Return the number of units, those that the same strings tell counted once."""
-    surface = surfaces.surface_of(sample.corpus)
-    return len(set(surface(sample))) if surface else len(sample.units)
+    """Return the samples of two or more units."""
+    return tuple(sample for sample in samples if len(sample.units) > 1)
 
 
 def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, ...]:
@@ -118,25 +95,7 @@ def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
 
 
 def _positions(sample: Sample, text: str) -> tuple[int | None, ...]:
-    return surfaces.locate(sample, text, strict=False)
-
-
-def contrasted_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, ...]:
-    """Return each sample with its false text, both asked with the units of both in two orders.
-
-    Samples with a single unit are left out, and those whose texts are equal: nobody can tell such
-    sides apart.
-    """
-    found = []
-    for sample in samples:
-        other = sample.challenge
-        if not isinstance(other, Contrast) or other.text == sample.target:
-            continue
-        units = tuple(dict.fromkeys((*sample.units, *other.units)))
-        if len(units) > 1:
-            contrast = replace(other, units=units, orders=_draw_orders(len(units), rng))
-            found.append(replace(sample, units=units, challenge=contrast))
-    return tuple(found)
+    return align.locate(sample.units, text, strict=False)
 
 
 def _alone(sample: Sample) -> Sample:

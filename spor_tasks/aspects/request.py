@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import atoms, build, folder, named, search
+from spor_tasks.aspects import build, folder, named, search
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, SplitPair
 from spor_tasks.corpora import own, sources
-from spor_tasks.corpora.base import pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +20,17 @@ class Request:
     """Which sets are wanted.
 
     ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
-    the first ones that exist. ``granularity`` says what the atoms are, where the corpus has a
-    choice (:mod:`spor_tasks.aspects.atoms`). ``seed``, ``restarts`` and ``hide`` are for sets that
-    are built on demand (:class:`~spor_tasks.aspects.build.Settings`); the published corpora of SPOR
-    have fixed ones. ``search`` searches those of systematicity again, or larger sets of another
-    corpus, in ``jobs`` processes, by default one per core; their number does not change the result.
-    It ends after so many ``seconds``, or ``rounds`` (:func:`~spor_tasks.aspects.search.in_rounds`).
+    the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
+    demand (:class:`~spor_tasks.aspects.build.Settings`); the published corpora of SPOR have fixed
+    ones. ``search`` searches those of systematicity again, or larger sets of another corpus, in
+    ``jobs`` processes, by default one per core; their number does not change the result. It ends
+    after so many ``seconds``, or ``rounds`` (:func:`~spor_tasks.aspects.search.in_rounds`).
     """
 
     corpus: str
     aspect: str
     part: str | None = None
     protocol: str | None = None
-    granularity: str | None = None
     seed: int | None = None
     restarts: int | None = None
     hide: tuple[str, ...] = ()
@@ -133,21 +130,7 @@ def _is_fixed(request: Request) -> bool:
     given = request.seed, request.restarts, request.hide or None
     if not fixed or given != (None, None, None):
         return False
-    return _part(request) in {None, *(name.part for name in fixed)}
-
-
-def _bare(request: Request) -> tuple[str | None, str | None]:
-    """Return the part without its granularity, and that, if either setting names it."""
-    bare, told = atoms.bare_part(request.corpus, request.part)
-    return bare, request.granularity or (None if bare == request.part else told)
-
-
-def _part(request: Request) -> str | None:
-    """Return the whole name of the part that is asked for; None if any part will do."""
-    bare, granularity = _bare(request)
-    if bare is granularity is None:
-        return None
-    return atoms.part_name(request.corpus, bare, atoms.resolve(request.corpus, granularity))
+    return request.part in {None, *(name.part for name in fixed)}
 
 
 def _fixed(request: Request) -> Answer:
@@ -158,7 +141,7 @@ def _fixed(request: Request) -> Answer:
             remedy="Leave these options out, search the sets of systematicity again with --search, "
             "or build sets from your own corpus.",
         )
-    spec = named.find(request.aspect, request.corpus, request.protocol, _part(request))
+    spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
     pair, known = named.load(*spec.name), named.recipe(spec) or {}
     if request.corpus in sources.SPOR.corpora:
         return Answer(pair, _facts(**known))
@@ -175,14 +158,12 @@ def _built(request: Request, corpus: CorpusSamples) -> Answer:
             where=corpus.name,
             remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
-    part, granularity = _bare(request)
     given = {"seed": request.seed, "restarts": request.restarts}
     settings = build.Settings(
-        granularity=granularity,
         hide=request.hide,
         **{key: value for key, value in given.items() if value is not None},
     )
-    pair = build.build(corpus, request.aspect, part, settings)
+    pair = build.build(corpus, request.aspect, request.part, settings)
     return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))
 
 
@@ -198,18 +179,16 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             raise ConfigError(
                 "a search does not use this setting", where=setting, remedy="Leave it out."
             )
-    part, granularity = _bare(request)
-    granularity = atoms.resolve(request.corpus, granularity)
-    known = _known_recipe(request, atoms.part_name(request.corpus, part, granularity))
-    if known is None and part is not None:
+    known = _known_recipe(request)
+    if known is None and request.part is not None:
         raise ConfigError(
             f"{request.corpus} has no part {request.part!r} that a search finds",
             where="search",
             remedy="Leave --part out.",
         )
     corpus = _read(request)
-    samples, asked = atoms.pool_and_asked(atoms.abstracted_corpus(corpus, granularity))
-    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples, asked))}
+    samples = corpus.samples
+    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples))}
     seed = recipe["seed"] if request.seed is None else request.seed
     settings = search.Settings(**{key: value for key, value in recipe.items() if key != "seed"})
     found = search.in_rounds(
@@ -220,18 +199,16 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
         seconds=request.seconds,
         jobs=request.jobs,
         progress=progress,
-        asked=asked,
     )
     # A whole search is what it is when nothing ends it, so only another one is told apart.
     done = {} if found.rounds == search.ROUNDS else {"rounds": found.rounds}
     facts = _facts(corpus, seed=seed, **asdict(settings), **done)
-    pair = atoms.restored(found.pair, corpus.samples, granularity)
-    return Answer(pair, facts, found.interrupted)
+    return Answer(replace(found.pair, part=request.part), facts, found.interrupted)
 
 
-def _known_recipe(request: Request, part: str | None) -> Mapping[str, Any] | None:
+def _known_recipe(request: Request) -> Mapping[str, Any] | None:
     for spec in named.available():
-        if spec.name == (request.aspect, request.corpus, "strict", part):
+        if spec.name == (request.aspect, request.corpus, "strict", request.part):
             return named.recipe(spec)
     return None
 
@@ -244,9 +221,16 @@ def _facts(
 
 
 def _read(request: Request) -> CorpusSamples:
-    if request.corpus in corpora():
-        return pool(request.corpus, request.aspect)
-    return read_own(request.corpus)
+    if request.corpus not in corpora():
+        return read_own(request.corpus)
+    if request.corpus in {s.name.corpus for s in named.available() if s.name.aspect == s.benchmark}:
+        raise SplitError(
+            "has tables or control codes, and SPOR's aspects are about units that recur",
+            where=request.corpus,
+            remedy="Use webnlg, e2e, viggo, mini, or a file of your own with such units.",
+        )
+    corpus: CorpusSamples = registry().get("corpus", request.corpus).read()
+    return corpus
 
 
 def read_own(name: str) -> CorpusSamples:

@@ -12,10 +12,8 @@ from string import ascii_uppercase
 from typing import TypeAlias
 
 from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
-from spor_tasks.aspects.copied_cells import hide_cells
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, SplitPair, Triple
-from spor_tasks.corpora.tables import has_table
 from spor_tasks.text.normalize import clean, display
 
 POSSIBLE_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -45,7 +43,7 @@ _REVEALED = "what would be hidden is shown elsewhere"
 
 def hides_values(sample: Sample) -> bool:
     """Return whether a sample hides values of attributes, and not strings such as entities."""
-    return isinstance(sample.units[0], AttributeValue) and not has_table(sample)
+    return isinstance(sample.units[0], AttributeValue)
 
 
 def possible_values(hidden: Hidden, attribute: str) -> tuple[str, ...] | None:
@@ -61,12 +59,11 @@ def build(
 ) -> SplitPair:
     """Build the one arm ``original`` and the test set.
 
-    If units are triples, entities of the test samples are hidden, and of tables titles and cells
-    (:mod:`spor_tasks.aspects.copied_cells`); nothing is random. If they are attribute-value pairs,
-    the values of the ``attributes`` are hidden in the test samples. If no attributes are given, the
-    values that all references copy are hidden (:func:`hide_copied`), save that of the pairs of E2E,
-    test samples are composed from the values in the training samples, without using ``test``, as in
-    the paper.
+    If units are triples, entities of the test samples are hidden; nothing is random. If they are
+    attribute-value pairs, the values of the ``attributes`` are hidden in the test samples. If no
+    attributes are given, the values that all references copy are hidden (:func:`hide_copied`), save
+    that of the pairs of E2E, test samples are composed from the values in the training samples,
+    without using ``test``, as in the paper.
 
     Raises:
         SplitError: there is nothing to hide, or pairs of E2E have a value that no metric knows.
@@ -77,11 +74,11 @@ def build(
     if not hides_values(train[0]):
         if attributes:
             raise SplitError(
-                f"has triples or tables, which have no attribute {attributes[0]!r} to hide",
+                f"has triples, which have no attribute {attributes[0]!r} to hide",
                 where=train[0].corpus,
-                remedy="Leave out --hide. Entities are hidden in triples, cells in tables.",
+                remedy="Leave out --hide. Entities are hidden in triples.",
             )
-        outcomes = hide_cells(test) if has_table(train[0]) else _hide_entities(test)
+        outcomes = _hide_entities(test)
     elif attributes:
         outcomes = _hide_named(train, test, attributes)
     elif {*_ENUMERATED, _DRAWN} <= _values(train).keys():
@@ -94,7 +91,7 @@ def build(
             f"no test sample has anything that can be hidden: {in_words(untested)}",
             where=train[0].corpus,
             remedy="An entity must be a subject without a digit, and all references must mention "
-            "it. A value or cell must be in all references, or its attribute be named with --hide; "
+            "it. A value must be in all references, or its attribute be named with --hide; "
             "nothing else that is shown may reveal it.",
         )
     return strict_sets("rule_learnability", train, test=tested, untested=untested)

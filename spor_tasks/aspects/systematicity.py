@@ -43,27 +43,18 @@ class Settings:
             raise ConfigError("must be between 0 and 1", where="limit")
 
 
-def build(
-    samples: Iterable[Sample],
-    settings: Settings,
-    rng: random.Random,
-    asked: Iterable[Sample] | None = None,
-) -> SplitPair:
+def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> SplitPair:
     """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
 
-    The test samples are from ``asked``, if it is given, and the pool then is for the arms only. The
-    result depends only on the arguments; each split keeps the order of the samples.
+    The result depends only on the arguments; each split keeps the order of the samples.
 
     Raises:
         SplitError: no sample of the pool can be a test sample.
     """
-    own, others = tuple(samples), tuple(asked or ())
-    pool = (*own, *others)
-    in_arms = range(len(own))
-    testable = in_arms if asked is None else range(len(own), len(pool))
+    pool = tuple(samples)
     units = [frozenset(sample.units) for sample in pool]
-    several = [i for i in testable if len(units[i]) > 1]
-    overlaps = Overlaps(units, in_arms)
+    several = [i for i, held in enumerate(units) if len(held) > 1]
+    overlaps = Overlaps(units)
     atom, test = max(
         (
             overlaps.atom_and_test(_largest_first(several, units, rng))
@@ -73,7 +64,7 @@ def build(
     )
     if not test:
         raise _nothing_to_test([pool[i] for i in several], overlaps)
-    combination = _combination(units, in_arms, atom, test, settings.limit)
+    combination = _combination(units, atom, test, settings.limit)
     *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
     return strict_sets("systematicity", *arms, test=tested)
 
@@ -101,16 +92,11 @@ def _largest_first(
 class Overlaps:
     """Which samples share units; a set of samples is an integer with one bit per sample.
 
-    ``units`` are the units of each sample, or anything hashable in their place, and ``in_arms``
-    those samples that Atom may have, by default all.
+    ``units`` are the units of each sample, or anything hashable in their place.
     """
 
-    def __init__(
-        self, units: Sequence[frozenset[Hashable]], in_arms: Iterable[int] | None = None
-    ) -> None:
+    def __init__(self, units: Sequence[frozenset[Hashable]]) -> None:
         self._units = units
-        everything = (1 << len(units)) - 1
-        self._in_arms = everything if in_arms is None else sum(1 << i for i in set(in_arms))
         self._holders: dict[Hashable, int] = defaultdict(int)
         for i, held in enumerate(units):
             for unit in held:
@@ -123,7 +109,7 @@ class Overlaps:
         ``free`` is the algorithm's S without Blocked: the samples that may still enter Atom.
         Samples with equal units always enter the test set together.
         """
-        free = self._in_arms
+        free = (1 << len(self._units)) - 1
         atom, test = 0, set[int]()
         for x in order:
             if atom >> x & 1:
@@ -140,7 +126,7 @@ class Overlaps:
     def never_apart(self, units: frozenset[Hashable]) -> int:
         """Return how many of a sample's units no sample has without another one of them."""
         one, _ = self._sharing(units)
-        return sum(not one & self._in_arms & self._holders[unit] for unit in units)
+        return sum(not one & self._holders[unit] for unit in units)
 
     def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
         """Return the samples with exactly one of the units, and those with two or more."""
@@ -157,7 +143,7 @@ def _members(bits: int) -> set[int]:
 
 
 def _combination(
-    units: Sequence[_UnitSet], in_arms: Iterable[int], atom: set[int], test: set[int], limit: float
+    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float
 ) -> set[int]:
     """Run Algorithm 2: replace samples of Atom by samples with a pair of a test sample.
 
@@ -167,8 +153,7 @@ def _combination(
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
     pairs = {pair for x in test for pair in _pairs(units[x])}
-    tested = {units[x] for x in test}  # equal samples enter together, unless they may not be asked
-    others = [i for i in in_arms if i not in atom and units[i] not in tested]
+    others = [i for i in range(len(units)) if i not in atom and i not in test]
     blocked = np.array([i for i in others if not pairs.isdisjoint(_pairs(held[i]))], np.int64)
     numbers = Numbers(held)
     replaceable = np.array(sorted(atom), np.int64)

@@ -6,9 +6,9 @@ the units are pairs, ``category``, and an object ``context`` with all else that 
 Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
 of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
 ``possible_values`` if they hide attributes that E2E does not have. Rows of adversarial pairs have
-``contrast``, an object with ``data``, ``text``, ``template`` and, if it is asked in several,
-``orders``. Rows of texts whose units are asked for have ``rivals``, a list of objects with ``data``
-and ``alike``. A row with a twin has ``twin``, the row of that. Other fields are ignored.
+``contrast``, an object with ``data``, ``text`` and ``template``. Rows of texts whose units are
+asked for have ``rivals``, a list of objects with ``data`` and ``alike``. A row with a twin has
+``twin``, the row of that. Other fields are ignored.
 
 A document is what lm-eval keeps and logs of a sample.
 """
@@ -97,7 +97,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         units=tuple(unit(*parts) for parts in units),
         references=tuple(doc["references"]),
         context=named | json.loads(other) if other else named,
-        challenge=_challenge_of(doc, len(units)),
+        challenge=_challenge_of(doc),
     )
 
 
@@ -117,7 +117,7 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
     return frozenset(map(tuple, json.loads(doc["units"])))
 
 
-def _challenge_of(doc: Mapping[str, Any], units: int) -> Challenge | None:
+def _challenge_of(doc: Mapping[str, Any]) -> Challenge | None:
     if doc.get("input_orders"):
         first, second = map(tuple, json.loads(doc["input_orders"]))
         return Orders((first, second), tuple(map(tuple, json.loads(doc["reference_orders"]))))
@@ -128,37 +128,27 @@ def _challenge_of(doc: Mapping[str, Any], units: int) -> Challenge | None:
             tuple((what, tuple(known)) for what, known in values),
         )
     if doc.get("contrast"):
-        return _contrast(json.loads(doc["contrast"]), "document", units)
+        return _contrast(json.loads(doc["contrast"]), "document")
     if doc.get("rivals"):
         return _rivals(json.loads(doc["rivals"]), "document")
     return None
 
 
 def _contrast_row(contrast: Contrast) -> dict[str, Any]:
-    row = {
+    return {
         "data": [list(unit) for unit in contrast.units],
         "text": contrast.text,
         "template": contrast.template,
     }
-    return row | ({"orders": list(map(list, contrast.orders))} if contrast.orders else {})
 
 
-def _contrast(row: object, where: str, own: int) -> Contrast:
-    """Return the false text of a row whose sample has ``own`` units."""
+def _contrast(row: object, where: str) -> Contrast:
     if not isinstance(row, dict):
         raise CorpusError("`contrast` must be an object", where=where)
     units = _units(row.get("data"), "contrast.data", where)
     (text,) = _texts([row.get("text")], "contrast.text", where)
     (template,) = _texts([row.get("template", "")], "contrast.template", where)
-    given = _list(row["orders"], "contrast.orders", where) if "orders" in row else []
-    if given and len(units) != own:
-        raise CorpusError(
-            f"`contrast.data` must have {own} units, as `data`, if there are orders", where=where
-        )
-    orders = tuple(
-        _order(order, own, f"contrast.orders[{i}]", where) for i, order in enumerate(given)
-    )
-    return Contrast(units, text, template, orders)
+    return Contrast(units, text, template)
 
 
 def _units(value: object, field: str, where: str) -> tuple[DataUnit, ...]:
@@ -263,7 +253,7 @@ def from_row(
     texts = _texts(row.get("texts"), "texts", where) if has_texts else []
     sample = make(units, texts, **context)
     if "contrast" in row:
-        return replace(sample, challenge=_contrast(row["contrast"], where, len(units)))
+        return replace(sample, challenge=_contrast(row["contrast"], where))
     if "rivals" in row:
         return replace(sample, challenge=_rivals(row["rivals"], where))
     if "output_order" in row:

@@ -61,14 +61,12 @@ class Hidden:
 class Contrast:
     """A text about the same data that says something false, with units and a template of its own.
 
-    Of a pair for which nobody says which text is false, it is the second one. If there are
-    ``orders``, both texts are asked with their units in each of them.
+    Of a pair for which nobody says which text is false, it is the second one.
     """
 
     units: tuple[DataUnit, ...]
     text: str
     template: str = ""
-    orders: tuple[Order, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +138,8 @@ class Sample:
         They are its own, and of a pair also the false one; beside rivals, its own each time.
         """
         match self.challenge:
-            case Contrast(text=other, orders=orders):
-                return (self.target, other) * max(1, len(orders))
+            case Contrast(text=other):
+                return self.target, other
             case Rivals(units=rivals):
                 return (self.target,) * (1 + len(rivals))
         return (self.target,)
@@ -228,10 +226,8 @@ def views(sample: Sample) -> Iterator[Sample]:
         case Orders(inputs, _):
             for order in inputs:
                 yield reordered(sample, order)
-        case Contrast(units=others, orders=orders):
-            both = sample, replace(sample, units=others)
-            shown = [reordered(side, order) for order in orders for side in both]
-            yield from shown or both
+        case Contrast(units=others):
+            yield from (sample, replace(sample, units=others))
         case Rivals(units=rivals):
             yield from (sample, *(replace(sample, units=units) for units in rivals))
         case _:
@@ -239,16 +235,8 @@ def views(sample: Sample) -> Iterator[Sample]:
 
 
 def reordered(sample: Sample, order: Order) -> Sample:
-    """Return the sample with its units in another order, and with them the highlighted cells.
-
-    These are in the context's table, one for each unit, if it is a table that has them.
-    """
-    units, table = tuple(sample.units[i] for i in order), sample.context.get("table")
-    places = table.get("highlighted") if isinstance(table, Mapping) else None
-    if not isinstance(places, Sequence) or len(places) != len(units):
-        return replace(sample, units=units)
-    moved = {**table, "highlighted": [places[i] for i in order]}  # type: ignore[dict-item]
-    return replace(sample, units=units, context={**sample.context, "table": moved})
+    """Return the sample with its units in another order."""
+    return replace(sample, units=tuple(sample.units[i] for i in order))
 
 
 def without_first_reference(sample: Sample) -> Sample:
@@ -331,10 +319,8 @@ class SplitPair:
 
     ``protocol`` is ``published`` (the paper's released sets, with their flaws) or ``strict`` (sets
     that meet the paper's requirements over the whole set). ``part`` names one of several sets of an
-    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts, unless a
-    corpus asks by ``granularity``: what is composed, of which the requirements are. It is
-    ``literal`` where this is the units themselves (:mod:`spor_tasks.aspects.atoms`). Sets that were
-    built say which test samples of the corpus are ``untested``.
+    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts. Sets that
+    were built say which test samples of the corpus are ``untested``.
     """
 
     aspect: str
@@ -343,7 +329,6 @@ class SplitPair:
     arms: tuple[Split, ...]
     test: Split
     part: str | None = None
-    granularity: str = "literal"
     untested: Untested = field(default=(), compare=False)
 
     @property

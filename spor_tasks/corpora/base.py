@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, CorpusSamples, DataUnit, Sample
+from spor_tasks.core.sample import CorpusSamples, Sample
 
 Style: TypeAlias = Literal["causal", "seq2seq", "instruction"]
 """How a prompt is worded (:mod:`spor_tasks.prompts.styles`)."""
@@ -31,12 +30,6 @@ class Corpus(Protocol):
     and where each stands; and, if prompts are worded differently where there are demonstrations,
     ``preamble(style)``, what stands once before these, with ``example(sample, style)``, the prompt
     of a sample among them.
-
-    For the aspects of SPOR it may have ``pool(aspect)``, the samples that the sets of an aspect are
-    built from, if these are not those of ``read``; ``atoms``, what is composed, by granularity
-    (:mod:`spor_tasks.aspects.atoms`); and ``surface(sample)``, for each unit the strings of which
-    any one in a text is its mention, if these are not those of the unit
-    (:mod:`spor_tasks.corpora.surfaces`).
     """
 
     @property
@@ -70,17 +63,6 @@ class Corpus(Protocol):
         """
 
 
-def pool(name: str, aspect: str) -> CorpusSamples:
-    """Return the samples of a registered corpus that the sets of an aspect are built from.
-
-    Raises:
-        CorpusError: a file is missing or is not the published one.
-    """
-    corpus = registry().get("corpus", name)
-    found: CorpusSamples = corpus.pool(aspect) if hasattr(corpus, "pool") else corpus.read()
-    return found
-
-
 def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "") -> str:
     """Return a prompt, given the units in the paper's one line and as facts in plain words.
 
@@ -98,23 +80,6 @@ def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "")
         case "instruction":
             asked = f"{before} {_INSTRUCTION}".lstrip()
             return "\n".join([asked, *(f"- {fact}" for fact in facts), _TEXT_CUE])
-
-
-def units(sample: Sample) -> tuple[DataUnit, ...]:
-    """Return the units as they are."""
-    return sample.units
-
-
-def headers(sample: Sample) -> tuple[DataUnit, ...]:
-    """Return the headers of units that are cells or columns, in lower case, without their values.
-
-    A header that several units have is there as often.
-    """
-    return tuple(AttributeValue(" ".join(unit[0].lower().split()), "") for unit in sample.units)
-
-
-OF_MENTIONS = frozenset({"order_invariance", "rule_learnability"})
-"""The aspects that ask what references mention, and in which order."""
 
 
 def check_style(style: str) -> None:

@@ -12,7 +12,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample
-from spor_tasks.corpora.logicnlg.surface import cells_of_columns
+from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
 from spor_tasks.corpora.tables import has_columns, has_table
 from spor_tasks.prompts.demonstrations import copied_text
 from spor_tasks.text.normalize import display

@@ -8,7 +8,6 @@ from typing import Any
 
 from lm_eval.api.samplers import FirstNSampler
 
-from spor_tasks.aspects.atoms import atoms_of
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.harness.likelihood import AdversarialTask, LikelihoodTask
 from spor_tasks.harness.pair import TWINS_SHOWN, PairTask, TwinTask
@@ -81,7 +80,7 @@ class InContextTask(SporTask):
         arms = self._plan.pair.arms
         if len(arms) == 1:
             return {}
-        found = _match(self._prompted, atoms_of(self._plan.pair))
+        found = _match(self._prompted)
         return {arm.name: of_arm for arm, of_arm in zip(arms, found, strict=True)}
 
     def fewshot_context(self, doc: Mapping[str, Any], *_: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on

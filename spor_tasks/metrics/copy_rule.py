@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from spor_tasks import __version__
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Hidden, Sample, Triple, hidden_of
+from spor_tasks.core.sample import Hidden, Sample, hidden_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.text.whole import find_whole
 
@@ -71,8 +71,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
     """Share of outputs in each case (a, b); the score ``copy_rule`` is that of (1, 0).
 
     The published test is for raw substrings, so that "yellow" leaks "low" and "Entity 12" copies
-    "Entity 1"; ``copy_rule_whole_word`` is (1, 0) with whole words and numbers. A table has numbers
-    of its own, so a bare symbol copies no phrase there.
+    "Entity 1"; ``copy_rule_whole_word`` is (1, 0) with whole words and numbers.
     """
 
     scores = (
@@ -98,8 +97,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
         """
         text, phrases = normalized(output), hidden_of(sample).phrases
         of_values = hides_values(sample)
-        is_symbolic = isinstance(sample.units[0], Triple)
-        words = set(text.translate(_NO_PUNCTUATION).split()) if is_symbolic else set()
+        words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
         told = [
             secret
             for hidden, _ in phrases

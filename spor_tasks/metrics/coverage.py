@@ -4,8 +4,8 @@ from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import surfaces
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.text import align
 
 Located = tuple[int | None, ...]
 """The token index at which an output mentions each unit, None where it does not."""
@@ -24,7 +24,7 @@ class Coverage(SimpleMetric[Located]):
 
     def judge(self, sample: Sample, output: str) -> Located:
         """Locate the units in one output."""
-        return surfaces.locate(sample, output, strict=False)
+        return align.locate(sample.units, output, strict=False)
 
     def values(self, evidence: Located) -> dict[str, float]:
         """Return the share of units located, 0 to 100."""

@@ -2,8 +2,7 @@
 
 An output's *order* is that in which it mentions the units (:mod:`spor_tasks.text.align`), units
 not located after all others in the order of the sample's data. E2E values are located strictly,
-WebNLG entities are not, and units of tables by what their corpus says tells them
-(:mod:`spor_tasks.corpora.surfaces`).
+WebNLG entities are not.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, orders_of
-from spor_tasks.corpora import surfaces
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts, Values
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
@@ -139,7 +137,7 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
 
 
 def _output_order(sample: Sample, output: str) -> OutputOrder:
-    positions = surfaces.locate(sample, output, strict=is_strict(sample))
+    positions = align.locate(sample.units, output, strict=is_strict(sample))
     order, told = align.order(positions), orders_of(sample).references
     return OutputOrder(positions, order, proper=is_proper(order, told), exact=order in told)
 
@@ -186,12 +184,9 @@ class Cwio(SimpleMetric[CwioEvidence]):
         """
         _require_an_order(sample)
         given = tuple(range(len(sample.units)))
-        if surfaces.surface_of(sample.corpus):
-            located = positions = surfaces.locate(sample, output, strict=True)
-        else:
-            located = positions = align.locate_ends(_pairs(sample), output, strict=False)
-            if is_strict(sample):  # else both ways are the same
-                located = align.locate(sample.units, output, strict=True)
+        located = positions = align.locate_ends(_pairs(sample), output, strict=False)
+        if is_strict(sample):  # else both ways are the same
+            located = align.locate(sample.units, output, strict=True)
         return CwioEvidence(
             units=len(given),
             positions=positions,

@@ -16,10 +16,8 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
-from spor_tasks.aspects.atoms import LITERAL, Atoms, atoms_of
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
-from spor_tasks.corpora.base import units
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.combinations import same_or_other_combinations
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
@@ -99,9 +97,6 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     - Rule learnability. There is one arm, whose demonstrations hide nothing: they have the entity
       that the test sample hides, and any value of an attribute whose value it hides.
 
-    Where sets are over coarser atoms than units (:mod:`spor_tasks.aspects.atoms`), these take the
-    place of the units.
-
     In systematicity and productivity the prompts of both arms have the same number of
     demonstrations, show each unit of the test sample once, have the same number of other units, and
     a number of words that differs by :data:`WORD_TOLERANCE` at most. Samples without any unit of
@@ -154,19 +149,19 @@ def copied_text(demonstrations: Iterable[Sample]) -> str:
     return " ".join(sample.references[0] for sample in demonstrations)
 
 
-def matching(prompted: Sequence[Prompted], atoms: Atoms = units) -> tuple[Matching, ...]:
+def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
     """Return what the prompts of each arm show, to see how alike they are."""
     return tuple(
-        _matching([(shown.sample, shown.arms[number]) for shown in prompted], atoms)
+        _matching([(shown.sample, shown.arms[number]) for shown in prompted])
         for number in range(len(prompted[0].arms))
     )
 
 
-def _matching(prompts: Sequence[tuple[Sample, Demonstrations]], atoms: Atoms) -> Matching:
+def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
     own, others = [], []
     for sample, shown in prompts:
-        wanted = set(atoms(sample))
-        units = [unit for demonstration in shown for unit in set(atoms(demonstration))]
+        wanted = set(sample.units)
+        units = [unit for demonstration in shown for unit in set(demonstration.units)]
         own.append(sum(unit in wanted for unit in units))
         others.append(len(units) - own[-1])
     has_texts = all(sample.references for sample, _ in prompts)
@@ -205,14 +200,12 @@ class _Arm(NamedTuple):
 
 
 def _systematicity(pair: SplitPair, most: int) -> _Demonstrate:
-    atoms = atoms_of(pair)
-    atom, combination = (Pool(arm.samples, atoms=atoms) for arm in pair.arms)
+    atom, combination = (Pool(arm.samples) for arm in pair.arms)
     # First of all, as many pairs as can be stand together.
     return _matched(
         (_Arm(atom, allows=lambda block: not _pairs(block)), _Arm(combination, value=_pairs)),
         limits=[most],
         rank=lambda cover: (-cover.value, *cover.shape),
-        atoms=atoms,
     )
 
 
@@ -223,15 +216,13 @@ def _pairs(block: Block) -> int:
 
 
 def _productivity(pair: SplitPair, most: int) -> _Demonstrate:
-    atoms = atoms_of(pair)
-    invisible, visible = (Pool(arm.samples, atoms=atoms) for arm in pair.arms)
+    invisible, visible = (Pool(arm.samples) for arm in pair.arms)
     longest = max(invisible.sizes)
     # First of all, prompts are short, for long demonstrations make them long enough.
     return _matched(
         (_Arm(invisible), _Arm(visible, value=lambda block: int(block.size > longest))),
         limits=range(1, most + 1),
         rank=lambda cover: (*cover.shape, -cover.value),
-        atoms=atoms,
     )
 
 
@@ -239,7 +230,6 @@ def _matched(
     arms: tuple[_Arm, _Arm],
     limits: Iterable[int],
     rank: Callable[[Cover], tuple[int, ...]],
-    atoms: Atoms,
 ) -> _Demonstrate:
     """Return what finds prompts of two arms that are alike but for what the second one is worth.
 
@@ -267,7 +257,7 @@ def _matched(
         return sorted(found, key=lambda plan: rank(plan[1]))[:_MOST_SHAPES]
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        keys = _keys(sample, atoms)
+        keys = tuple(dict.fromkeys(sample.units))
         full = (1 << len(keys)) - 1
         blocks = [arm.pool.blocks(sample, keys) for arm in arms]
         for avoided in (full, None):
@@ -345,11 +335,10 @@ def _candidates(
 def _order_invariance(pair: SplitPair, most: int) -> _Demonstrate:
     original, match = (arm.samples for arm in pair.arms)
     matched = _matched_orders(original, match)
-    atoms = atoms_of(pair)
-    pool = Pool((sample for sample in original if len(sample.units) > 1), atoms=atoms)
+    pool = Pool(sample for sample in original if len(sample.units) > 1)
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        shown = _fewest(sample, _keys(sample, atoms), pool, most)
+        shown = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
         if shown is None:
             return None
         return shown, tuple(matched[demonstration.id] for demonstration in shown)
@@ -375,12 +364,10 @@ def _matched_orders(original: Iterable[Sample], match: Iterable[Sample]) -> dict
 
 def _rule_learnability(pair: SplitPair, most: int) -> _Demonstrate:
     (original,) = pair.arms
-    atoms = atoms_of(pair)
-    pool = Pool(original.samples, shows=_shows_unhidden, atoms=atoms)
+    pool = Pool(original.samples, shows=_shows_unhidden)
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        keys = _unhidden(sample) if pair.granularity == LITERAL else _keys(sample, atoms)
-        shown = _fewest(sample, keys, pool, most)
+        shown = _fewest(sample, _unhidden(sample), pool, most)
         return None if shown is None else (shown,)
 
     return demonstrate
@@ -413,10 +400,6 @@ _RULES: Mapping[Rule, Callable[[SplitPair, int], _Demonstrate]] = {
 
 
 # --- What units show ------------------------------------------------------------------------------
-
-
-def _keys(sample: Sample, atoms: Atoms) -> tuple[Key, ...]:
-    return tuple(dict.fromkeys(atoms(sample)))
 
 
 def _unhidden(sample: Sample) -> tuple[Key, ...]:

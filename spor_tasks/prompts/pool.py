@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample
-from spor_tasks.corpora.base import units
 from spor_tasks.prompts.cover import Block
 
 Key: TypeAlias = Hashable
@@ -26,19 +25,17 @@ draws match 113 test samples of systematicity on WebNLG as closely."""
 
 
 class Pool:
-    """Training samples; ``sizes`` are the numbers of distinct atoms that they have.
+    """Training samples; ``sizes`` are the numbers of distinct units that they have.
 
-    ``atoms`` says what these are, and ``shows`` which keys one of them shows: by default the units,
-    and an atom itself.
+    ``shows`` says which keys a unit shows, by default itself.
     """
 
     def __init__(
         self,
         samples: Iterable[Sample],
         shows: Callable[[DataUnit], tuple[Key, ...]] = lambda unit: (unit,),
-        atoms: Callable[[Sample], tuple[DataUnit, ...]] = units,
     ) -> None:
-        sized = [(len(set(atoms(sample))), sample) for sample in samples]
+        sized = [(len(set(sample.units)), sample) for sample in samples]
         sized.sort(key=lambda each: (each[0], each[1].id))
         self._samples = [sample for _, sample in sized]
         sizes = [size for size, _ in sized]
@@ -51,7 +48,7 @@ class Pool:
         self._with_entity: dict[str, int] = defaultdict(int)
         self._with_text: dict[str, int] = defaultdict(int)
         for number, sample in enumerate(self._samples):
-            for key in {key for atom in atoms(sample) for key in shows(atom)}:
+            for key in {key for unit in sample.units for key in shows(unit)}:
                 self._with_key[key] |= 1 << number
             for entity in _entities(sample):
                 self._with_entity[entity] |= 1 << number

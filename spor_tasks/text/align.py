@@ -9,10 +9,10 @@ import math
 import operator
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -43,7 +43,6 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
 _MOST_EDITS = 2  # by which a token of a text may differ from one of an entity [code]
 _INCREASING_FROM = 10  # with so many matched tokens their positions must strictly increase [code]
 
-_LETTERS_PER_EDIT = 5  # of a token of a surface
 _EXACT_DIVISORS = (2, 4, 8)  # by which doubles divide sums of positions without rounding
 _KNOWN_SAMPLES = 4096  # more than a test set has
 
@@ -71,67 +70,6 @@ def locate_ends(pairs: Sequence[Ends], text: str, *, strict: bool) -> tuple[int 
         max((placement[0] for placement in placements), default=None)
         for placements in _trace(pairs, text, strict=strict)
     )
-
-
-def locate_any(choices: Sequence[Sequence[str]], text: str) -> tuple[int | None, ...]:
-    """Return the token index at which a text mentions each unit, given the strings that tell it.
-
-    A string is told where all of its tokens stand, one after another; if none does, of five letters
-    of a token without digits one may differ. Units of equal strings are one; others never stand at
-    one place, and at a token of another only if they must.
-    """
-    words = clean(text).split()
-    units = list(map(tuple, choices))
-    placed = _settle({strings: _runs(strings, words) for strings in units})
-    return tuple(placed[strings][0] if strings in placed else None for strings in units)
-
-
-def _runs(strings: tuple[str, ...], words: Sequence[str]) -> list[Placement]:
-    """Return where a string stands, the longest at each place; inexactly if none stands exactly."""
-    sought, inexact = _tokens(strings)
-
-    def runs(is_told: Callable[[tuple[str, ...]], bool]) -> list[Placement]:
-        found = []
-        for start in range(len(words)):
-            for length in sought:
-                run = tuple(words[start : start + length])
-                if len(run) == length and is_told(run):
-                    found.append(tuple(range(start, start + length)))
-                    break
-        return found
-
-    def is_alike(run: tuple[str, ...]) -> bool:
-        return any(all(map(_are_alike, tokens, run)) for tokens in inexact.get(len(run), ()))
-
-    return runs(lambda run: run in sought[len(run)]) or runs(is_alike)
-
-
-_OfLength: TypeAlias = Mapping[int, Collection[tuple[str, ...]]]
-
-
-@lru_cache(maxsize=_KNOWN_SAMPLES)
-def _tokens(strings: tuple[str, ...]) -> tuple[_OfLength, _OfLength]:
-    """Return the tokens of the strings by their number, the most first: of all, and of long ones.
-
-    Only with a long token can a string stand inexactly.
-    """
-    cleaned = {tuple(clean(string).split()) for string in strings} - {()}
-    exact: dict[int, set[tuple[str, ...]]] = {}
-    inexact: dict[int, set[tuple[str, ...]]] = {}
-    for tokens in sorted(cleaned, key=len, reverse=True):
-        exact.setdefault(len(tokens), set()).add(tokens)
-        if any(len(token) >= _LETTERS_PER_EDIT for token in tokens):
-            inexact.setdefault(len(tokens), set()).add(tokens)
-    return exact, inexact
-
-
-def _are_alike(token: str, word: str) -> bool:
-    if token == word:
-        return True
-    most = len(token) // _LETTERS_PER_EDIT
-    if not most or abs(len(token) - len(word)) > most or any(map(str.isdigit, token + word)):
-        return False
-    return Levenshtein.distance(token, word, score_cutoff=most) <= most
 
 
 def trace(
@@ -222,16 +160,15 @@ def _deciding(pair: Ends, degrees: Mapping[str | None, int]) -> Sequence[str | N
     return (subject, obj)
 
 
-_Entity = TypeVar("_Entity", bound=Hashable)
-
-
-def _settle(mentions: Mapping[_Entity, Sequence[Placement]]) -> dict[_Entity, Placement]:
+def _settle(
+    mentions: Mapping[str | None, Sequence[Placement]],
+) -> dict[str | None, Placement]:
     """Give each entity one of its placements; one that finds none free is left out.
 
     Entities with fewer to choose from go first. Two never start at one position, and an entity
     starts at a token of another only if it must.
     """
-    placed: dict[_Entity, Placement] = {}
+    placed: dict[str | None, Placement] = {}
     starts: set[int] = set()
     taken: set[int] = set()
     for entity in sorted(mentions, key=lambda entity: len(mentions[entity])):

@@ -8,7 +8,7 @@ import pytest
 
 from spor_tasks.aspects import build, check, named, search
 from spor_tasks.aspects.build import Settings
-from spor_tasks.benchmarks.spor import others
+from spor_tasks.benchmarks.spor import built
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
@@ -20,7 +20,7 @@ LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
 
 
 def test_every_aspect_of_a_corpus_that_is_large_enough_meets_its_requirements() -> None:
-    for aspect, part in others.SETS["mini"]:
+    for aspect, part in built.SETS["mini"]:
         assert check.check(named.load(aspect, "mini", part=part)).holds
 
 
@@ -54,7 +54,7 @@ def digests() -> list[str]:
     quick = search.Settings(chains=2, moves=1_000, combination_moves=500)
     pairs = [search.systematicity(mini.corpus().samples, quick, seed=4, jobs=1)]
     pairs += [
-        build.build(mini.corpus(), *name, Settings(restarts=3)) for name in others.SETS["mini"]
+        build.build(mini.corpus(), *name, Settings(restarts=3)) for name in built.SETS["mini"]
     ]
     return [digest(split.samples) for pair in pairs for split in pair.splits]
 

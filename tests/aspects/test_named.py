@@ -53,14 +53,6 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: tuple[str, 
     assert f"systematicity {known}" in str(caught.value)
 
 
-def test_of_an_aspect_that_a_corpus_is_not_asked_its_aspects_are_listed() -> None:
-    with pytest.raises(SplitError) as caught:
-        named.load("rule_learnability", "compmctg_mini")
-    remedy = caught.value.remedy or ""
-    assert "order_invariance compmctg_mini strict main" in remedy
-    assert "holdout" not in remedy
-
-
 def test_files_are_sought_in_the_folder_of_the_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,15 +60,6 @@ def test_what_is_no_corpus_is_refused(corpus: str) -> None:
     assert ", ".join(registry().names("corpus")) in str(caught.value)
 
 
-def test_another_granularity_of_tables_is_another_set() -> None:
-    request = Request(corpus="totto_mini", aspect="systematicity")
-    by_header, by_cell = (
-        answer(replace(request, granularity=each)).pair for each in (None, "literal")
-    )
-    assert (by_header.part, by_cell.part) == ("schema", "literal")
-    assert by_header.test != by_cell.test
-
-
 def test_a_corpus_of_ones_own_needs_a_name_of_its_own(own_corpus: Path) -> None:
     path = own_corpus.rename(own_corpus.with_name("e2e.jsonl"))
     with pytest.raises(ConfigError, match="has the name of the corpus e2e"):
@@ -190,3 +181,10 @@ def test_the_sets_of_a_real_corpus_say_of_which_commit_they_are(
         "settings": {"limit": 0.02},
         "seed": None,
     }
+
+
+@pytest.mark.parametrize("corpus", ["totto_mini", "logicnlg_mini", "compmctg_mini"])
+def test_tables_and_control_codes_have_no_aspects(corpus: str) -> None:
+    with pytest.raises(SplitError, match="tables or control codes") as caught:
+        answer(Request(corpus=corpus, aspect="systematicity"))
+    assert caught.value.remedy

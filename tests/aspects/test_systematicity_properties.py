@@ -1,5 +1,4 @@
 import random
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,14 +24,3 @@ def test_every_build_is_taken_from_the_pool_and_what_the_paper_requires(
         assert places == sorted(set(places))
     for arm in pair.arms:
         assert set(arm.samples).isdisjoint(pair.test.samples)
-
-
-@given(testable, testable, st.floats(0, 1), st.integers(0, 3))
-def test_samples_that_are_asked_apart_are_in_no_arm_and_others_are_not_asked(
-    pool: tuple[Sample, ...], asked: tuple[Sample, ...], limit: float, seed: int
-) -> None:
-    asked = tuple(replace(sample, id=f"asked {sample.id}") for sample in asked)
-    pair = build(pool, Settings(restarts=3, limit=limit), random.Random(seed), asked)
-    assert check.systematicity(pair, limit=limit).violations == ()
-    assert set(pair.test.samples) <= set(asked)
-    assert all(set(arm.samples) <= set(pool) for arm in pair.arms)

@@ -135,10 +135,6 @@ ATTRIBUTED = tuple(
     for number, sample in enumerate(attributes.samples()[:42:7])
 )
 
-IN_TWO_ORDERS = tuple(
-    replace(sample, challenge=Orders(((0, 1, 2), (2, 0, 1)), ((0, 1, 2),))) for sample in ATTRIBUTED
-)
-
 
 def _asked(text: str, *, unseen: bool, **values: str) -> Sample:
     units = tuple(AttributeValue(*unit) for unit in values.items())
@@ -216,9 +212,8 @@ def _case(name: str) -> Case:
         return Case(found, HIGHLIGHTING, tuple(sample.target for sample in HIGHLIGHTING))
     if name in ("compmctg", "mctg_ppl", "distinct"):
         return Case(found, ASKED, tuple(sample.target for sample in ASKED))
-    if name in ("mini_attributes", "mini_orders"):
-        samples = ATTRIBUTED if name == "mini_attributes" else IN_TWO_ORDERS
-        return Case(found, samples, tuple(sample.target for sample in samples))
+    if name == "mini_attributes":
+        return Case(found, ATTRIBUTED, tuple(sample.target for sample in ATTRIBUTED))
     hides = found.challenge is Hidden
     return Case(found, HIDING if hides else TOLD, COPIES if hides else REFERENCES)
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.corpora import totto
 from spor_tasks.corpora.lines import FileSamples, Joined
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.tables import header_of, header_values
@@ -275,20 +274,6 @@ def test_the_development_set_is_enough(tmp_path: Path) -> None:
     written(tmp_path / PUBLISHED.files[1], example())
     read = TOTTO.read(tmp_path)
     assert (len(read.train), len(read.test), len(TOTTO.everything(tmp_path))) == (0, 1, 1)
-
-
-@pytest.mark.parametrize(("most", "step"), [(45, 1), (44, 2), (20, 3)])
-def test_the_pool_is_spread_over_all_training_samples(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, step: int
-) -> None:
-    monkeypatch.setenv(PUBLISHED.variable, str(tmp_path))
-    monkeypatch.setattr(totto, "_MOST_IN_POOL", most)
-    written(tmp_path / PUBLISHED.files[0], *map(example, range(45)))
-    written(tmp_path / PUBLISHED.files[1], *map(example, (45, 46)))
-    found = TOTTO.pool("productivity")
-    assert [sample.about("name") for sample in found.train] == [str(n) for n in range(0, 45, step)]
-    assert [sample.about("name") for sample in found.test] == ["45", "46"]
-    assert found == TOTTO.pool("systematicity")
 
 
 def test_the_real_examples(totto_dir: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at() ->
         assert TASK in suited(name)
         assert ATOM not in suited(name)
     without = suited("nearest-training-text") - suited("reference")
-    assert {"spor_rule_learnability_mini", "spor_systematicity_compmctg_mini"} < without
+    assert "spor_rule_learnability_mini" in without
 
 
 def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path: Path) -> None:

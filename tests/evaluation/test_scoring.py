@@ -355,10 +355,8 @@ OF_TEXTS = {
     "discrimination",
     "mctg_ppl",
     "mini_attributes",
-    "mini_orders",
 }  # with attributes
 OF_TABLES = {
-    "adversarial_orders",
     "nli_acc",
     "sp_acc",
     "truth",

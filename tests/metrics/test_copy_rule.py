@@ -20,14 +20,6 @@ TWELVE = Sample(
     references=(),
     challenge=Hidden((("Low", "Entity 12"),)),
 )
-CELL = Sample(
-    id="4",
-    corpus="totto",
-    units=(AttributeValue("Name", "Entity 1"), AttributeValue("Points", "Value 1")),
-    references=(),
-    context={"table": {"cells": [["Entity 1", "Value 1"]], "highlighted": [[0, 0], [0, 1]]}},
-    challenge=Hidden((("Ann Moss", "Entity 1"), ("12", "Value 1"))),
-)
 INN = Sample(
     id="3",
     corpus="e2e",
@@ -63,9 +55,6 @@ def test_a_leak_is_located() -> None:
         (PORT, "  ENTITY    1 has Old Basin.", COPIED, COPIED),
         (PORT, "Old Basin belongs to the 1st entity.", COPIED, COPIED),
         (PORT, "Old Basin belongs to (1).", COPIED, COPIED),
-        (CELL, "The 1st entity had value 1 in 2012.", (True, True), COPIED),
-        (CELL, "Entity 1 had 1 point.", OMITTED, OMITTED),
-        (CELL, "Ann Moss had 12.", LEAKED, LEAKED),
         (INN, "It is rated value a out of 5.", COPIED, COPIED),
         (INN, "It is rated A out of 5.", COPIED, COPIED),
         (INN, "Value A  out of 5", COPIED, COPIED),

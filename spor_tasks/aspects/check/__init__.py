@@ -1,6 +1,5 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
-from spor_tasks.aspects import atoms
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.check.composition import (
     Productivity,
@@ -41,10 +40,9 @@ def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     """
     match pair.aspect:
         case "systematicity":
-            return systematicity(atoms.abstracted_pair(pair), limit=limit)
+            return systematicity(pair, limit=limit)
         case "productivity":
-            part, _ = atoms.bare_part(pair.corpus, pair.part)
-            return productivity(atoms.abstracted_pair(pair), threshold_of(part), limit=limit)
+            return productivity(pair, threshold_of(pair.part), limit=limit)
         case "order_invariance":
             return order_invariance(pair)
         case "rule_learnability":

@@ -1,15 +1,12 @@
 """The requirements of rule learnability: phrases replace what is hidden, and nothing reveals it."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, starmap
+from itertools import starmap
 from typing import Annotated
 
 from spor_tasks.aspects.check.result import CheckResult, unless_none
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
-from spor_tasks.core.sample import AttributeValue, Hidden, Json, Sample, SplitPair, Triple
-from spor_tasks.corpora.own import word
-from spor_tasks.corpora.tables import has_table
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SplitPair, Triple
 from spor_tasks.text.normalize import display
 
 
@@ -54,9 +51,6 @@ def _shows_phrases(sample: Sample, hidden: Hidden) -> bool:
     phrases = {phrase for _, phrase in hidden.phrases}
     if not phrases or len(phrases) < len(hidden.phrases):
         return False
-    if has_table(sample):
-        prompt = word(sample, "causal")
-        return all(phrase in prompt for phrase in phrases)
     if isinstance(sample.units[0], Triple):
         return phrases.issubset(_ends(sample))
     return set(sample.units).issuperset(starmap(AttributeValue, hidden.phrases))
@@ -64,35 +58,13 @@ def _shows_phrases(sample: Sample, hidden: Hidden) -> bool:
 
 def _tells(sample: Sample, hidden: Hidden) -> bool:
     """Return whether any text shown contains a hidden entity, or a value that may be hidden."""
-    shown = [display(text).lower() for text in _shown(sample)]
+    shown = [display(text).lower() for text in (*_ends(sample), sample.about("name") or "")]
     secrets = [
         display(secret)
         for what, _ in hidden.phrases
         for secret in (hides_values(sample) and possible_values(hidden, what)) or (what,)
     ]
     return any(secret.lower() in text for secret in secrets for text in shown)
-
-
-def _shown(sample: Sample) -> list[str]:
-    """Return all texts that a prompt may show, whole."""
-    if not has_table(sample):
-        return [*_ends(sample), sample.about("name") or ""]
-    context = (text for key, text in sample.context.items() if key not in _NOT_SHOWN)
-    return [*chain.from_iterable(sample.units), *chain.from_iterable(map(_strings, context))]
-
-
-_NOT_SHOWN = {"name", "source"}
-"""Of a sample about a table: the number of the table, and the address of its page."""
-
-
-def _strings(value: Json) -> Iterator[str]:
-    """Yield all texts in JSON."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from chain.from_iterable(map(_strings, value.values()))
-    elif isinstance(value, Sequence):
-        yield from chain.from_iterable(map(_strings, value))
 
 
 def _ends(sample: Sample) -> list[str]:

@@ -1,18 +1,16 @@
 """The requirements of order invariance: units in the order of the text, and tests in two orders.
 
-This shares no code with the builder, except what finds units in a text. Whether units occur in
-training samples is asked of their atoms (:mod:`spor_tasks.aspects.atoms`).
+This shares no code with the builder, except what finds units in a text.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from spor_tasks.aspects import atoms
 from spor_tasks.aspects.check.result import CheckResult, unless_equal, unless_none
-from spor_tasks.core.sample import Contrast, Orders, Sample, SplitPair
-from spor_tasks.corpora import surfaces
+from spor_tasks.core.sample import Orders, Sample, SplitPair
+from spor_tasks.text import align
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +40,11 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
     original, match, test = (split.samples for split in pair.splits)
     references = sum(len(sample.references) for sample in original)
     foreign, displaced = _compare(match, original)
-    part, _ = atoms.bare_part(pair.corpus, pair.part)
-    abstracted = atoms.abstracted_pair(pair)
-    known = {unit for sample in abstracted.arms[0].samples for unit in sample.units}
-    missing = {unit for sample in abstracted.test.samples for unit in sample.units} - known
-    single = [s for s in test if len(s.units) == 1 and part != "performance"]
-    once = [sample for sample in test if part == "main" and not _shown_twice(sample)]
+    known = {unit for sample in original for unit in sample.units}
+    missing = {unit for sample in test for unit in sample.units} - known
+    single = [s for s in test if len(s.units) == 1 and pair.part != "performance"]
+    once = [sample for sample in test if pair.part == "main" and not _shown_twice(sample)]
     misread = [sample for sample in test if not _reads_as_told(sample)]
-    unlike = [sample for sample in test if not _differs_in_text(sample)]
     return OrderInvariance(
         references=references,
         matches=len(match),
@@ -72,11 +67,7 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
             *unless_none(
                 missing,
                 "units of the test set do not occur in training samples",
-                test=[
-                    sample
-                    for sample, atomic in zip(test, abstracted.test.samples, strict=True)
-                    if not missing.isdisjoint(atomic.units)
-                ],
+                test=[sample for sample in test if not missing.isdisjoint(sample.units)],
             ),
             *unless_none(single, "test samples have a single unit", test=single),
             *unless_none(once, "test samples are not shown in two different orders", test=once),
@@ -85,34 +76,20 @@ def order_invariance(pair: SplitPair) -> OrderInvariance:
                 "test samples have a reference that does not mention every unit in its order",
                 test=misread,
             ),
-            *unless_none(
-                unlike,
-                "test samples have a false text that is the same, or about other units",
-                test=unlike,
-            ),
         ),
     )
 
 
 def _shown_twice(sample: Sample) -> bool:
-    match sample.challenge:
-        case Orders(inputs=orders) | Contrast(orders=orders):
-            return len(set(orders)) > 1
-    return False
-
-
-def _differs_in_text(sample: Sample) -> bool:
-    other = sample.challenge
-    if not isinstance(other, Contrast):
-        return True
-    return other.units == sample.units and other.text != sample.target
+    orders = sample.challenge
+    return isinstance(orders, Orders) and len(set(orders.inputs)) > 1
 
 
 def _reads_as_told(sample: Sample) -> bool:
     """Return whether every reference mentions every unit, in the order that the sample states."""
     if not isinstance(sample.challenge, Orders):
         return True
-    places = [surfaces.locate(sample, text, strict=False) for text in sample.references]
+    places = [align.locate(sample.units, text, strict=False) for text in sample.references]
     orders = [list(order) for order in sample.challenge.references]
     return orders == list(map(_order_of_text, places)) and not any(None in each for each in places)
 
@@ -151,21 +128,10 @@ def _content(sample: Sample, *texts: str) -> Hashable:
 
 
 def _is_ordered(sample: Sample, source: Sample) -> bool:
-    """Return whether a sample of Match has its source's units in the order of the text.
-
-    What a table highlights must follow the units.
-    """
+    """Return whether a sample of Match has its source's units in the order of the text."""
     (text,) = sample.references
-    order = _order_of_text(surfaces.locate(source, text, strict=False))
-    shown, given = _highlighted(sample), _highlighted(source)
-    return sample.units == tuple(source.units[unit] for unit in order) and (
-        len(given) != len(order) or shown == tuple(given[unit] for unit in order)
-    )
-
-
-def _highlighted(sample: Sample) -> tuple[object, ...]:
-    table: Any = sample.context.get("table")
-    return tuple(table.get("highlighted", ())) if isinstance(table, dict) else ()
+    order = _order_of_text(align.locate(source.units, text, strict=False))
+    return sample.units == tuple(source.units[unit] for unit in order)
 
 
 def _order_of_text(places: Sequence[int | None]) -> list[int]:

@@ -17,8 +17,7 @@ def best_test_set(
     paper, largest first and in random order within a size.
     """
     sizes = [len(units) for units in pool.units]
-    in_arms = [item for item, copies in enumerate(pool.copies) if copies]
-    overlaps = Overlaps([frozenset(units) for units in pool.units], in_arms)
+    overlaps = Overlaps([frozenset(units) for units in pool.units])
     order = [item for item, size in enumerate(sizes) if size > 1 and pool.asked[item]]
     largest = max((sizes[item] for item in order), default=0)
     starts = [item for item in order if sizes[item] == largest]

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.aspects import atoms, build
+from spor_tasks.aspects import build
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.benchmarks.spor import judging, others, released, shipped, strict, twins
+from spor_tasks.benchmarks.spor import built, judging, released, shipped, strict, twins
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
@@ -27,8 +27,6 @@ _CORPORA = {
     "webnlg": "WebNLG",
     "e2e": "E2E",
     "viggo": "ViGGO",
-    "logicnlg": "LogicNLG",
-    "totto": "ToTTo",
 }
 
 
@@ -44,7 +42,7 @@ def specs() -> tuple[SetSpec, ...]:
         *(SetName(aspect, corpus, "strict", part) for aspect, corpus, part in strict.SETS),
         *(
             SetName(aspect, corpus, "strict", part)
-            for corpus, sets in others.SETS.items()
+            for corpus, sets in built.SETS.items()
             for aspect, part in sets
         ),
     )
@@ -64,13 +62,12 @@ def find(name: SetName) -> SetSpec:
     for spec in specs():
         if spec.name == name:
             return spec
-    build.require_known(name.corpus, name.aspect, name.part)
+    build.require_known(name.aspect, name.part)
     return _spec(name, name.protocol)
 
 
 def _spec(name: SetName, default: str) -> SetSpec:
     other = None if name.protocol == default else name.protocol
-    judged = judging.of(name)
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -79,25 +76,20 @@ def _spec(name: SetName, default: str) -> SetSpec:
         f"{name.protocol} sets",
         part_title=_part_title(name),
         arms=ARMS[name.aspect],
-        **judged._asdict(),
+        **judging.of(name)._asdict(),
         trained_on=_trained_on(name, default),
         is_default=name.protocol == default,
-        is_fixed=name.corpus in {*released.CORPORA, *others.REAL},
-        is_pinned=name.corpus not in others.UNPINNED,
-        in_context=name.protocol == default and _bare(name) not in others.NOT_IN_CONTEXT,
+        is_fixed=name.corpus in {*released.CORPORA, "viggo"},
+        in_context=name.protocol == default,
         version=2.0,
-        wider_group=None if name.corpus in others.APART else f"{BENCHMARK}_{name.aspect}",
+        wider_group=None if name.corpus == "viggo" else f"{BENCHMARK}_{name.aspect}",
     )
 
 
-def _bare(name: SetName) -> tuple[str, str, str | None]:
-    return name.aspect, name.corpus, name.part
-
-
 def _part_title(name: SetName) -> str | None:
-    part, granularity = atoms.bare_part(name.corpus, name.part)
-    told = f"N = {part.removeprefix('n')}" if part and name.aspect == "productivity" else part
-    return ", ".join(filter(None, [told, None if part == name.part else granularity])) or None
+    if name.part and name.aspect == "productivity":
+        return f"N = {name.part.removeprefix('n')}"
+    return name.part
 
 
 def _trained_on(name: SetName, default: str) -> SetName:
@@ -132,8 +124,8 @@ def load(name: SetName) -> SplitPair:
 def _load(name: SetName, folder: Path) -> SplitPair:
     if name.protocol == twins.PROTOCOL:
         return twins.load(_load(twins.original_of(name, specs()), folder))
-    if name.corpus in others.SETS:
-        return others.load(name.corpus, name.aspect, name.part)
+    if name.corpus in built.SETS:
+        return built.load(name.corpus, name.aspect, name.part)
     load_sets = strict.load if name.protocol == "strict" else released.load
     return load_sets(name.aspect, name.corpus, folder, part=name.part)
 

@@ -15,20 +15,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import atoms, search
+from spor_tasks.aspects import search
 from spor_tasks.aspects.search import Settings
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import write_json
-from spor_tasks.core.sample import CorpusSamples, Sample, Split, SplitPair
-from spor_tasks.corpora.base import pool
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample, Split, SplitPair
 
 SETS: tuple[tuple[str, str | None], ...] = (
     ("webnlg", None),
     ("e2e", None),
     ("e2e", "algorithm_1"),
     ("viggo", None),
-    ("logicnlg", "schema"),
 )
 """Corpus and part of each. ``algorithm_1`` is the best that the paper's own construction finds."""
 
@@ -74,7 +73,6 @@ def load(corpus: str, samples: Iterable[Sample], part: str | None = None) -> Spl
         arms=tuple(arms),
         test=test,
         part=part,
-        granularity=atoms.bare_part(corpus, part)[1],
     )
 
 
@@ -134,19 +132,12 @@ def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence
     return split
 
 
-def searched(corpus: CorpusSamples, how: Recipe, granularity: str) -> SplitPair:
-    """Search sets of the atoms of a corpus, and return them with the samples themselves."""
-    stand_ins, asked = atoms.pool_and_asked(atoms.abstracted_corpus(corpus, granularity))
-    found = search.systematicity(stand_ins, how.settings, how.seed, asked=asked)
-    return atoms.restored(found, corpus.samples, granularity)
-
-
 def main() -> None:
     """Search all sets again by their recipes, and write their lists."""
     for corpus, part in SETS:
-        found, how = pool(corpus, search.ASPECT), recipe(corpus, part)
-        pair = searched(found, how, atoms.bare_part(corpus, part)[1])
-        write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, found.samples, how))
+        samples, how = registry().get("corpus", corpus).read().samples, recipe(corpus, part)
+        pair = search.systematicity(samples, how.settings, how.seed)
+        write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, samples, how))
 
 
 if __name__ == "__main__":

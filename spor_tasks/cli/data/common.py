@@ -25,19 +25,12 @@ def add_request(
     parser.add_argument(
         "--corpus",
         required=required,
-        help="webnlg, e2e, viggo, logicnlg, totto, an embedded one such as mini, or your own JSON "
-        "Lines file",
+        help="webnlg, e2e, viggo, mini, or your own JSON Lines file",
     )
     parser.add_argument("--aspect", choices=ARMS)
     parser.add_argument(
         "--part",
         help="n2, n3 and so on, or main, cwio, performance (default: the aspect's first part)",
-    )
-    parser.add_argument(
-        "--granularity",
-        metavar="NAME",
-        help="what the atoms of tables are, such as schema (their headers) or operators; the name "
-        "of the part ends with it",
     )
     parser.add_argument("--protocol", choices=protocols)
     parser.add_argument(

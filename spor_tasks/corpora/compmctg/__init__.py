@@ -6,7 +6,6 @@ from pathlib import Path
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.compmctg import reader, spaces
-from spor_tasks.corpora.compmctg.fewer import with_fewer_codes
 from spor_tasks.corpora.compmctg.linearize import example, linearize, preamble
 from spor_tasks.corpora.compmctg.outputs import Given, Rows, read_outputs
 from spor_tasks.corpora.compmctg.spaces import Space
@@ -28,11 +27,6 @@ class _Dataset:
         read = tuple(reader.read(train, self._space))
         more = tuple(reader.read(other, self._space)) if other.is_file() else ()
         return CorpusSamples(self.name, read, more)
-
-    def pool(self, aspect: str) -> CorpusSamples:
-        """Return the texts of :meth:`read`, for productivity with fewer values in training."""
-        texts = self.read()
-        return with_fewer_codes(texts, self._space) if aspect == "productivity" else texts
 
     def example(self, sample: Sample, style: Style) -> str:
         """Return the prompt of a sample among demonstrations."""

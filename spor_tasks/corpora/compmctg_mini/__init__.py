@@ -5,7 +5,6 @@ from pathlib import Path
 
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.base import Style
-from spor_tasks.corpora.compmctg.fewer import with_fewer_codes
 from spor_tasks.corpora.compmctg.linearize import example, linearize, preamble
 from spor_tasks.corpora.compmctg.outputs import Given, Rows, read_outputs
 from spor_tasks.corpora.compmctg_mini import worlds
@@ -15,7 +14,6 @@ class _CompMCTGMini:
     name = worlds.NAME
     linearize = staticmethod(linearize)
     preamble = staticmethod(preamble)
-    surface = staticmethod(worlds.surface)
 
     def read(self, folder: Path | None = None) -> CorpusSamples:  # noqa: ARG002 - it is in no file
         """Return the texts of seed 0, and fewer of another one, as they may train classifiers.
@@ -23,11 +21,6 @@ class _CompMCTGMini:
         The test sets of the benchmark have no texts: they are made of the space.
         """
         return CorpusSamples(self.name, worlds.samples(), worlds.samples(1, worlds.EACH // 4))
-
-    def pool(self, aspect: str) -> CorpusSamples:
-        """Return the texts of :meth:`read`, for productivity with fewer values in training."""
-        texts = self.read()
-        return with_fewer_codes(texts, worlds.SPACE) if aspect == "productivity" else texts
 
     def example(self, sample: Sample, style: Style) -> str:
         """Return the prompt of a sample among demonstrations."""

@@ -67,11 +67,6 @@ def samples(seed: int = 0, each: int = EACH) -> tuple[Sample, ...]:
     )
 
 
-def surface(sample: Sample) -> tuple[tuple[str, ...], ...]:
-    """Return for each value the words that say it."""
-    return tuple(WORDS.get(unit[0], {}).get(unit[-1], (unit[-1],)) for unit in sample.units)
-
-
 def _texts(combination: Combination, seed: int) -> Iterator[str]:
     """Yield different texts without an end."""
     rng = random.Random(f"{NAME} {seed} {' '.join(combination)}")

@@ -2,43 +2,25 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora import sources
-from spor_tasks.corpora.base import OF_MENTIONS, headers
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import linearize
-from spor_tasks.corpora.logicnlg.surface import surface, told_alone
 
 
 class _LogicNLG:
     name = "logicnlg"
     linearize = staticmethod(linearize)
-    surface = staticmethod(surface)
-    atoms = MappingProxyType({"schema": headers})
 
     def read(self, folder: Path | None = None) -> CorpusSamples:
         """Return the training samples, if their file is there, and the test samples."""
         known = (folder or sources.LOGICNLG.data_dir()) / reader.file_of("train")
         train = reader.read_part("train", folder) if known.is_file() else ()
         return CorpusSamples(self.name, train, reader.read_part("test", folder))
-
-    def pool(self, aspect: str) -> CorpusSamples:
-        """Return the validation samples to train on, and the test samples: they are enough.
-
-        Where an aspect asks what a text mentions, the reference is the sentence alone. Order
-        invariance is asked of the adversarial pairs.
-        """
-        train, test = (reader.read_part(part) for part in ("val", "test"))
-        if aspect == "order_invariance":
-            test = reader.adversarial(reader.read_pairs("test"))
-        if aspect in OF_MENTIONS:
-            train, test = map(told_alone, (train, test))
-        return CorpusSamples(self.name, train, test)
 
     def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
         """Return the validation samples, then the test samples."""

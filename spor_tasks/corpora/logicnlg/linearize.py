@@ -5,7 +5,7 @@ the end of a text, so the three parts of a prompt were joined without one. A sam
 another prompt (:data:`Variant`) in its context, under ``prompt``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -70,6 +70,17 @@ def cells_of(table: TypedTable, column: int, write: Callable[[str], str] = str) 
     numbers = all(other.kind is Kind.NUMBER for other in table.columns)
     real = numbers and any(isinstance(c, float) for other in table.columns for c in other.values)
     return [str(float(cell) if real and isinstance(cell, int) else cell) for cell in of.values]
+
+
+def cells_of_columns(sample: Sample) -> Iterator[tuple[str, ...]]:
+    """Yield the name of each linked column, and its cells as they are written.
+
+    Raises:
+        CorpusError: the sample has no table, or its units do not name columns of it.
+    """
+    rows = table_of(sample).rows
+    for unit, column in zip(sample.units, linked_columns(sample), strict=True):
+        yield (unit[0], *(row[column] for row in rows if column < len(row)))
 
 
 def _capitalized(text: str) -> str:

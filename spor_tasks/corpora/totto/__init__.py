@@ -1,27 +1,19 @@
 """ToTTo: one sentence about the highlighted cells of a table."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import CorpusSamples, Sample
-from spor_tasks.corpora.base import headers, units
 from spor_tasks.corpora.lines import Joined, read_samples
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import linearize
-from spor_tasks.corpora.totto.surface import surface
-
-_MOST_IN_POOL = 20_000
 
 
 class _Totto:
     name = "totto"
     linearize = staticmethod(linearize)
-    surface = staticmethod(surface)
-    atoms = MappingProxyType({"schema": headers, "literal": units})
 
     def read(self, folder: Path | None = None) -> CorpusSamples:
         """Return the training samples, if their file is there, and those of the development set.
@@ -32,15 +24,6 @@ class _Totto:
         if not dev.path.is_file():
             raise CorpusError("is missing", where=dev.path, remedy=PUBLISHED.remedy)
         return CorpusSamples(self.name, train if train.path.is_file() else (), dev)
-
-    def pool(self, _: str) -> CorpusSamples:
-        """Return at most 20,000 training samples, of ToTTo's every seventh, and the test samples.
-
-        These are more than WebNLG has; sets of all would take hours to build and to train on.
-        """
-        read = self.read()
-        step = max(1, math.ceil(len(read.train) / _MOST_IN_POOL))
-        return CorpusSamples(self.name, tuple(read.train[::step]), tuple(read.test))
 
     def everything(self, folder: Path | None = None) -> Sequence[Sample]:
         """Return the samples of all files that are there; those of the test set have no reference.

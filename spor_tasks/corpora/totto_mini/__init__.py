@@ -1,32 +1,19 @@
 """ToTTo in miniature: invented tables with highlighted cells, and sentences about these."""
 
 from pathlib import Path
-from types import MappingProxyType
 
 from spor_tasks.core.sample import CorpusSamples, Sample
-from spor_tasks.corpora.base import headers, units
 from spor_tasks.corpora.totto.linearize import linearize
-from spor_tasks.corpora.totto.surface import surface
 from spor_tasks.corpora.totto_mini import worlds
 
 
 class _TottoMini:
     name = worlds.NAME
     linearize = staticmethod(linearize)
-    surface = staticmethod(surface)
-    atoms = MappingProxyType({"schema": headers, "literal": units})
 
     def read(self, folder: Path | None = None) -> CorpusSamples:  # noqa: ARG002 - it is in no file
         """Return the samples of seed 0."""
         return CorpusSamples(self.name, samples("train"), samples("test"))
-
-    def pool(self, aspect: str) -> CorpusSamples:
-        """Return the samples of :meth:`read`.
-
-        Systematicity can ask few samples of a table, so it has four times as many test tables.
-        """
-        more = 4 * worlds.TABLES["test"] if aspect == "systematicity" else None
-        return CorpusSamples(self.name, samples("train"), samples("test", tables=more))
 
     def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
         """Return the samples of :meth:`read`."""

@@ -5,17 +5,17 @@ import random
 import pytest
 
 from spor_tasks.aspects import build, order_invariance
-from spor_tasks.benchmarks.spor import others
+from spor_tasks.benchmarks.spor import built
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Orders, SplitPair, hidden_of
 from spor_tasks.corpora.mini import worlds as mini
 
 
 def load(aspect: str, part: str | None = None) -> SplitPair:
-    return others.load("mini", aspect, part)
+    return built.load("mini", aspect, part)
 
 
-@pytest.mark.parametrize(("aspect", "part"), others.SETS["mini"])
+@pytest.mark.parametrize(("aspect", "part"), built.SETS["mini"])
 def test_a_set_is_what_its_name_says(aspect: str, part: str | None) -> None:
     pair = load(aspect, part)
     assert (pair.aspect, pair.part) == (aspect, part)
@@ -26,7 +26,7 @@ def test_a_set_is_what_its_name_says(aspect: str, part: str | None) -> None:
 
 
 def test_every_set_has_enough_to_test() -> None:
-    sizes = {names: len(load(*names).test.samples) for names in others.SETS["mini"]}
+    sizes = {names: len(load(*names).test.samples) for names in built.SETS["mini"]}
     assert min(sizes.values()) > 30
     assert sizes["systematicity", None] == 200
 

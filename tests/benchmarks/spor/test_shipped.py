@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.aspects import check, search
-from spor_tasks.aspects.request import find
+from spor_tasks.aspects import search
 from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.core import files
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora.e2e import E2E
 from spor_tasks.corpora.mini import worlds as mini
-from spor_tasks.corpora.totto_mini import TOTTO_MINI
 from spor_tasks.corpora.webnlg import WEBNLG
 
 SETTINGS = search.Settings(chains=1, moves=2_000, combination_moves=1_000)
@@ -55,30 +53,6 @@ def test_what_was_packed_is_loaded_from_the_same_samples_alone(
     for others in (samples[1:], shuffled, mini.samples(1)):
         with pytest.raises(SplitError, match="other samples than these"):
             shipped.load("mini", others)
-
-
-def test_each_granularity_has_a_list_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    monkeypatch.setattr(shipped, "SETS", (("totto_mini", "schema"), ("totto_mini", "literal")))
-    found, digests = TOTTO_MINI.pool("systematicity"), set[str]()
-    pool = found.samples
-    for corpus, part in shipped.SETS:
-        pair = shipped.searched(found, shipped.Recipe(SETTINGS, 5), str(part))
-        content = shipped.pack(pair, pool, shipped.Recipe(SETTINGS, 5))
-        files.write_json(tmp_path / f"{shipped.name(corpus, part)}.json", content)
-        assert shipped.load(corpus, pool, part) == pair
-        assert (pair.part, pair.granularity) == (part, part)
-        digests.add(content["splits"]["test"]["sha256"])
-    assert len(digests) == 2
-
-
-@pytest.mark.usefixtures("logicnlg_dir")
-def test_the_list_of_headers_is_found_by_its_name_and_holds() -> None:
-    pair, limit = find("strict:systematicity:logicnlg:schema")
-    assert (pair.part, pair.granularity, len(pair.test.samples)) == ("schema", "schema", 1707)
-    assert check.check(pair, limit=limit).holds
 
 
 def test_a_damaged_list_is_refused(

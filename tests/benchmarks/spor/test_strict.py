@@ -5,13 +5,10 @@ from types import NoneType
 
 import pytest
 
-from spor_tasks.aspects import named
-from spor_tasks.benchmarks.spor import others, strict
 from spor_tasks.benchmarks.spor import released as published
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.benchmarks.spor import strict
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Hidden, Orders
-from spor_tasks.prompts.demonstrations import choose
 from tests.support.soak import soak
 
 
@@ -57,23 +54,3 @@ def test_only_samples_of_unknown_triples_are_missing(
             assert triples.issuperset(sample.units)
     kind = {"main": Orders, None: Hidden}.get(part, NoneType)
     assert all(isinstance(sample.challenge, kind) for sample in pair.test.samples)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        spec
-        for spec in named.available()
-        if spec.name.corpus in set(others.SETS) - others.REAL - {"mini"}
-        if spec.name.aspect in {"systematicity", "productivity"}
-        if spec.benchmark == "spor"
-    ],
-    ids=lambda spec: spec.task,
-)
-def test_sets_of_which_samples_can_be_covered_have_tasks_in_context(spec: SetSpec) -> None:
-    pair = named.load(*spec.name)
-    if spec.in_context:
-        assert choose(pair, 8)
-    else:
-        with pytest.raises(SplitError, match="no test sample is covered"):
-            choose(pair, 12)
