@@ -51,13 +51,24 @@ def set_names() -> Iterator[Name]:
                 yield tuple(name)
 
 
-def load_set(name: Name) -> tuple[Any, Any]:
-    """Return what a benchmark declares about sets, and the sets."""
+def find_set(name: Name) -> Any:
+    """Return what a benchmark declares about sets."""
     from spor_tasks.core.contracts import SetName
+
+    return _benchmark(name).find(SetName(*name))
+
+
+def load_set(name: Name) -> Any:
+    """Return the sets."""
+    from spor_tasks.core.contracts import SetName
+
+    return _benchmark(name).load(SetName(*name))
+
+
+def _benchmark(name: Name) -> Any:
     from spor_tasks.core.registry import registry
 
-    benchmark = registry().get("benchmark", name[0] if name[0] in OWN else "spor")
-    return benchmark.find(SetName(*name)), benchmark.load(SetName(*name))
+    return registry().get("benchmark", name[0] if name[0] in OWN else "spor")
 
 
 def row_of(sample: Any) -> dict[str, Any]:
@@ -220,7 +231,7 @@ def sets() -> Keys:
 
 
 def _set(name: Name) -> dict[str, Any]:
-    _, pair = load_set(name)
+    pair = load_set(name)
     found: dict[str, Any] = {"test": of_samples(pair.test.samples)}
     if name[0] == "compmctg":
         found["unseen"] = sha([s.id for s in pair.test.samples if s.context["unseen"]])
@@ -246,7 +257,7 @@ def prompts() -> Keys:
 
 
 def _prompts(name: Name) -> dict[str, str]:
-    shown = some(load_set(name)[1].test.samples)
+    shown = some(load_set(name).test.samples)
     return {style: sha([prompts_of(sample, style) for sample in shown]) for style in STYLES}
 
 
@@ -259,7 +270,7 @@ def rows() -> Keys:
 
 def _rows(name: Name) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for arm, style in itertools.product(load_set(name)[1].arms, STYLES[:2]):
+    for arm, style in itertools.product(load_set(name).arms, STYLES[:2]):
         try:
             pairs = list(training_pairs(arm, style))
         except missing_data():
@@ -271,8 +282,8 @@ def _rows(name: Name) -> dict[str, Any]:
 def demonstrations() -> Keys:
     """What stands before prompts: chosen for each sample, or drawn with ``--num_fewshot 3``."""
     for name in set_names():
-        spec, _ = (None, None) if name[0] == "compmctg" else load_set(name)
-        if spec is None or "c2f" in str(name[3]):
+        spec = find_set(name)
+        if name[0] == "compmctg" or "c2f" in str(name[3]):
             continue
         for arm in spec.arms if spec.in_context else ():
             yield f"{key_of(name)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
@@ -317,7 +328,7 @@ def scores() -> Keys:
 
 
 def _scores(name: Name) -> dict[str, Any]:
-    spec, pair = load_set(name)
+    spec, pair = find_set(name), load_set(name)
     samples = some(pair.test.samples, 200)
     alone = map(metric_named, SCORED_ALONE.get(key_of(name), ()))
     found: dict[str, Any] = {}
@@ -379,7 +390,8 @@ def _of_file(file: Path, metric: str, corpus: str) -> dict[str, str]:
 
 def _totto(folder: Path) -> dict[str, Any]:
     """Score the golden predictions, of which each file has some of the golden examples."""
-    spec, pair = load_set(("totto", "totto", "published", None))
+    name = ("totto", "totto", "published", None)
+    spec, pair = find_set(name), load_set(name)
     samples, files = list(pair.test.samples), {}
     for row in read_gzip(folder / "predictions.jsonl.gz"):
         files.setdefault(row["file"], []).append((samples[row["id"]], (row["prediction"],)))
