@@ -13,7 +13,7 @@ from spor_tasks.core.contracts import BEAM5, SetName, Sets, SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.registry import registry
-from spor_tasks.results.schema import faults
+from spor_tasks.results.schema import fault_of_file, fault_of_task
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
@@ -201,7 +201,7 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         why = error.__cause__ or error.what
         yield Problem("unreadable", str(file), f"is not a readable result file: {why}")
         return
-    if fault := next(faults(_without_tasks(content)), None):
+    if fault := fault_of_file(content):
         yield Problem("unreadable", str(file), f"is not a result file of this version: {fault}")
         return
     tasks = tuple(_our_tasks(content))
@@ -209,7 +209,7 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         others = ", ".join(content["configs"]) or "none"
         yield Problem("foreign", str(file), f"has no SPOR tasks; its tasks: {others}", lost=False)
     for task in tasks:
-        if fault := next(_faults(task, content), None):
+        if fault := fault_of_task(task, content):
             what = f"is not a result file of this version: {fault}"
             yield Problem("schema", str(file), what)
             continue
@@ -221,25 +221,6 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             what = f"is not a result file of this version: {task}: {type(error).__name__}: {error}"
             yield Problem("schema", str(file), what)
-
-
-_PARTS = (("configs", "task"), ("results", "scores"), ("n-samples", "counts"))
-
-
-def _without_tasks(content: object) -> object:
-    if not isinstance(content, dict):
-        return content
-    named = {part for part, _ in _PARTS}
-    return {
-        key: {} if key in named and isinstance(value, dict) else value
-        for key, value in content.items()
-    }
-
-
-def _faults(task: str, content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a result file lacks about one of our tasks, whatever its name."""
-    for part, name in _PARTS:
-        yield from faults(content[part].get(task), name, f"{part}.{task}")
 
 
 def _our_tasks(content: Mapping[str, Any]) -> Iterator[str]:

@@ -1,47 +1,132 @@
-"""What a result file of our tasks must say: `schema.json`."""
+"""The types of what a result file of lm-eval must say of our tasks, to reproduce a number."""
 
-import json
-import reprlib
-from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+import msgspec
 
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+"""Up to the largest integer that every reader of JSON takes for a whole number."""
+Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
-@cache
-def result_schema() -> Mapping[str, Any]:
-    """Return the schema of lm-eval's result files, as far as our tasks are concerned."""
-    schema: Mapping[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_bytes())
-    return schema
+Scores: TypeAlias = dict[str, float | str]
+"""``metric,none`` and ``metric_stderr,none``; NaN is nothing to score. A group has none."""
 
 
-def faults(value: object, definition: str | None = None, place: str = "") -> Iterator[str]:
-    """Yield each way in which a value is not what the schema asks for, with its place.
+class Counts(msgspec.Struct):
+    """Documents of the task, and those that were evaluated."""
 
-    The value is a whole file, or the part of one that a ``definition`` of the schema is about.
+    original: Count
+    effective: Count
+
+
+class Run(msgspec.Struct):
+    """The model, as it was named and loaded.
+
+    ``prompts_cut`` counts the prompts of each task that were longer than the model takes.
     """
-    for error in _validator(definition).iter_errors(value):
-        where = ".".join([*([place] if place else []), *map(str, error.absolute_path)])
-        yield f"{where or 'it'} {_said(error)}"
+
+    model: str
+    model_args: dict[str, Any] | str | None
+    prompts_cut: dict[str, Count] = {}
 
 
-@cache
-def _validator(definition: str | None) -> Draft202012Validator:
-    schema = result_schema()
-    if definition is None:
-        return Draft202012Validator(schema)
-    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
+class Adapter(msgspec.Struct):
+    """An adapter; of one that another program trained, at most the digest is known.
+
+    ``violations`` are the paper's requirements that the sets it was trained on break, ``pairs`` is
+    how many pairs of the arm it was trained on, and ``selection`` says which epoch was kept.
+    """
+
+    arm: str | None
+    arm_sha256: str | None
+    seed: int | None
+    adapter_sha256: str | None
+    base_model: dict[str, Any] | None
+    violations: list[Any] | None = None
+    pairs: int | None = None
+    settings: dict[str, Any] | None = None
+    settings_sha256: str | None = None
+    selection: dict[str, Any] | None = None
 
 
-def _said(error: ValidationError) -> str:
-    """Return what is wrong in few words, whatever length the value has."""
-    rule: Any = error.validator_value
-    value: Any = error.instance
-    if error.validator == "required":
-        missing = [name for name in rule if name not in value]
-        return f"lacks {', '.join(map(repr, missing))}"
-    asked = f"{error.validator} {rule}"
-    return f"is {reprlib.repr(value)}, but the schema asks for {asked}"
+class Facts(msgspec.Struct):
+    """How the settings were resolved.
+
+    ``packages`` are the versions of what an output or a score depends on, ``fewshot_arm`` is the
+    arm of the demonstrations, and ``generation`` holds all settings that decided what was written.
+    """
+
+    spor_tasks: str
+    packages: dict[str, str | None]
+    prompt_style: Literal["causal", "seq2seq", "instruction"]
+    fewshot_arm: str | None
+    arms: dict[str, Digest]
+    adapter: Adapter | None
+    demonstrations_sha256: str | None
+    held_out_reference: bool = False
+    facts: str = ""
+    generation: dict[str, Any] = {}
+    thinking: bool | None = None
+    matching: dict[str, Any] = {}
+    covered: int = 0
+    test_samples: int = 0
+
+
+class Metadata(msgspec.Struct):
+    """The sets of a task."""
+
+    version: float
+    aspect: str
+    corpus: str
+    protocol: str
+    test_sha256: Digest
+    spor: Facts
+    benchmark: str = ""
+    part: str = ""
+    icl_arm: str = ""
+    decoding: str = ""
+
+
+class Task(msgspec.Struct):
+    """The configuration of a task."""
+
+    task: str
+    generation_kwargs: dict[str, Any]
+    num_fewshot: int
+    metadata: Metadata
+
+
+class ResultFile(msgspec.Struct):
+    """A result file, in which tasks of other packages may stand as well."""
+
+    results: dict[str, Any]
+    configs: dict[str, Any]
+    n_samples: dict[str, Any] = msgspec.field(name="n-samples")
+    config: Run
+
+
+_PARTS: Mapping[str, Any] = {"configs": Task, "results": Scores, "n-samples": Counts}
+
+
+def fault_of_file(content: object) -> str | None:
+    """Return why this is not the content of a result file, or None; its tasks are not checked."""
+    return _fault(content, ResultFile, "")
+
+
+def fault_of_task(task: str, content: Mapping[str, Any]) -> str | None:
+    """Return what a result file lacks about one of our tasks, whatever its name, or None."""
+    faults = (
+        _fault(content[part].get(task), kind, f"{part}.{task}") for part, kind in _PARTS.items()
+    )
+    return next(filter(None, faults), None)
+
+
+def _fault(value: object, kind: Any, place: str) -> str | None:  # noqa: ANN401 - a type
+    """Return why a value is not of a type, with its place in the file, or None."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what, _, inner = str(error).partition(" - at `$")
+        return f"{what} at {(place + inner.rstrip('`')).lstrip('.') or 'the top'}"
+    return None

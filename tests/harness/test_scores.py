@@ -19,7 +19,7 @@ from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.schema import faults
+from spor_tasks.results.schema import fault_of_file, fault_of_task
 from tests.support.scores import scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
@@ -173,7 +173,8 @@ def test_the_result_file_says_all_that_it_takes_to_reproduce_a_number(
     result: dict[str, Any],
 ) -> None:
     written = json.loads(json.dumps(result, default=str))
-    assert list(faults(written)) == []
+    assert fault_of_file(written) is None
+    assert {fault_of_task(task, written) for task in written["configs"]} == {None}
 
 
 def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:

@@ -64,7 +64,7 @@ def test_a_result_that_lacks_a_part_is_named(tmp_path: Path, part: str) -> None:
     del content[part]
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=f"results_1.json: .* it lacks '{part}'"):
+    with pytest.raises(ResultError, match=f"results_1.json: .* field `{part}`"):
         reading.read(file)
 
 
@@ -75,7 +75,7 @@ def test_a_number_of_samples_that_none_can_have_is_refused(tmp_path: Path, count
     counts["effective"] = count
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"n-samples\..*\.effective is .*, but"):
+    with pytest.raises(ResultError, match=r"Expected `int` .* at n-samples\..*\.effective"):
         reading.read(file)
 
 
@@ -86,7 +86,7 @@ def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: 
     assert [result.task for result in reading.read(file)] == ["mine"]
     del content["n-samples"]["mine"]
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"n-samples\.mine is None"):
+    with pytest.raises(ResultError, match=r"at n-samples\.mine"):
         reading.read(file)
 
 
