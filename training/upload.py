@@ -6,7 +6,7 @@ from huggingface_hub import HfApi
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.report.hub import explained
+from spor_tasks.report.publish import explained
 from training.bases import KINDS
 
 

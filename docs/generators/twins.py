@@ -1310,7 +1310,7 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         written = json.dumps(content(corpus), ensure_ascii=False, separators=(",", ":"))
         path.write_bytes(gzip.compress(written.encode(), mtime=0))
-        print(path, f"{path.stat().st_size:,} bytes")  # noqa: T201
+        print(path, f"{path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

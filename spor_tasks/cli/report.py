@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
     )
     published.add_argument(
         "--dataset",
-        metavar="OWNER/NAME[@REVISION]",
+        metavar="OWNER/NAME",
         help="the benchmark's dataset on the Hub, spor-tasks/spor",
     )
     published.add_argument("--organization", metavar="NAME", help="who evaluated the models")
@@ -69,13 +69,6 @@ def run(options: argparse.Namespace) -> int:
     from spor_tasks import report
     from spor_tasks.report import diff_text, leaderboard_text, plots, render
 
-    given = [options.name, options.dataset, options.organization, options.source]
-    if any(given) and not (options.leaderboard and options.out):
-        raise ConfigError(
-            "are only for --leaderboard with --out",
-            where="--name, --dataset, --organization and --source",
-        )
-    settings = report.Settings.asked(*given)
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
             raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
@@ -84,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
         print(diff_text.terminal(changes, options.most))
         return 0 if changes.whole else VIOLATED
     if options.leaderboard:
+        names = dict(text.rpartition("=")[::2] for text in options.name)
+        settings = report.Settings(names, options.dataset, options.organization, options.source)
         board = report.write_leaderboard(
             options.results, options.out, merge_by=options.merge_by, settings=settings
         )

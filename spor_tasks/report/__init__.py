@@ -11,10 +11,9 @@ from pathlib import Path
 from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
 from spor_tasks.report.collect import Report, collect, read, report_of
 from spor_tasks.report.diff import Diff, diff
-from spor_tasks.report.exports import export
 from spor_tasks.report.formats import save
 from spor_tasks.report.leaderboard import Leaderboard, boards_of, leaderboard_of, rank
-from spor_tasks.report.submission import Settings
+from spor_tasks.report.leaderboards import Settings, export
 from spor_tasks.results.logged import SampleFile
 
 __all__ = [

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.digests import digest
 from spor_tasks.harness import task_files
+from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import FIRST_BENCHMARK, TaskResult
 
 _SHOWN = 12  # characters of a digest, enough to look it up
@@ -64,10 +67,25 @@ def contradiction(result: TaskResult) -> str | None:
     return None
 
 
-def specs_of(benchmark: str, sets: tuple[SetSpec, ...]) -> tuple[SetSpec, ...]:
-    """Return those of a benchmark's sets that a shipped task asks for."""
-    _, by_sets = _shipped()
-    return tuple(spec for spec in sets if (benchmark, spec.name) in by_sets)
+def fault_of(file: SampleFile) -> str | None:
+    """Return in what the samples of a result are not the whole test set; None if they are.
+
+    Raises:
+        ResultError: a sample is damaged.
+    """
+    result, version = file.run, file.run.signature["version"]
+    ours = shipped_task(result)
+    if ours and major(version) != ours.major:
+        return f"is of version {version}, and this package can check only {ours.version}"
+    if result.n != result.documents:
+        return f"has {result.n:,} of {result.documents:,} samples: evaluate without --limit"
+    if result.signature["demonstrations_sha256"] != str(None):
+        return None  # it has only the samples that every arm has demonstrations for
+    logged = ((record.number or 0, record.sample) for record in file.records())
+    samples = (sample for _, sample in sorted(logged, key=itemgetter(0)))
+    if digest(samples) != result.signature["test_sha256"]:
+        return "claims another test set than that of its samples"
+    return None
 
 
 def _sets(benchmark: str, name: SetName) -> str:

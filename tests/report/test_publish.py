@@ -12,12 +12,10 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import plots
-from spor_tasks.report.hub import Repository
 from spor_tasks.report.publish import packed
 from tests.support.result_files import edited
 from tests.support.whole_runs import whole_set, write_whole
 
-RUNS = Repository("me/runs", "dataset")
 TASK = "spor_productivity_mini_n4"
 
 
@@ -28,50 +26,24 @@ def without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def names(*paths: Path) -> list[str]:
-    with packed(paths, RUNS) as cargo:
-        return [file.name for file in cargo.files]
+    with packed(paths, "dataset") as package:
+        files = sorted(path for path in package.folder.rglob("*") if path.is_file())
+        return [path.relative_to(package.folder).as_posix() for path in files]
 
 
-def head(*paths: Path, repository: Repository = RUNS) -> tuple[dict[str, Any], str]:
+def card(*paths: Path) -> tuple[dict[str, Any], str]:
     """Return the head of the card, and the rest of it."""
-    with packed(paths, repository) as cargo:
-        text = cargo.files[-1].path.read_text()
+    with packed(paths, "dataset") as package:
+        text = (package.folder / "README.md").read_text()
     _, top, rest = text.split("---\n", 2)
-    return yaml.safe_load(top), rest
+    return yaml.safe_load(top) or {}, rest
 
 
 def refused(*paths: Path) -> ResultError:
-    with pytest.raises(ResultError) as caught, packed(paths, RUNS):
+    with pytest.raises(ResultError) as caught, packed(paths, "dataset"):
         pass
     assert caught.value.where
     return caught.value
-
-
-@pytest.mark.parametrize(
-    ("model", "folder"),
-    [
-        ("org/model", "org__model"),
-        ("my model (ä, 模型)", "my model (ä, 模型)"),
-        ("../../etc/x", "___..__etc__x"),
-        (".git", "_git"),
-        ("C:\\models\\x", "C__models__x"),
-        ("a\u202eb\n\x1b[31m", "a__u202eb__u000a__u001b__31m"),
-        ("half \ud800", "half __ud800"),
-        ("x" * 400, "x" * 200),
-        ("..", "_"),
-    ],
-)
-def test_a_model_with_any_name_has_a_folder(tmp_path: Path, model: str, folder: str) -> None:
-    file = write_whole(tmp_path, "one")
-    with edited(file) as content:
-        content["config"]["model_args"] = {"pretrained": model}
-    assert names(tmp_path)[0] == f"results/{folder}/results_one.json"
-
-
-def test_the_model_is_found_in_arguments_of_one_text(tmp_path: Path) -> None:
-    with edited(write_whole(tmp_path, "one")) as content:
-        content["config"]["model_args"] = "pretrained=org/base,peft=mine/adapter,token=True"
-    assert names(tmp_path)[0] == "results/mine__adapter/results_one.json"
 
 
 def contradict(file: Path) -> None:
@@ -173,23 +145,10 @@ def test_a_token_in_a_sample_is_found(tmp_path: Path) -> None:
     assert refused(tmp_path).where == f"{samples}:2"
 
 
-@pytest.mark.parametrize("name", ["results", "samples"])
-def test_a_link_out_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
-    write_whole(tmp_path / "mine", "other", arm="visible")
-    file = write_whole(tmp_path / "theirs", "one")
-    for path in file.parent.iterdir():
-        place = tmp_path / "mine" / path.name
-        if path.name.startswith(name):
-            place.symlink_to(path)
-        else:
-            path.rename(place)
-    refused(tmp_path / "mine")
-
-
-def test_files_of_one_name_and_model_are_refused(tmp_path: Path) -> None:
-    write_whole(tmp_path / "a", "one")
-    write_whole(tmp_path / "b", "one", arm="visible")
-    assert "results/somewhere/results_one.json" in refused(tmp_path).what
+def test_files_of_one_place_are_refused(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a" / "model", "one")
+    write_whole(tmp_path / "b" / "model", "one", arm="visible")
+    assert "results_one.json" in refused(tmp_path).what
 
 
 def test_a_file_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
@@ -197,97 +156,42 @@ def test_a_file_that_is_named_twice_is_sent_once(tmp_path: Path) -> None:
     assert names(tmp_path, file) == names(file)
 
 
-def test_a_file_with_another_name_is_refused(tmp_path: Path) -> None:
-    file = write_whole(tmp_path, "one")
-    for path in (file, *tmp_path.glob("samples_*")):
-        path.rename(path.with_name(path.name.replace("_one", "_o\nne")))
-    assert refused(tmp_path).remedy
-
-
 def test_other_files_stay(tmp_path: Path) -> None:
-    write_whole(tmp_path, "one")
+    write_whole(tmp_path / "model", "one")
     with edited(write_whole(tmp_path / "foreign", "two")) as content:
         content["configs"] = {"hellaswag": {"metadata": {}}}
     (tmp_path / "secrets.env").write_text("TOKEN=1")
     (tmp_path / "samples_hellaswag_one.jsonl").write_text("{}\n")
-    with packed([tmp_path], RUNS) as cargo:
-        assert [file.name for file in cargo.files if file.name.startswith("results")] == [
-            "results/somewhere/results_one.json",
-            f"results/somewhere/samples_{TASK}_one.jsonl",
-        ]
-        left_out = [path.name for path in cargo.left_out]
-        folder = cargo.files[0].path.parent
-    assert left_out == [
-        "results_two.json",
-        f"samples_{TASK}_two.jsonl",
-        "samples_hellaswag_one.jsonl",
+    assert [name for name in names(tmp_path) if "/" in name] == [
+        "results/model/results_one.json",
+        f"results/model/samples_{TASK}_one.jsonl",
     ]
-    assert not folder.exists()
 
 
-def test_paths_of_the_machine_are_counted(tmp_path: Path) -> None:
-    for arm in ("invisible", "visible"):
-        with edited(write_whole(tmp_path, arm, arm=arm)) as content:
-            content["config"]["model_args"]["pretrained"] = "/home/me/base"
-            content["pretty_env_info"] = "/usr/lib/libcudnn.so"
-            content["chat_template"] = "</think> a/b"
-    with packed([tmp_path], RUNS) as cargo:
-        assert cargo.local == {"/home/me/base": 2}
-
-
-OPEN = Licence("CC BY-SA 4.0", "https://example.org/by-sa", "The makers of mini")
-
-
-def own(folder: Path, name: str) -> None:
-    """Write a run of a corpus of one's own."""
-    metadata = {"corpus": "towns", "own_corpus": {"file": "/home/me/towns.jsonl"}}
-    write_whole(folder, name, task="mine", model=name, metadata=metadata)
+OPEN = Licence("CC BY-SA 4.0", "https://licences.test/open", "Somebody's towns")
 
 
 def test_the_card_has_the_licence_of_the_references(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LICENCES, "mini", OPEN)
+    monkeypatch.setitem(LICENCES, "towns", OPEN)
     write_whole(tmp_path, "one")
-    top, text = head(tmp_path)
+    top, text = card(tmp_path)
     assert top["license"] == ["cc-by-sa-4.0"]
     assert f"{OPEN.attribution}: [{OPEN.name}]({OPEN.url})" in text
-    assert top["configs"] == [
-        {
-            "config_name": TASK,
-            "data_files": [{"split": "test", "path": f"results/*/samples_{TASK}_[0-9]*.jsonl"}],
-        }
-    ]
-
-    own(tmp_path, "two")
-    top, text = head(tmp_path)
-    assert "license" not in top
-    assert OPEN.url in text
-
-
-def test_a_corpus_of_ones_own_has_no_licence_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(LICENCES, "towns", OPEN)
-    own(tmp_path, "one")
-    top, text = head(tmp_path)
-    assert "license" not in top
-    assert OPEN.name not in text
-    with packed([tmp_path], RUNS) as cargo:
-        assert dict(cargo.licences) == {"towns": None}
+    # The sets of a corpus of one's own have none of ours, whatever the corpus is called.
+    metadata = {"corpus": "towns", "own_corpus": {"file": "/home/me/towns.jsonl"}}
+    write_whole(tmp_path, "two", task="mine", model="own", metadata=metadata)
+    assert "license" not in card(tmp_path)[0]
+    with packed([tmp_path], "dataset") as package:
+        assert dict(package.licences) == {"mini": OPEN, "towns": None}
 
 
 @pytest.mark.parametrize("corpus", LICENCES)
 def test_the_licences_have_the_names_that_the_hub_knows(corpus: str) -> None:
     name = LICENCES[corpus].name.lower().replace(" ", "-")
     assert name in {"cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "unknown"}
-
-
-def test_the_card_of_a_space_says_that_it_is_static(tmp_path: Path) -> None:
-    write_whole(tmp_path, "one")
-    top, _ = head(tmp_path, repository=Repository("me/page", "space"))
-    assert top["sdk"] == "static"
-    assert "configs" not in top
 
 
 @pytest.mark.parametrize("name", ["absent", "empty"])
@@ -299,8 +203,8 @@ def test_without_results_nothing_is_published(tmp_path: Path, name: str) -> None
 def test_the_working_directory_is_the_same_again(tmp_path: Path) -> None:
     before = Path.cwd()
     write_whole(tmp_path, "one")
-    with packed([tmp_path], RUNS):
+    with packed([tmp_path], "dataset"):
         assert Path.cwd() == before
-    with pytest.raises(SporError), packed([tmp_path / "absent"], RUNS):
+    with pytest.raises(SporError), packed([tmp_path / "absent"], "dataset"):
         pass
     assert Path.cwd() == before

@@ -129,11 +129,11 @@ class Hub:
             refuse(404, "Repository not found", "RepoNotFound")(handler)
             return
         match what:
-            case []:
+            case [] | ["revision", "main"]:
                 told = {"id": "/".join(parts[1:3]), "sha": repo.head, "private": repo.private}
                 reply(handler, told | ({"sdk": repo.sdk} if repo.sdk else {}))
             case ["paths-info", *revision]:
-                files = {**repo.commits, **repo.proposed}["/".join(revision)]
+                files = ({"main": repo.files} | repo.commits | repo.proposed)["/".join(revision)]
                 names = parse_qs(body.decode())["paths"]
                 reply(handler, [_entry(name, files[name]) for name in names if name in files])
             case ["preupload", _]:
@@ -144,6 +144,7 @@ class Hub:
                         "path": name,
                         "uploadMode": "lfs" if size >= _LARGE else "regular",
                         "shouldIgnore": name in ignored,
+                        "oid": _oid(repo.files.get(name)),
                     }
                     for name, size in sizes.items()
                 ]
@@ -164,7 +165,7 @@ class Hub:
     def _commit(self, handler: Handler, repo: Repo, key: str, lines: list[dict[str, Any]]) -> None:
         header, *operations = lines
         proposed = "create_pr=1" in handler.path
-        if header["value"]["parentCommit"] != repo.head and not proposed:
+        if header["value"].get("parentCommit", repo.head) != repo.head and not proposed:
             refuse(412, "A commit has happened since. Please refresh and try again.")(handler)
             return
         files = dict(repo.files)
@@ -184,6 +185,14 @@ class Hub:
             repo.commits[f"{len(repo.commits):040x}"] = files
         told |= {"commitUrl": f"{self.url}/{key}/commit/{repo.head}", "commitOid": repo.head}
         reply(handler, told)
+
+
+def _oid(content: bytes | None) -> str | None:
+    """Return what the client compares with its own file."""
+    if content is None:
+        return None
+    large = len(content) >= _LARGE
+    return hashlib.sha256(content).hexdigest() if large else blob_id(content)
 
 
 def _entry(name: str, content: bytes) -> dict[str, Any]:

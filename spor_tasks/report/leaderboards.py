@@ -1,0 +1,291 @@
+"""Results as two public leaderboards take them: the Hub's `.eval_results`, and Every Eval Ever.
+
+The forms are those of https://huggingface.co/docs/hub/eval-results and of version 0.3.0 of
+https://github.com/evaleval/every_eval_ever. Nothing is uploaded.
+"""
+
+import hashlib
+import json
+import math
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import writing
+from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.evaluation.baselines import PREFIX
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.significance import RESAMPLES
+from spor_tasks.report.collect import Material
+from spor_tasks.report.shipped import fault_of, shipped_task
+from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.evidence import Evidence, Run, run_of
+from spor_tasks.results.grid import full_title, interval_text
+from spor_tasks.results.reading import Problem, TaskResult
+
+KIND = "export"
+"""The kind of problems with what is published."""
+
+OWNER = "spor-tasks"
+"""The owner of each benchmark's dataset repository, unless a user names another one."""
+
+_HUB_NAME = re.compile(r"(?!.*(?:--|\.\.))\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
+_ENGINES = {"hf": "transformers", "spor-hf": "transformers", "vllm": "vllm"}
+_ARGUMENTS = {"temperature": "temperature", "top_p": "top_p", "max_gen_toks": "max_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user adds to the results.
+
+    ``names`` are names of models on the Hub, and ``dataset`` is that of the benchmark.
+    ``organization`` evaluated the models, and ``source`` is the address of the results.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    dataset: str | None = None
+    organization: str | None = None
+    source: str | None = None
+
+
+def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, ...]:
+    """Write what can be published of the results, and return why the rest is not.
+
+    Each of the two folders, `hub` and `every_eval_ever`, is replaced as a whole.
+
+    Raises:
+        ConfigError: a named model has no results, ``out`` cannot be written, or one of the folders
+            is there and was not written by this function.
+    """
+    runs, problems = _choose(material, settings)
+    entries, refused = _hub_entries(material.rows, runs, settings)
+    records = dict(_record(*each, material.evidence, settings) for each in runs.values())
+    for name, kind, texts in (
+        ("every_eval_ever", "results for Every Eval Ever", records),
+        ("hub", "results for the Hub", entries),
+    ):
+        with writing(out), atomic_folder(out / name, kind=kind, overwrite=True) as folder:
+            for place, text in texts.items():
+                path = folder / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            write_manifest(folder, {"kind": kind})
+    return (*problems, *refused)
+
+
+_Runs = Mapping[Run, tuple[TaskResult, str]]
+"""Runs that may be published, with the names of their models on the Hub."""
+
+
+def _choose(material: Material, settings: Settings) -> tuple[_Runs, list[Problem]]:
+    """Return the runs that may be published, and why others may not.
+
+    A run must be of the whole test set, of the version of the task that is shipped, and its samples
+    must be those of the test set and give its scores.
+    """
+    models = sorted({file.run.model for file in material.samples})
+    if unknown := sorted(settings.names.keys() - models):
+        raise ConfigError(
+            f"there are no results of {', '.join(map(repr, unknown))}",
+            where="--name",
+            remedy=f"Name some of {', '.join(map(repr, models))}.",
+        )
+    runs: dict[Run, tuple[TaskResult, str]] = {}
+    problems = []
+    for file in material.samples:
+        result = file.run
+        name = settings.names.get(result.model, result.model)
+        if result.model.startswith(PREFIX):
+            why = "a baseline is not a model"
+        elif not _HUB_NAME.fullmatch(name):
+            why = f"{name} is not a name on the Hub. Name it with --name MODEL=OWNER/NAME"
+        elif not material.evidence.is_logged([run_of(result)]):
+            why = "its samples do not belong to it"
+        elif shipped_task(result) is None:
+            why = "its test set is not one of the benchmark's"
+        elif result.date is None:
+            why = "it does not say when it was made"
+        elif fault := fault_of(file):
+            why = f"it {fault}"
+        else:
+            runs[run_of(result)] = result, name
+            continue
+        problems.append(_problem(f"{result.file}: {result.task}", f"not exported: {why}"))
+    return runs, problems
+
+
+def _problem(where: str, what: str) -> Problem:
+    return Problem(KIND, where, f"is {what}", lost=False)
+
+
+# --- The Hub --------------------------------------------------------------------------------------
+
+
+def _hub_entries(
+    rows: Iterable[Comparison], runs: _Runs, settings: Settings
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return a file for each model, task and arm with the mean over seeds, by its path."""
+    found: dict[str, set[str]] = defaultdict(set)
+    problems = []
+    for row in rows:
+        if row.metric != row.spec.headline or not score_info(row.metric).higher_is_better:
+            continue
+        for arm, cell in ((None, row.as_is), *row.by_arm):
+            chosen = [runs[run] for run in cell.runs if run in runs]
+            if not chosen or cell.reason or len(chosen) < len(cell.runs):
+                if chosen:
+                    why = cell.reason or "some of its runs are not exported"
+                    problems.append(_problem(f"{row.task} of {row.name}", f"not in hub/: {why}"))
+                continue
+            results, names = zip(*chosen, strict=True)
+            task = re.sub(r"[^\w-]+", "_", row.task.replace("=", ""), flags=re.ASCII)
+            path = f"{names[0]}/.eval_results/{task}_{arm or 'as_is'}.yaml"
+            # A set, since a model as it is occurs in the rows of all its adapters.
+            found[path].add(_entry(row, arm, cell, results, settings))
+    several = [path for path, texts in found.items() if len(texts) > 1]
+    problems += [_problem(path, "not in hub/: there are several such results") for path in several]
+    return {path: texts.pop() for path, texts in found.items() if path not in several}, problems
+
+
+def _entry(
+    row: Comparison,
+    arm: str | None,
+    cell: Cell,
+    results: Sequence[TaskResult],
+    settings: Settings,
+) -> str:
+    signature = row.signature
+    versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"
+    adapters = sorted({str(each.adapter.sha256)[:8] for each in results if each.adapter})
+    notes = [
+        f"{score_info(row.metric).title} of {full_title(row)}, version {signature['version']}",
+        f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
+        f"seeds {', '.join(str(seed) for seed in cell.seeds if seed is not None) or 'none'}",
+        f"95 % interval [{interval_text(cell.interval, row.metric)}], n = {row.n}",
+        *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),
+        *filter(None, [row.apart]),
+        versions,
+    ]
+    ended = max(result.date or 0 for result in results)
+    dataset = settings.dataset or f"{OWNER}/{row.spec.benchmark}"
+    content = {
+        "dataset": {"id": dataset, "task_id": row.spec.task},
+        "value": round(cell.mean or 0, 4),
+        "date": datetime.fromtimestamp(ended, tz=UTC).date().isoformat(),
+        **({"source": {"url": settings.source, "name": versions}} if settings.source else {}),
+        "notes": "; ".join(notes),
+    }
+    text: str = yaml.safe_dump([content], sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+# --- Every Eval Ever ------------------------------------------------------------------------------
+
+
+def _record(
+    result: TaskResult, name: str, evidence: Evidence, settings: Settings
+) -> tuple[str, str]:
+    """Return the path and the text of a run's record, with all scores that tables show."""
+    model = name
+    if (adapter := result.adapter) is not None:
+        model = f"{name}+{adapter.arm}-{str(adapter.sha256 or adapter.seed)[:8]}"
+    date = repr(result.date)
+    versions = {f"version.{key}": value for key, value in result.versions.items()}
+    signature = {f"signature.{key}": value for key, value in result.signature.items()}
+    engine = _ENGINES.get(result.signature["backend"], result.signature["backend"])
+    content = {
+        "schema_version": "0.3.0",
+        "evaluation_id": f"{result.task}/{model}/{date}",
+        "retrieved_timestamp": date,
+        "source_metadata": {
+            "source_name": "spor-tasks",
+            "source_type": "evaluation_run",
+            "source_organization_name": settings.organization or "unknown",
+            "evaluator_relationship": "other",
+            "additional_details": _details({"source_url": settings.source}),
+        },
+        "eval_library": {
+            "name": "lm_eval",
+            "version": result.signature["lm_eval"],
+            "additional_details": _details(signature | versions),
+        },
+        "model_info": {
+            "name": model,
+            "id": model,
+            "developer": name.partition("/")[0],
+            "inference_engine": {"name": engine},
+            "additional_details": {
+                "deployment_type": "unknown",
+                "model_availability": "unknown",
+                **_details({**result.checkpoint, **result.training}),
+            },
+        },
+        "evaluation_results": [
+            _scored(result, metric, evidence)
+            for metric in result.spec.reported
+            if metric in result.scores
+        ],
+    }
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
+    path = f"data/{result.spec.benchmark}/{model}/{uuid.UUID(bytes=digest[:16], version=4)}.json"
+    return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _scored(result: TaskResult, metric: str, evidence: Evidence) -> dict[str, Any]:
+    info, interval = score_info(metric), evidence.interval([result], metric)
+    uncertainty: dict[str, Any] = {"num_samples": result.n}
+    if interval and math.isfinite(interval.low) and math.isfinite(interval.high):
+        uncertainty |= {
+            "confidence_interval": {
+                "lower": interval.low,
+                "upper": interval.high,
+                "confidence_level": 0.95,
+                "method": "bootstrap over clusters of samples with equal units",
+            },
+            "num_bootstrap_samples": RESAMPLES,
+        }
+    test = {"test_sha256": result.signature["test_sha256"], **result.spec.name._asdict()}
+    return {
+        "evaluation_result_id": f"{result.task}/{metric}",
+        "evaluation_name": result.task,
+        "source_data": {
+            "dataset_name": full_title(result),
+            "source_type": "url",
+            "url": [benchmark(result.spec.benchmark).source],
+            "additional_details": _details(test),
+        },
+        "metric_config": {
+            "metric_id": f"{result.spec.benchmark}.{metric}",
+            "metric_name": info.title,
+            "lower_is_better": info.higher_is_better is False,
+            "score_type": "continuous",
+            "min_score": info.low,
+            "max_score": "Infinity" if math.isinf(info.high) else info.high,
+        },
+        "score_details": {
+            "score": min(max(result.scores[metric], info.low), info.high),  # it is rounded
+            "uncertainty": uncertainty,
+        },
+        "generation_config": {
+            "generation_args": {
+                _ARGUMENTS[key]: value
+                for key, value in result.generation.items()
+                if key in _ARGUMENTS and isinstance(value, int | float)
+            },
+            "additional_details": _details({"shown_arm": result.shown_arm}),
+        },
+    }
+
+
+def _details(values: Mapping[str, object]) -> dict[str, str]:
+    """Return the values as texts, without those that are None or empty."""
+    return {key: str(value) for key, value in values.items() if value not in {None, ""}}

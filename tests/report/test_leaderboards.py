@@ -1,0 +1,253 @@
+"""Results in the forms of two public leaderboards, and results that may not go there."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+from jsonschema import Draft7Validator, Draft202012Validator
+
+from spor_tasks import cli, report
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.totals import Value
+from spor_tasks.report import Settings
+from spor_tasks.results.reading import Problem
+from tests.conftest import REPOSITORY
+from tests.support.report_runs import TASKS
+from tests.support.result_files import distinct, edited
+from tests.support.whole_runs import DATE, texts_in, write_whole
+
+TASK = "spor_productivity_mini_n4"
+DATA = REPOSITORY / "tests" / "data"
+ENTRIES = Draft202012Validator(json.loads((DATA / "hub_eval_results.schema.json").read_text()))
+RECORD = Draft7Validator(json.loads((DATA / "every_eval_ever" / "eval.schema.json").read_text()))
+PLACE = re.compile(r"data/spor/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
+
+
+def exported(folder: Path, out: Path, **settings: Any) -> tuple[Problem, ...]:  # noqa: ANN401 - Settings'
+    """Write the files, and return why some scores are in none of them."""
+    board = report.write_leaderboard([folder], out, settings=Settings(**settings))
+    return tuple(problem for problem in board.problems if problem.kind == "export")
+
+
+def entries(out: Path) -> dict[str, dict[str, Any]]:
+    """Return the content of each file of a model, after a check of its form."""
+    found = {}
+    for name, text in texts_in(out / "hub").items():
+        if name.endswith(".yaml"):
+            content = yaml.safe_load(text)
+            ENTRIES.validate(content)
+            assert len(parse_eval_result_entries(content)) == 1
+            (found[name],) = content
+    return found
+
+
+def records(out: Path) -> list[dict[str, Any]]:
+    """Return all records of Every Eval Ever, after a check of their form."""
+    found = []
+    for name, text in texts_in(out / "every_eval_ever").items():
+        if name != "spor.json":
+            assert PLACE.fullmatch(name)
+            found.append(json.loads(text))
+            RECORD.validate(found[-1])
+    return found
+
+
+def always(scores: Mapping[str, Value]) -> Callable[[int], Mapping[str, Value]]:
+    return lambda _: scores
+
+
+def test_a_file_of_the_hub_has_one_number_and_how_it_was_made(tmp_path: Path) -> None:
+    for number, arm in enumerate([None, "invisible", "visible"]):
+        write_whole(tmp_path / "runs", str(number), arm=arm)
+    source = "https://huggingface.co/datasets/me/runs"
+    assert exported(tmp_path / "runs", tmp_path, dataset="me/spor", source=source) == ()
+    found = entries(tmp_path)
+    assert list(found) == [
+        f"owner/model/.eval_results/{TASK}_{arm}.yaml" for arm in ("as_is", "invisible", "visible")
+    ]
+    (table,) = report.collect([tmp_path / "runs"]).tables
+    (row,) = (row for row in table.rows if row.metric == "parent" and not row.published)
+    invisible = found[f"owner/model/.eval_results/{TASK}_invisible.yaml"]
+    assert invisible["value"] == pytest.approx(row.arms[0].mean, abs=1e-4)
+    assert invisible["dataset"] == {"id": "me/spor", "task_id": TASK}
+    assert (invisible["date"], invisible["source"]["url"]) == ("2026-11-22", source)
+    for fact in ("PARENT", "arm invisible", "aaaaaaaa", "seeds 0", "n = 33", "version 2.0"):
+        assert fact in invisible["notes"]
+
+
+def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
+    for number, (aspect, part) in enumerate(TASKS):
+        write_whole(tmp_path / "runs", str(number), aspect=aspect, part=part)
+    assert exported(tmp_path / "runs", tmp_path) == ()
+    titles = {entry["dataset"]["task_id"]: entry["notes"] for entry in entries(tmp_path).values()}
+    assert titles["spor_order_invariance_mini_main"].startswith("Faithful ordering PBH of")
+    assert titles["spor_rule_learnability_mini"].startswith("Copy rule (1, 0) of")
+    assert not any("cwio" in task for task in titles)  # neither more nor less of it is better
+    rows = [row for each in report.collect([tmp_path / "runs"]).tables for row in each.rows]
+    scores = {
+        (result["evaluation_name"], result["metric_config"]["metric_id"]): result
+        for record in records(tmp_path)
+        for result in record["evaluation_results"]
+    }
+    for row in rows:
+        if row.as_is.values and not row.published:
+            found = scores[row.task, f"spor.{row.metric}"]
+            interval = found["score_details"]["uncertainty"]["confidence_interval"]
+            assert found["score_details"]["score"] == row.as_is.mean
+            assert row.as_is.interval
+            assert (interval["lower"], interval["upper"]) == (
+                row.as_is.interval.low,
+                row.as_is.interval.high,
+            )
+            lower = found["metric_config"]["lower_is_better"]
+            assert lower is (score_info(row.metric).higher_is_better is False)
+
+
+def test_the_number_is_the_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
+    for seed, value in enumerate((40.0, 50.0, 60.0)):
+        scores = {"parent": value}
+        file = write_whole(
+            tmp_path / "runs", str(seed), arm="invisible", seed=seed, scores=always(scores)
+        )
+        with edited(file) as content:
+            facts = content["configs"][TASK]["metadata"]["spor"]
+            facts["adapter"]["adapter_sha256"] = str(seed) * 64
+    assert exported(tmp_path / "runs", tmp_path) == ()
+    (entry,) = entries(tmp_path).values()
+    assert entry["value"] == 50
+    assert "seeds 0, 1, 2" in entry["notes"]
+    assert [record["model_info"]["id"] for record in records(tmp_path)] == [
+        f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    "model", ["..", "/home/me/model", "runs/demo/base", "gpt2", "a/b--c", "a/..", "a\u202eb/c"]
+)
+def test_a_model_without_a_name_on_the_hub_needs_one(tmp_path: Path, model: str) -> None:
+    write_whole(tmp_path / "runs", "1", model=model)
+    (problem,) = exported(tmp_path / "runs", tmp_path)
+    assert "--name" in problem.what
+    assert (entries(tmp_path), records(tmp_path)) == ({}, [])
+    assert {path.name for path in tmp_path.iterdir()} >= {"runs", "hub", "every_eval_ever"}
+    assert exported(tmp_path / "runs", tmp_path, names={model: "Some-One/a.b_c"}) == ()
+    assert list(entries(tmp_path)) == [f"Some-One/a.b_c/.eval_results/{TASK}_as_is.yaml"]
+    assert "/home" not in json.dumps([entries(tmp_path), records(tmp_path)])
+
+
+def test_a_name_of_no_model_is_an_error(tmp_path: Path) -> None:
+    write_whole(tmp_path / "runs", "1")
+    with pytest.raises(ConfigError) as caught:
+        exported(tmp_path / "runs", tmp_path / "out", names={"unknown": "a/b"})
+    assert caught.value.where == "--name"
+
+
+def without_samples(file: Path) -> None:
+    (file.parent / f"samples_{TASK}_bad.jsonl").unlink()
+
+
+def with_other_scores(file: Path) -> None:
+    with edited(file) as content:
+        content["results"][TASK]["parent,none"] += 1
+
+
+def with_a_limit(file: Path) -> None:
+    with edited(file) as content:
+        content["n-samples"][TASK]["original"] += 1
+
+
+def of_another_version(file: Path) -> None:
+    with edited(file) as content:
+        content["configs"][TASK]["metadata"]["version"] = 1.0
+
+
+def without_a_date(file: Path) -> None:
+    with edited(file) as content:
+        content["date"] = 1e300
+
+
+def with_other_samples(file: Path) -> None:
+    samples = file.parent / f"samples_{TASK}_bad.jsonl"
+    rows = [json.loads(line) for line in samples.read_bytes().splitlines()]
+    rows[7]["doc"]["references"] = ["Another text."]
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        without_samples,
+        with_other_scores,
+        with_a_limit,
+        of_another_version,
+        without_a_date,
+        with_other_samples,
+    ],
+)
+def test_a_result_that_does_not_add_up_is_not_exported(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    write_whole(tmp_path / "runs", "1", model="owner/good")
+    spoil(write_whole(tmp_path / "runs", "bad", model="owner/bad"))
+    board = report.write_leaderboard([tmp_path / "runs"], tmp_path)
+    assert any("_bad" in str(problem) for problem in board.problems)
+    assert list(entries(tmp_path)) == [f"owner/good/.eval_results/{TASK}_as_is.yaml"]
+    assert [record["model_info"]["id"] for record in records(tmp_path)] == ["owner/good"]
+
+
+def test_baselines_and_other_corpora_are_not_exported(tmp_path: Path) -> None:
+    write_whole(tmp_path / "runs", "1", model="baseline:copy-input")
+    samples = [distinct(number) for number in range(4)]
+    own: dict[str, Any] = {"samples": samples, "metadata": {"corpus": "towns"}}
+    write_whole(tmp_path / "runs", "2", task="spor_productivity_towns_n4", **own)
+    assert len(exported(tmp_path / "runs", tmp_path)) == 2
+    assert (entries(tmp_path), records(tmp_path)) == ({}, [])
+
+
+def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
+    for name, dtype in (("1", "float16"), ("2", "float32")):
+        with edited(write_whole(tmp_path / "runs", name)) as content:
+            content["config"]["model_dtype"] = dtype
+    (problem,) = exported(tmp_path / "runs", tmp_path)
+    assert "several" in problem.what
+    assert entries(tmp_path) == {}
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        write_whole(tmp_path / "seeds", name, arm="invisible", seed=seed)
+    (problem,) = exported(tmp_path / "seeds", tmp_path)
+    assert "seed 0" in problem.what
+
+
+def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: Path) -> None:
+    for out, date in (("one", DATE), ("two", DATE), ("three", DATE + 1)):
+        write_whole(tmp_path / out / "runs", "1", date=date)
+        exported(tmp_path / out / "runs", tmp_path / out)
+    one, two, three = (
+        {**texts_in(tmp_path / out / "hub"), **texts_in(tmp_path / out / "every_eval_ever")}
+        for out in ("one", "two", "three")
+    )
+    assert one == two
+    assert len(one.keys() - three.keys()) == 1
+
+
+def test_a_folder_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    write_whole(tmp_path / "runs", "1")
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError) as caught:
+        exported(tmp_path / "runs", tmp_path)
+    assert caught.value.where == str(tmp_path / "hub")
+    assert [path.name for path in (tmp_path / "hub").iterdir()] == ["mine.txt"]
+
+
+def test_the_command_takes_the_settings(tmp_path: Path) -> None:
+    write_whole(tmp_path / "runs", "1", model="runs/demo/base")
+    ranked = ["report", str(tmp_path / "runs"), "--leaderboard", "--out", str(tmp_path / "out")]
+    settings = ["--name", "runs/demo/base=me/tiny", "--dataset", "me/spor", "--organization", "Me"]
+    assert cli.main([*ranked, *settings]) == 0
+    assert list(entries(tmp_path / "out")) == [f"me/tiny/.eval_results/{TASK}_as_is.yaml"]
