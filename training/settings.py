@@ -50,11 +50,11 @@ _FLOAT = re.compile(
 _JSON_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")
 
 
-class _Loader(plain_yaml.PlainLoader):
+class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's way
     yaml_constructors = {  # noqa: RUF012 - as above
         tag: construct
-        for tag, construct in plain_yaml.PlainLoader.yaml_constructors.items()
+        for tag, construct in yaml.SafeLoader.yaml_constructors.items()
         if tag is None or tag.rpartition(":")[2] in _JSON_TAGS
     }
 
@@ -88,8 +88,7 @@ def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     Equal texts give the same object, which must not be changed.
 
     Raises:
-        ConfigError: it is not valid YAML, has a key twice, or has something that
-            :class:`~spor_tasks.core.plain_yaml.PlainLoader` refuses.
+        ConfigError: it is not valid YAML, or has a key twice.
     """
     return plain_yaml.parse(text, where, _Loader)
 

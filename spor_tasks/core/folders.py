@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +16,6 @@ MANIFEST = "spor.json"
 """The manifest's name in a folder that other programs write to as well."""
 _SCHEMA = 1
 
-# A folder that another process is renaming is looked for 50 times, every 0.02 s: 1 s in all.
-_LOOKS, _PAUSE = 50, 0.02
-
 
 @contextmanager
 def atomic_folder(
@@ -30,9 +25,8 @@ def atomic_folder(
 
     Until then ``path`` does not change, and after an error or an interrupt nothing is left of the
     new folder. The manifest of a folder names its ``kind``, and only a folder of the same kind
-    replaces it. On Linux, two folders on a local disk exchange their names in one step, so that
-    ``path`` exists at every moment. Elsewhere, a process that is killed between two renames leaves
-    the old folder under another name, and :func:`recover` renames it back.
+    replaces it. A process that is killed between the two renames leaves the old folder under
+    another name, and :func:`recover` renames it back.
 
     Raises:
         ConfigError: another process is writing ``path``; ``path`` is not empty, and ``overwrite``
@@ -47,11 +41,11 @@ def atomic_folder(
         try:
             building.mkdir()
             yield building
-            _refuse_to_lose(
-                path, kind, manifest, overwrite=overwrite
-            )  # again: the block may take hours
-            _replace(path, building)
+            if path.exists():
+                path.rename(_beside(path, "old"))
+            building.rename(path)
         finally:
+            _settle(path)
             shutil.rmtree(building, ignore_errors=True)
 
 
@@ -60,15 +54,11 @@ def recover(path: Path) -> None:
 
     Call this before reading a folder that :func:`atomic_folder` wrote.
     """
-    with suppress(OSError, ValueError):  # a name that no folder can have
+    with suppress(OSError, ValueError, ConfigError):  # no such name, or its writer is alive
         path = Path(os.path.realpath(path))
-        for _ in range(_LOOKS):
-            if path.exists() or not _beside(path, "old").exists():
-                return
-            with suppress(ConfigError), _writing_alone(path):
+        if not path.exists() and _beside(path, "old").exists():
+            with _writing_alone(path):
                 _settle(path)
-                return
-            time.sleep(_PAUSE)  # the writer is alive, and between its two renames
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -124,18 +114,6 @@ def _is_free(path: Path) -> bool:
     return not path.exists() or (path.is_dir() and not any(path.iterdir()))
 
 
-def _replace(path: Path, new: Path) -> None:
-    """Rename the folder ``new`` to ``path``, then delete the old content."""
-    if not path.exists():
-        new.rename(path)
-    elif not _exchange(path, new):
-        try:
-            path.rename(_beside(path, "old"))
-            new.rename(path)
-        finally:
-            _settle(path)
-
-
 def _settle(path: Path) -> None:
     """Finish or undo an interrupted pair of renames; no other process may be writing ``path``."""
     old = _beside(path, "old")
@@ -145,20 +123,6 @@ def _settle(path: Path) -> None:
         old.rename(path)
     else:
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange the names of two folders in one step; return False if that is not possible."""
-    if sys.platform != "linux":
-        return False
-    import ctypes  # noqa: PLC0415 - few commands replace a folder
-
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of renameat2(2)
-    names = os.fsencode(one), os.fsencode(other)
-    try:
-        return not ctypes.CDLL(None).renameat2(here, names[0], here, names[1], exchange)
-    except AttributeError:  # a C library without it
-        return False
 
 
 def write_manifest(folder: Path, manifest: Row, name: str = MANIFEST) -> None:

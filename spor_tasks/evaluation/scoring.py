@@ -13,7 +13,6 @@ text stands, its row with an ``output``, and its sample. No filter is applied to
 """
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,12 +24,10 @@ from typing import Any, NamedTuple, TypeAlias
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
-    ROW_VARIABLE,
     encode_row,
     open_lines,
     read_json,
     read_rows,
-    row_limit,
     stream_lines,
     stream_rows,
     write_rows,
@@ -64,6 +61,7 @@ _JUDGED = {  # by classifiers, or other models
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
+_LONGEST = 1_000_000  # characters of a text
 _Metrics: TypeAlias = Sequence[Metric[Any]]
 
 
@@ -376,12 +374,10 @@ def _refuse_other(sample: Sample, where: str, metrics: _Metrics, corpus: str) ->
 def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     """Return the text in a field of a row.
 
-    It has at most a quarter as many characters as a row may have bytes
-    (:func:`spor_tasks.core.files.row_limit`): measuring a million takes seconds and 200 MB.
+    It has at most a million characters: measuring these takes seconds and 200 MB.
 
     Raises:
         CorpusError: there is none, or it is longer; the error names ``where`` and the field.
-        ConfigError: as :func:`spor_tasks.core.files.row_limit`.
     """
     text = row.get(field)
     if not isinstance(text, str):
@@ -389,12 +385,11 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
             f"`{field}` is {type(text).__name__}, not text" if field in row else f"has no `{field}`"
         )
         raise CorpusError(fault, where=where)
-    if len(text) > (most := row_limit() // 4):
+    if len(text) > _LONGEST:
         raise CorpusError(
-            f"`{field}` has {len(text):,} characters, more than {most:,}",
+            f"`{field}` has {len(text):,} characters, more than {_LONGEST:,}",
             where=where,
-            remedy=f"Did the system not stop? To score it nevertheless, set {ROW_VARIABLE}="
-            f"{math.ceil(4 * len(text) / 1_000_000)} in the environment.",
+            remedy="Did the system not stop? Score the beginning of the text.",
         )
     return text
 

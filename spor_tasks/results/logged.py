@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard, cast
 
 from spor_tasks.core.codec import cluster_of, sample_of
 from spor_tasks.core.errors import CorpusError, ResultError
-from spor_tasks.core.files import is_file, open_file, row_limit
+from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.sample import (
     Contrast,
     DataUnit,
@@ -132,14 +132,13 @@ class SampleFile:
             yield found
 
     def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        most = row_limit()
         try:
             with open_file(self.path) as file:
-                lines = iter(partial(file.readline, most + 1), b"")
+                lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     try:
-                        row = _parsed(line, most)
+                        row = _parsed(line)
                     except (ValueError, RecursionError) as error:
                         raise _damaged(place, error) from error
                     yield place, row
@@ -147,9 +146,9 @@ class SampleFile:
             raise _damaged(str(self.path), error) from error
 
 
-def _parsed(line: bytes, most: int) -> Any:  # noqa: ANN401 - any JSON value
-    if len(line) > most:
-        raise ValueError(f"it is longer than {most:,} bytes")
+def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    if len(line) > ROW_BYTES:
+        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
     return json.loads(line)
 
 

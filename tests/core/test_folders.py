@@ -2,13 +2,10 @@
 
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
-from spor_tasks.core import folders
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 
@@ -83,7 +80,6 @@ def test_a_folder_stays_when_its_successor_cannot_take_its_place(
             raise OSError("no room")
         return rename(self, target)
 
-    monkeypatch.setattr(folders, "_exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", fail_for_the_new)
     with pytest.raises(OSError, match="no room"):
         write(path, "new", overwrite=True)
@@ -125,42 +121,6 @@ def test_a_folder_goes_back_to_an_empty_one_and_never_over_what_has_come_since(
     with pytest.raises(ResultError, match="is not a finished folder"):
         read_manifest(moved_away)
     assert (moved_away / "rows").read_text() == "mine"
-
-
-def test_who_reads_a_folder_between_two_names_waits_for_its_writer(moved_away: Path) -> None:
-    def finish() -> None:
-        moved_away.with_name(".sets.partial").rename(moved_away)
-
-    with FileLock(moved_away.with_name(".sets.lock")):
-        timer = threading.Timer(0.1, finish)
-        timer.start()
-        read_manifest(moved_away)
-        timer.join()
-    assert (moved_away / "rows").read_text() == "new"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the exchange is Linux's")
-def test_two_folders_trade_names_at_once(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "two"
-    for path in (one, other):
-        write(path, path.name)
-    assert folders._exchange(one, other)
-    assert (one / "rows").read_text() == "two"
-    assert (other / "rows").read_text() == "one"
-    assert not folders._exchange(one, tmp_path / "none")
-
-
-def test_what_came_in_the_meantime_stays(tmp_path: Path) -> None:
-    path = tmp_path / "sets"
-
-    def finish_second() -> None:
-        with atomic_folder(path, kind="sets", overwrite=False):
-            path.mkdir()
-            write_manifest(path, {"kind": "sets"})
-
-    with pytest.raises(ConfigError, match="already exists"):
-        finish_second()
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("kind", [None, "adapter"])

@@ -330,7 +330,6 @@ def test_an_unknown_quantization_is_refused(checkpoint: Callable[..., Path]) -> 
     ("file", "kind"),
     [
         ("base/config.json", "a number"),
-        ("base/config.json", "many levels"),
         ("base/tokenizer.json", "no text"),
         ("base/model.safetensors", "a pickle"),
         ("adapter/adapter_config.json", "a list"),

@@ -1,4 +1,4 @@
-"""Rows without end are left in bounded time and memory, and names that come twice are seen."""
+"""Rows without end are refused in bounded time and memory."""
 
 import gzip
 import json
@@ -9,11 +9,8 @@ import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from spor_tasks import cli
 from spor_tasks.core import files
@@ -49,16 +46,15 @@ def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> Non
     started = time.perf_counter()
     with (
         memory(3 * files.ROW_BYTES),
-        pytest.raises(CorpusError, match="longer than 4,000,000 bytes") as caught,
+        pytest.raises(CorpusError, match="longer than 16,000,000 bytes") as caught,
     ):
         list(files.read_rows(path))
     assert caught.value.where == f"{path}:1"
-    assert "SPOR_MAX_ROW_MB=16" in str(caught.value)
     assert time.perf_counter() - started < 5
 
 
 def test_the_longest_output_is_scored_and_one_that_is_longer_is_not(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: Capture
 ) -> None:
     path = tmp_path / "rows.jsonl"
     words = b"Greyport has the Old Basin. " * MEGABYTE
@@ -69,9 +65,6 @@ def test_the_longest_output_is_scored_and_one_that_is_longer_is_not(
     assert cli.main(command) == 2
     error = capsys.readouterr().err
     assert f"{path}:1: `output` has 1,000,001 characters, more than 1,000,000" in error
-    assert "SPOR_MAX_ROW_MB=5" in error
-    monkeypatch.setenv(files.ROW_VARIABLE, "5")
-    assert cli.main(command) == 0
 
 
 @pytest.mark.parametrize("content", [b"\0", b" "])
@@ -87,47 +80,4 @@ def test_a_pipe_without_end_or_line_is_left(content: bytes) -> None:
                 reader.stdin.write(content * MEGABYTE)
         error = reader.stderr.read().decode()
     assert reader.returncode == 2
-    assert "standard input:1: is longer than 4,000,000 bytes" in error
-
-
-Pairs = list[tuple[str, Any]]
-"""A JSON object as it is written, in which a name may come again."""
-
-names = st.sampled_from(["a", "b", "c", ""])
-objects = st.recursive(
-    st.lists(st.tuples(names, st.none()), max_size=2),
-    lambda inner: st.lists(st.tuples(names, inner | st.lists(inner, max_size=2)), max_size=3),
-    max_leaves=6,
-)
-
-
-def written(value: Any) -> str:  # noqa: ANN401 - null, or a list of pairs or of values
-    match value:
-        case [(str(), _), *_]:
-            members = ", ".join(f"{json.dumps(name)}: {written(of)}" for name, of in value)
-            return f"{{{members}}}"
-        case list():
-            return f"[{', '.join(map(written, value))}]"
-    return json.dumps(value)
-
-
-def repeats(value: Any) -> bool:  # noqa: ANN401
-    match value:
-        case [(str(), _), *_]:
-            own = [name for name, _ in value]
-            return len(set(own)) < len(own) or any(repeats(of) for _, of in value)
-        case list():
-            return any(map(repeats, value))
-    return False
-
-
-@settings(max_examples=200 * SOAK)
-@given(objects)
-def test_a_row_is_refused_just_where_a_name_comes_again(pairs: Pairs) -> None:
-    line = written([("row", pairs)]).encode()
-    if repeats(pairs):
-        with pytest.raises(CorpusError, match="twice"):
-            list(files.parse_rows([line], "memory"))
-    else:
-        ((_, row),) = files.parse_rows([line], "memory")
-        assert row == json.loads(line)
+    assert "standard input:1: is longer than 16,000,000 bytes" in error

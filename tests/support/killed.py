@@ -35,12 +35,6 @@ def write_folder(path: Path, content: str) -> None:
         folders.write_manifest(folder, {"kind": "sets", "content": content})
 
 
-def write_folder_by_two_renames(path: Path, content: str) -> None:
-    """Do the same as where the system cannot exchange two names."""
-    folders._exchange = lambda *_: False
-    write_folder(path, content)
-
-
 def read_folder(path: Path, _: str) -> None:
     """Read the manifest, as all who read such folders do first."""
     folders.read_manifest(path)
@@ -71,7 +65,7 @@ def fetch_files(path: Path, content: str) -> None:
 ACTIONS: Mapping[str, Callable[[Path, str], None]] = {
     action.__name__: action
     for action in (
-        *(write_folder, write_folder_by_two_renames, read_folder),
+        *(write_folder, read_folder),
         *(write_file, write_file_often, fetch_files),
     )
 }

@@ -103,13 +103,6 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
     assert (killed.output / WEIGHTS).read_bytes() == (whole.adapter / WEIGHTS).read_bytes()
 
 
-def test_nothing_is_left_of_a_state_that_a_killed_process_had_half_written(
-    tune: Tune, tmp_path: Path
-) -> None:
-    (tmp_path / ".adapter.unfinished.abcdefgh.partial").write_bytes(b"half of a state")
-    assert list(tmp_path.iterdir()) != [tune().adapter] == list(tmp_path.iterdir())
-
-
 def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path) -> None:
     cut(9, tune, *LONG)
     other = (*LONG, "lora.rank=4", "optimization.learning_rate=1e-3")
