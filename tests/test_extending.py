@@ -44,7 +44,7 @@ from pathlib import Path
 from lm_eval.tasks import TaskManager
 from spor_tasks.cli import main
 from spor_tasks.core.registry import registry
-from spor_tasks.corpora.mini import MINI
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import prompt
 from tests.support.scripted import ScriptedLM, evaluate
 from training.objectives.base import find_objective

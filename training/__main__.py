@@ -23,6 +23,8 @@ _BAD_INPUT = 2
 _INTERRUPTED = 130
 _TERMINATED = 143
 
+_EMBEDDED = ("mini", "logicnlg_mini", "totto_mini", "compmctg_mini")
+
 
 @guarded()
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,12 +155,19 @@ def _parser() -> argparse.ArgumentParser:
         "demo", help="train, evaluate and report on an embedded corpus, in minutes"
     )
     demo.add_argument(
-        "--corpus",
-        choices=["mini", "logicnlg_mini", "totto_mini", "compmctg_mini"],
-        default="mini",
-        help="whose base and experiment: SPOR's embedded corpus (mini) or LogicNLG's",
+        "--corpus", choices=_EMBEDDED, default="mini", help="whose base and experiment (mini)"
     )
     demo.set_defaults(run=_demo)
+
+    base = commands.add_parser(
+        "base",
+        help="train the tiny base of an embedded corpus from scratch",
+        description="Train the tiny base of an embedded corpus from scratch. That of mini is "
+        "shipped in training/pretrained/mini.",
+    )
+    base.add_argument("corpus", choices=_EMBEDDED)
+    base.add_argument("folder", type=Path, metavar="FOLDER", help="where the base is saved")
+    base.set_defaults(run=_base)
 
     classifier = commands.add_parser(
         "classifier",
@@ -269,6 +278,13 @@ def _demo(options: argparse.Namespace) -> int:
     from training.demo import DEMOS, demonstrate  # noqa: PLC0415
 
     return 0 if demonstrate(DEMOS[options.corpus]) else _NOT_DONE
+
+
+def _base(options: argparse.Namespace) -> None:
+    from training import tiny_base  # noqa: PLC0415 - torch
+
+    tiny_base.build(options.folder, options.corpus, tiny_base.SETTINGS[options.corpus])
+    print(visible(options.folder))
 
 
 if __name__ == "__main__":

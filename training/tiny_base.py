@@ -1,169 +1,145 @@
-"""A tiny base model, trained from scratch on other worlds of the kind of an embedded corpus.
+"""Tiny base models for the embedded corpora, trained from scratch.
 
-Like a pretrained model, it knows the words, single sentences and how to copy. It knows neither the
-facts of the corpus `mini` nor how to put several facts into a text. A base for another corpus has
-other :class:`Lessons`.
+A base reads the file of its corpus in `training/pretraining`: the tokens of the corpus, then rows
+of a prompt and texts. Like a pretrained model, it knows the words, how to copy and what is said in
+single sentences; it reads nothing that a test sample asks for. `docs/generators` has the scripts
+that made the files. The base of `mini` is shipped: `python -m training base mini FOLDER` makes it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tokenizers
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Regex, decoders, pre_tokenizers
 from tokenizers.models import WordLevel
 from torch.nn import functional
 from tqdm import tqdm
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from spor_tasks.core.digests import digest
+from spor_tasks.core.files import read_bytes, read_rows
 from spor_tasks.core.folders import atomic_folder, write_manifest
-from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.corpora.mini import worlds as mini
-from spor_tasks.prompts.styles import prompt
-from spor_tasks.text.normalize import display
 from training.bases import versions
 from training.config import OptimizationConfig
-from training.data import TrainingPair
-from training.encoding import Row, collate, encode, plan_steps
+from training.encoding import IGNORED, Row, collate, plan_steps
 from training.threads import cpu_threads
 
 KIND = "base"
+PRETRAINING = Path(__file__).parent / "pretraining"
+SHIPPED = Path(__file__).parent / "pretrained" / "mini"
+"""The base of `mini`."""
+
 _END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
-_WORDS = r"</?\w+>|\w+|[^\w\s]"
+_WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSettings:
-    """The size of the model and of its training; ``worlds`` is the number of worlds it reads."""
+    """The size of the model and of its training.
 
-    width: int = 96
+    With ``half`` the weights are rounded to 16 bits when they are saved, so that they take half the
+    space; loaded, they are 32-bit numbers as ever.
+    """
+
+    width: int = 64
     layers: int = 3
     heads: int = 4
-    worlds: int = 10
-    steps: int = 1200
+    steps: int = 2000
     warm_up: int = 50
     batch_size: int = 16
     learning_rate: float = 3e-3
+    half: bool = False
     threads: int = 1
     seed: int = 0
 
 
-class Lessons(NamedTuple):
-    """What a base reads: texts with all of its words, and rows that tell nothing of tested samples.
+SETTINGS = {
+    "mini": BaseSettings(width=96, steps=1200, half=True),
+    "totto_mini": BaseSettings(),
+    "logicnlg_mini": BaseSettings(steps=2400),
+    "compmctg_mini": BaseSettings(steps=600),
+}
+"""The settings of each corpus."""
 
-    ``name`` is that of the corpus that it is a base for, and ``pattern`` what matches a token.
+
+def facts(corpus: str, settings: BaseSettings) -> dict[str, Any]:
+    """Return the facts in the manifest of the base that :func:`build` makes of these arguments.
+
+    Raises:
+        CorpusError: the corpus has no pretraining file.
     """
-
-    name: str
-    words: Callable[[], Iterable[str]]
-    rows: Callable[[Sequence[Sample], BaseSettings, PreTrainedTokenizerFast], list[Row]]
-    pattern: str = _WORDS
-
-
-def facts(
-    tested: Sequence[Sample], settings: BaseSettings, lessons: Lessons | None = None
-) -> dict[str, Any]:
-    """Return the facts in the manifest of the base that :func:`build` makes of these arguments."""
+    content = read_bytes(_file(corpus))
     return {
         "kind": KIND,
-        **({"lessons": lessons.name} if lessons else {}),
+        "corpus": corpus,
         "settings": asdict(settings),
-        "tested_sha256": digest(tested),
+        "pretraining_sha256": hashlib.sha256(content).hexdigest(),
         "versions": versions(),
     }
 
 
-def build(
-    folder: Path,
-    tested: Sequence[Sample],
-    settings: BaseSettings,
-    lessons: Lessons | None = None,
-    *,
-    progress: bool = True,
-) -> None:
-    """Train the base and save it to the folder; the default lessons are those of `mini`.
-
-    Nothing that it reads there holds two units of one of the ``tested`` samples.
+def build(folder: Path, corpus: str, settings: BaseSettings, *, progress: bool = True) -> None:
+    """Train the base of a corpus and save it to the folder.
 
     Raises:
         ConfigError: the folder exists and is not such a base; it is not changed.
+        CorpusError: the pretraining file is missing or damaged.
     """
     with atomic_folder(folder, kind=KIND, overwrite=True) as place:
-        taught = lessons or MINI
-        tokenizer = word_tokenizer(taught.words(), taught.pattern)
-        rows = taught.rows(tested, settings, tokenizer)
+        tokenizer, rows = read(corpus)
         model = pretrain(rows, tokenizer, settings, progress=progress)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        write_manifest(place, facts(tested, settings, lessons) | {"sha256": digest_weights(place)})
+        if settings.half:  # only in the file: the config still says 32 bits
+            weights = load_file(place / _WEIGHTS)
+            rounded = {name: weight.half() for name, weight in weights.items()}
+            save_file(rounded, place / _WEIGHTS, metadata={"format": "pt"})
+        write_manifest(place, facts(corpus, settings) | {"sha256": digest_weights(place)})
 
 
-def word_tokenizer(texts: Iterable[str], pattern: str = _WORDS) -> PreTrainedTokenizerFast:
-    """Return a tokenizer whose tokens are the words, tags and punctuation marks of the texts."""
-    split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
-    words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
+def read(corpus: str) -> tuple[PreTrainedTokenizerFast, list[Row]]:
+    """Return the tokenizer of a base, and the rows that it learns from, in token ids.
+
+    A row learns each of its texts and where it ends, given the prompt and the texts before.
+
+    Raises:
+        CorpusError: the pretraining file is missing or damaged.
+    """
+    (_, header), *lessons = read_rows(_file(corpus))
+    tokenizer = word_tokenizer(header["words"], header["pattern"])
+    prompts = tokenizer([row["prompt"] for _, row in lessons])["input_ids"]
+    texts = iter(tokenizer([text for _, row in lessons for text in row["texts"]])["input_ids"])
+    end = tokenizer.eos_token_id
+    rows = []
+    for (_, row), prompt in zip(lessons, prompts, strict=True):
+        targets = [*chain.from_iterable([*next(texts), end] for _ in row["texts"])]
+        read_ids = prompt + targets[:-1]
+        labels = [IGNORED] * (len(prompt) - 1) + targets
+        # Without a prompt nothing predicts the first token.
+        rows.append(Row(read_ids, labels[-len(read_ids) :]))
+    return tokenizer, rows
+
+
+def _file(corpus: str) -> Path:
+    return PRETRAINING / f"{corpus}.jsonl.gz"
+
+
+def word_tokenizer(words: Iterable[str], pattern: str) -> PreTrainedTokenizerFast:
+    """Return a tokenizer whose tokens are these words, and match the pattern."""
     vocabulary = {word: number for number, word in enumerate([_END, _PAD, _UNKNOWN, *words])}
     tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))
-    tokenizer.pre_tokenizer = split
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
     # It puts spaces between words, but not before punctuation marks; no token has the prefix.
     tokenizer.decoder = decoders.WordPiece(prefix="##", cleanup=True)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD, unk_token=_UNKNOWN
     )
-
-
-def other_worlds(number: int, tested: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield the samples of so many worlds, which have the same things but other facts.
-
-    Some facts are those of the corpus by chance, but no two of one tested sample stand together.
-    """
-
-    def pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
-        return map(frozenset, combinations(sample.units, 2))
-
-    apart = set(chain.from_iterable(map(pairs, tested)))
-    for seed in range(1, number + 1):
-        yield from (sample for sample in mini.samples(seed) if apart.isdisjoint(pairs(sample)))
-
-
-def reading(samples: Iterable[Sample], tokenizer: PreTrainedTokenizerFast) -> list[Row]:
-    """Return the rows that the base learns from.
-
-    It learns to put a single unit into words, with a prompt and without, and to repeat several
-    units as they are. It never sees a text about several units.
-    """
-    prompted: list[TrainingPair] = []
-    sentences: list[str] = []
-    for sample in samples:
-        if len(sample.units) == 1:
-            prompted.extend(
-                TrainingPair(prompt(sample, "causal"), text) for text in sample.references
-            )
-            sentences.extend(sample.references)
-        else:
-            prompted.append(TrainingPair(prompt(sample, "causal"), repeated(sample)))
-    ids = tokenizer(sentences)["input_ids"]
-    return [
-        *encode(prompted, tokenizer, "causal", None).rows,
-        *(Row(words, [*words[1:], tokenizer.eos_token_id]) for words in ids),
-    ]
-
-
-def repeated(sample: Sample) -> str:
-    """Return the sample's units as they are, with a full stop behind each."""
-    return " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
-
-
-MINI = Lessons(
-    "mini",
-    lambda: chain.from_iterable([prompt(one, "causal"), *one.references] for one in mini.samples()),
-    lambda tested, settings, tokenizer: reading(other_worlds(settings.worlds, tested), tokenizer),
-)
 
 
 def pretrain(

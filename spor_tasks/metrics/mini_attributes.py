@@ -11,8 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.compmctg_mini.oracle import is_readable, oracle
-from spor_tasks.corpora.compmctg_mini.worlds import NAME, SPACE
+from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.compmctg import accuracies, accuracy_values, half_of, text_of
 from spor_tasks.metrics.totals import Value
@@ -57,15 +56,15 @@ class _MiniAttributes(SimpleMetric[Read]):
         Raises:
             CorpusError: the sample is of another corpus.
         """
-        if sample.corpus != NAME:
+        if sample.corpus != SPACE.name:
             raise CorpusError(
                 "has no language in which words decide about attributes",
                 where=f"sample {sample.id} of {sample.corpus}",
-                remedy=f"Score outputs for the corpus {NAME}.",
+                remedy=f"Score outputs for the corpus {SPACE.name}.",
             )
         text = text_of(sample, output)
         wanted = {unit[0]: unit[-1] for unit in sample.units}
-        return Read(wanted, oracle(text), half_of(sample), is_readable(text))
+        return Read(wanted, values_of(text), half_of(sample), is_readable(text))
 
     def values(self, evidence: Read) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""

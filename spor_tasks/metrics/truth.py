@@ -12,14 +12,15 @@ from spor_tasks.core.columns import typed
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
+from spor_tasks.corpora.embedded.statements import parse
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.corpora.logicnlg_mini.grammar import Sentence
-from spor_tasks.corpora.logicnlg_mini.oracle import sentence
-from spor_tasks.corpora.logicnlg_mini.worlds import NAME
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.outcome import Failure
 from spor_tasks.metrics.totals import Value
+
+_NAME = LOGICNLG_MINI.name
 
 
 class Meaning(NamedTuple):
@@ -48,11 +49,11 @@ class _Truth(SimpleMetric[Meaning | None]):
         Raises:
             CorpusError: the sample is of another corpus, or its table is missing or damaged.
         """
-        if sample.corpus != NAME:
+        if sample.corpus != _NAME:
             raise CorpusError(
                 "has no language in which a sentence is known to be true",
                 where=f"sample {sample.id} of {sample.corpus}",
-                remedy=f"Score outputs for the corpus {NAME}.",
+                remedy=f"Score outputs for the corpus {_NAME}.",
             )
         return meaning(output, table_of(sample))
 
@@ -67,30 +68,28 @@ class _Truth(SimpleMetric[Meaning | None]):
 
 
 def meaning(text: str, table: Table) -> Meaning | None:
-    """Return what a text about an embedded table means, or None if the language does not have it.
+    """Return the meaning of a text about an embedded table, None if the language does not have it.
 
     Raises:
         CorpusError: the table is damaged, so that the program has no truth value.
     """
-    found = sentence(text, table)
-    return found and _executed(found, table)
+    statement = parse(text, table)
+    if statement is None:
+        return None
+    true = verdict(statement.program, typed(table))
+    if isinstance(true, Failure):
+        raise CorpusError(
+            f"the program {statement.program} {true.reason.value} {true.detail}".rstrip(),
+            where=f"table of {', '.join(table.header)}",
+            remedy=f"Give each row a name, a place and a number, as the corpus {_NAME} does.",
+        )
+    return Meaning(*statement, true)
 
 
 def is_true(text: str, table: Table) -> bool | None:
     """Return whether a text is true of an embedded table, as :func:`meaning` finds it."""
     found = meaning(text, table)
     return found and found.true
-
-
-def _executed(found: Sentence, table: Table) -> Meaning:
-    true = verdict(found.program, typed(table))
-    if isinstance(true, Failure):
-        raise CorpusError(
-            f"the program {found.program} {true.reason.value} {true.detail}".rstrip(),
-            where=f"table of {', '.join(table.header)}",
-            remedy=f"Give each row a name, a place and a number, as the corpus {NAME} does.",
-        )
-    return Meaning(found.form.logic, found.program, true)
 
 
 TRUTH = _Truth()

@@ -12,7 +12,7 @@ from spor_tasks.benchmarks.spor import built
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
-from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.embedded import MINI
 from tests.conftest import REPOSITORY
 from tests.support.strategies import pool
 
@@ -30,7 +30,7 @@ def made(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> CorpusSamples:
 
 @pytest.mark.parametrize(("aspect", "part"), [("productivity", "n3"), ("order_invariance", "main")])
 def test_where_an_aspect_has_parts_the_first_is_built(aspect: str, part: str) -> None:
-    assert build.build(mini.corpus(), aspect).part == part
+    assert build.build(MINI.read(), aspect).part == part
 
 
 def test_other_thresholds_than_the_papers_can_be_built() -> None:
@@ -42,7 +42,7 @@ def test_other_thresholds_than_the_papers_can_be_built() -> None:
 
 def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
     first, again, other = (
-        build.build(mini.corpus(), "systematicity", None, Settings(seed=seed, restarts=1))
+        build.build(MINI.read(), "systematicity", None, Settings(seed=seed, restarts=1))
         for seed in (0, 0, 1)
     )
     assert first == again
@@ -52,10 +52,8 @@ def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
 def digests() -> list[str]:
     """Of sets of the embedded corpus, built of every aspect and searched."""
     quick = search.Settings(chains=2, moves=1_000, combination_moves=500)
-    pairs = [search.systematicity(mini.corpus().samples, quick, seed=4, jobs=1)]
-    pairs += [
-        build.build(mini.corpus(), *name, Settings(restarts=3)) for name in built.SETS["mini"]
-    ]
+    pairs = [search.systematicity(MINI.read().samples, quick, seed=4, jobs=1)]
+    pairs += [build.build(MINI.read(), *name, Settings(restarts=3)) for name in built.SETS["mini"]]
     return [digest(split.samples) for pair in pairs for split in pair.splits]
 
 

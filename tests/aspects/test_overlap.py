@@ -16,7 +16,7 @@ from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import AttributeValue, Json, Sample, SampleMaker
-from spor_tasks.corpora.logicnlg_mini import LOGICNLG_MINI
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.tables import header_values
 from spor_tasks.corpora.totto import reader
 

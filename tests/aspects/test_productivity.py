@@ -10,7 +10,7 @@ from spor_tasks.aspects import check
 from spor_tasks.aspects.productivity import Method, Settings, build
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, Split
-from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool, sets
 
 METHODS: tuple[Method, ...] = ("exchange", "scarcest", "longest")
@@ -160,7 +160,7 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], where
 
 def embedded() -> tuple[list[Sample], list[Sample]]:
     """Three quarters of the embedded corpus to train on, the rest to test, all of one category."""
-    samples = [dataclasses.replace(sample, context={}) for sample in mini.samples()]
+    samples = [dataclasses.replace(sample, context={}) for sample in MINI.everything()]
     return [s for i, s in enumerate(samples) if i % 4], samples[::4]
 
 

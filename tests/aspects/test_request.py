@@ -11,7 +11,7 @@ from spor_tasks.aspects import build, check, folder, named, search
 from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.embedded import MINI
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_the_embedded_corpus_is_built_as_every_task_knows_it() -> None:
     got = answer(Request(corpus="mini", aspect="systematicity"))
     assert got.pair == named.load("systematicity", "mini")
     assert got.facts == {
-        "corpus_version": f"sha256:{mini.corpus().sha256}",
+        "corpus_version": f"sha256:{MINI.read().sha256}",
         "settings": {"limit": 0.02, "restarts": build.Settings().restarts},
         "seed": 0,
     }

@@ -14,7 +14,7 @@ from spor_tasks.aspects.search.sets import Pool
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, SplitPair
-from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool
 
 QUICK = Settings(chains=3, moves=3_000, combination_moves=2_000)
@@ -32,7 +32,7 @@ def digests_of(pair: SplitPair) -> list[str]:
 
 @pytest.fixture(scope="module")
 def samples() -> tuple[Sample, ...]:
-    return mini.samples()
+    return MINI.everything()
 
 
 def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:

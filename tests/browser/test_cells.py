@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from spor_tasks import report
-from spor_tasks.corpora.totto_mini import worlds
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from tests.browser.steps import DESKTOP, PHONE, Opener, choose, count, shown
 from tests.support import cell_runs
 
-SAMPLES = worlds.samples("test")[:4]
+SAMPLES = TOTTO_MINI.part("test")[:4]
 OUTPUTS = [
     SAMPLES[0].references[0],
     f"There is {SAMPLES[1].units[0][1]}.",

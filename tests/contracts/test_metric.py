@@ -21,8 +21,7 @@ from spor_tasks.core.sample import (
     Sample,
     Triple,
 )
-from spor_tasks.corpora.compmctg_mini import worlds as attributes
-from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
 from spor_tasks.metrics.bleurt import Bleurt
@@ -127,12 +126,12 @@ COPIES = (
     "Entity 2 is the twin of Entity 1.",
 )
 # One of each kind of logic, all of tables with different people.
-STATED = tuple({s.about("logic"): s for s in worlds.samples("train", tables=60)[::11]}.values())
+STATED = tuple({s.about("logic"): s for s in LOGICNLG_MINI.part("train")[:300:11]}.values())
 
 # Texts of different combinations, every third of which is left out of training.
 ATTRIBUTED = tuple(
     replace(sample, context={"unseen": number % 3 == 0})
-    for number, sample in enumerate(attributes.samples()[:42:7])
+    for number, sample in enumerate(COMPMCTG_MINI.part("train")[:42:7])
 )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
-from spor_tasks.corpora.compmctg_mini.worlds import SPACE
+from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.significance import clusters_of, interval
 from spor_tasks.metrics.totals import GAP_OF_SAME, Totals, Value

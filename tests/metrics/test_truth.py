@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Json, Sample, contrast_of
 from spor_tasks.core.table import Table
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg.linearize import published, table_of
-from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.metrics.base import Score
 from spor_tasks.metrics.truth import TRUTH, Meaning, is_true, meaning
 from tests.support.scores import scores_of
@@ -90,15 +90,14 @@ def test_what_is_found_is_the_kind_of_logic_the_program_and_its_verdict() -> Non
     assert TRUTH.describe(sample(), ("",), None)["program"] is None
 
 
-@given(part=st.sampled_from(["train", "val", "test"]), seed=st.integers(0, 10**6))
-def test_what_is_told_is_true(part: worlds.Part, seed: int) -> None:
-    for told in worlds.samples(part, seed, 2):
-        found = meaning(told.target, table_of(told))
-        assert found == (told.about("logic"), told.about("program"), True)
+def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
+    for sample in LOGICNLG_MINI.everything():
+        found = meaning(sample.target, table_of(sample))
+        assert found == (sample.about("logic"), sample.about("program"), True)
 
 
 def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
-    pairs = worlds.pairs("val")
+    pairs = LOGICNLG_MINI.pairs()
     assert scores(*((pair, pair.target) for pair in pairs))["truth"].value == 100
     false = scores(*((pair, contrast_of(pair).text) for pair in pairs))
     assert (false["truth"].value, false["truth_readable"].value) == (0, 100)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.core.sample import Json, Sample
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
-from spor_tasks.corpora.totto_mini import worlds
 from spor_tasks.report import browser, page
 from spor_tasks.report.cells import MOST_ROWS, ShownCell, ShownRow, cells_of
 from spor_tasks.report.exhibit import exhibit
@@ -234,7 +234,7 @@ def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
 
 @pytest.fixture(scope="module")
 def harmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    samples = worlds.samples("test")[:4]
+    samples = TOTTO_MINI.part("test")[:4]
     outputs = [sample.references[0] for sample in samples]
     folder = tmp_path_factory.mktemp("cells")
     return cell_runs.write_run(folder, samples, outputs, last=cell_runs.harmful())
@@ -253,7 +253,7 @@ def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(harmed: Path)
 
 
 def test_a_malformed_table_is_left_to_the_list_of_units(tmp_path: Path) -> None:
-    samples = worlds.samples("test")[:2]
+    samples = TOTTO_MINI.part("test")[:2]
     last: dict[str, Json] = {"table": {"cells": [["a"]], "highlighted": [[7, 7]]}}
     html = html_of(cell_runs.write_run(tmp_path, samples, ["A.", "B."], last=last))
     *_, row = chunk(html, chunk(html, 0)["tests"][0]["chunk"])
@@ -263,7 +263,7 @@ def test_a_malformed_table_is_left_to_the_list_of_units(tmp_path: Path) -> None:
 
 def test_the_terminal_shows_rows_around_highlighted_cells(harmed: Path) -> None:
     text = terminal(exhibit(harmed, "0", task=cell_runs.TASK))
-    first = worlds.samples("test")[0]
+    first = TOTTO_MINI.part("test")[0]
     for number, unit in enumerate(first.units):
         assert f"[{number}: {unit[1]}]" in text
     assert str(first.about("section_title")) in text

@@ -16,7 +16,7 @@ from spor_tasks import report
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample
-from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.report import browser, page, render
@@ -153,7 +153,7 @@ def test_no_number_without_an_end_gets_into_json(runs: Path, tmp_path: Path) -> 
 
 
 def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> None:
-    samples = worlds.samples("test")
+    samples = LOGICNLG_MINI.part("test")
     sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
     spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
     likelihood = Likelihood(-20.0, 10, 33)

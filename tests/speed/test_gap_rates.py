@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
-from spor_tasks.corpora.compmctg_mini.worlds import PREFIXES, REPEATS, SPACE
+from spor_tasks.corpora.embedded.attributes import PREFIXES, REPEATS, SPACE
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.significance import clusters_of, interval
 from tests.support.coded_systems import systems, values_of

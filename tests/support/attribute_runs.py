@@ -7,7 +7,8 @@ from typing import Any
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.corpora.compmctg.reader import combination_in
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
 from spor_tasks.metrics.totals import Value
@@ -17,7 +18,9 @@ from tests.support.result_files import sample_row, write_samples
 
 TASK = "compmctg_mini_acd_0"
 SAMPLES = 24
-_KNOWN = {combination_in(sample): f" {sample.target}" for sample in worlds.samples(0, 1)}
+_KNOWN = {
+    combination_in(sample): f" {sample.target}" for sample in COMPMCTG_MINI.part("train")[:12]
+}
 _SAID: tuple[dict[str, str], ...] = (
     {"sentiment": "Negative", "tense": "Past", "topic": "Food"},
     {},
@@ -29,7 +32,7 @@ _SAID: tuple[dict[str, str], ...] = (
 def write(folder: Path) -> Path:
     """Write results of a system that is right on the first split, and silent on the others."""
     for spec in COMPMCTG.sets():
-        if spec.name[1:3] == (worlds.NAME, "acd"):
+        if spec.name[1:3] == (SPACE.name, "acd"):
             _write(folder, spec, knows=spec.task == TASK)
     return folder
 
@@ -53,7 +56,7 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
         {name: value for name, value in scores.items() if not math.isnan(value)},
         n=len(asked),
         aspect=spec.name.aspect,
-        metadata={"benchmark": "compmctg", "corpus": worlds.NAME, "protocol": "acd"},
+        metadata={"benchmark": "compmctg", "corpus": SPACE.name, "protocol": "acd"},
     )
     rows: list[dict[str, Any]] = [
         sample_row(sample, [output], found, place)

@@ -8,7 +8,7 @@ from typing import Any
 
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.sample import AttributeValue, Json, Sample
-from spor_tasks.corpora.totto_mini import worlds
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
@@ -35,7 +35,7 @@ def write(folder: Path, samples: int = 8, **settings: Any) -> Path:  # noqa: ANN
 
     The first output is a reference, then come one without the first cell, and cells in a row.
     """
-    given = worlds.samples("test")[:samples]
+    given = TOTTO_MINI.part("test")[:samples]
     outputs = [_output(number, sample) for number, sample in enumerate(given)]
     return write_run(folder, given, outputs, **settings)
 

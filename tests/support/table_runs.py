@@ -8,7 +8,7 @@ from typing import Any
 
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.sample import Json, Sample
-from spor_tasks.corpora.logicnlg_mini import worlds
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.adversarial import ADVERSARIAL
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.likelihood import Likelihood
@@ -50,7 +50,7 @@ def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
 
 def write(folder: Path, model: str = "base") -> Path:
     """Write the results and samples of a model as it is on three tasks; return the folder."""
-    told, pairs = worlds.samples("test")[:4], worlds.pairs("test")[:4]
+    told, pairs = LOGICNLG_MINI.part("test")[:4], LOGICNLG_MINI.pairs()[:4]
     outputs = [told[0].target, "Gisla has goats", HOSTILE[1], HOSTILE[0]]
     scores: list[Mapping[str, Value]] = [
         {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)

@@ -26,7 +26,8 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.corpora.compmctg.linearize import START, codes
 from spor_tasks.corpora.compmctg.reader import combination_in
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
 from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, load
 from spor_tasks.evaluation.hf import SporHF, swap_adapter
@@ -46,12 +47,11 @@ from training.objectives.meta import META, Meta, drawn, support, without
 from training.settings import read_settings, to_dict
 from training.state import Run
 
-SPACE = worlds.SPACE
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
-CORPUS = tuple(one for one in worlds.samples(each=3) if combination_in(one) in SEEN)
+CORPUS = tuple(one for one in COMPMCTG_MINI.part("train")[:36] if combination_in(one) in SEEN)
 SETS = SplitPair(
-    *("compmctg", worlds.NAME, "original"), (Split("train", CORPUS),), Split("test", CORPUS[:1])
+    *("compmctg", SPACE.name, "original"), (Split("train", CORPUS),), Split("test", CORPUS[:1])
 )
 SIZES = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},
@@ -317,7 +317,7 @@ def configured(base: Path, kind: str, *overrides: str) -> TrainingConfig:
     sizes = ", ".join(f"{key}: {value}" for key, value in SIZES[kind].items())
     settings = (
         f"model.path={base}",
-        *("data.aspect=compmctg", f"data.corpus={worlds.NAME}", "data.arm=train"),
+        *("data.aspect=compmctg", f"data.corpus={SPACE.name}", "data.arm=train"),
         *("method=codes", f"objective={kind}", f"objective_settings={{{sizes}}}", "output=none"),
         *(
             "optimization.batch_size=4",

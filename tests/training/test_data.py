@@ -16,7 +16,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.corpora import own
-from spor_tasks.corpora.mini import MINI
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from training.__main__ import main

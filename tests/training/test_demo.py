@@ -16,12 +16,12 @@ from training.experiments.experiment import Experiment
 from training.tiny_base import BaseSettings
 
 SHORT = DemoSettings(
-    base=BaseSettings(width=16, layers=1, heads=2, worlds=1, steps=3),
     seeds=(0,),
     overrides=("optimization.max_steps=2", "optimization.batch_size=2"),
     limit=3,
     workers=1,
 )
+OTHER_BASE = replace(SHORT, base=BaseSettings(width=16, layers=1, heads=2, steps=3))
 FOLDER = Path("runs/demo")
 CELLS = FOLDER / "mini" / "systematicity-mini-strict"
 
@@ -114,8 +114,9 @@ def test_another_base_takes_everything_with_it(
         return overwrite
 
     monkeypatch.setattr(run, "run", remember)
-    assert demonstrate(replace(SHORT, base=replace(SHORT.base, seed=1)), progress=False)
-    assert done == ["build"]
+    assert demonstrate(OTHER_BASE, progress=False)
+    assert demonstrate(OTHER_BASE, progress=False)
+    assert done == ["build"]  # once
     untuned, *adapters = run.plan(asked[0]).splitlines()[:3][::-1]
     assert "missing" in untuned
     assert all("conflict  the existing adapter was trained on other" in line for line in adapters)
@@ -123,14 +124,13 @@ def test_another_base_takes_everything_with_it(
 
 @pytest.mark.usefixtures("again")
 def test_what_is_not_the_demos_is_never_replaced() -> None:
+    shutil.rmtree(CELLS / "atom-0" / "adapter")
     for place in (CELLS / "atom-0" / "adapter", FOLDER / "base"):
-        shutil.rmtree(place)
         place.mkdir()
         (place / "thesis.txt").write_text("years of work")
     with pytest.raises(ConfigError, match="refusing to overwrite"):
-        demonstrate(SHORT, progress=False)
+        demonstrate(OTHER_BASE, progress=False)
     assert (FOLDER / "base" / "thesis.txt").exists()
-    shutil.rmtree(FOLDER / "base")
     assert not demonstrate(SHORT, progress=False)
     assert (CELLS / "atom-0" / "adapter" / "thesis.txt").read_text() == "years of work"
     assert "refusing to overwrite" in (CELLS / "atom-0" / "error.txt").read_text()

@@ -18,7 +18,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Split, SplitPair, Triple
 from spor_tasks.corpora.compmctg.reader import combination_in
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
 from tests.support import golden, tiny_gpt2
 from tests.support.soak import soak
 from tests.training.losses import assert_equal_gradients, gradients, plain_loss
@@ -203,14 +204,14 @@ def probe(run: Run, record: Mapping[str, Any], *, gradient: bool) -> list[float]
 
 # --- Our own steps -------------------------------------------------------------------------------
 
-CORPUS = worlds.samples(each=4)
+CORPUS = COMPMCTG_MINI.part("train")[:48]
 SETS = SplitPair(
-    *("compmctg", worlds.NAME, "original"),
+    *("compmctg", MINI_SPACE.name, "original"),
     (Split("train", CORPUS),),
     Split("test", CORPUS[:1]),
 )
 TUNED = (
-    *("data.aspect=compmctg", f"data.corpus={worlds.NAME}", "data.arm=train", "method=full"),
+    *("data.aspect=compmctg", f"data.corpus={MINI_SPACE.name}", "data.arm=train", "method=full"),
     "optimization.batch_size=4",
     *("optimization.learning_rate=1e-2", "optimization.max_steps=4"),
 )
@@ -309,7 +310,7 @@ def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
     configure: Callable[..., TrainingConfig],
 ) -> None:
     """Two of these four combinations never have the attributes of a third."""
-    parity = [c for c in worlds.SPACE.combinations if c[2] == "Food" and even(c)]
+    parity = [c for c in MINI_SPACE.combinations if c[2] == "Food" and even(c)]
     samples = tuple(one for one in CORPUS if combination_in(one) in {*parity})
     samples += tuple(one for one in CORPUS if combination_in(one)[2] == "Music")
     one = "optimization.batch_size=1"
@@ -394,7 +395,7 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
         {"processes": 2},
         {"optimization": OptimizationConfig(precision="float16")},
         {"optimization": OptimizationConfig(packing=True), "variant": "published"},
-        {"samples": [s for s in CORPUS if combination_in(s) in worlds.SPACE.combinations[:1]]},
+        {"samples": [s for s in CORPUS if combination_in(s) in MINI_SPACE.combinations[:1]]},
         {"sample_combinations": 3},
         {"sample_combinations": 16, "optimization": OptimizationConfig(batch_size=16)},
         {"sample_combinations": 2, "optimization": OptimizationConfig(batch_size=16)},

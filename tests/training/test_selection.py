@@ -17,7 +17,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, Split, SplitPair
-from spor_tasks.corpora.mini import MINI
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import adapt, task_files
 from tests.support.soak import soak
 from training import selection

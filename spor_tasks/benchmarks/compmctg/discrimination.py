@@ -1,7 +1,7 @@
 """Texts that people wrote, each to be found likeliest under its own combination of attributes.
 
 The texts are held out: those for classifiers that are not among the texts for generators, and of
-the embedded corpus those of another seed. They are of all combinations alike, whatever a split
+the embedded corpus its part `held_out`. They are of all combinations alike, whatever a split
 shows of them in training, and the same for every split of a corpus.
 """
 
@@ -21,7 +21,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Deferred, Rivals, Sample
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
 
 SUFFIX = "_discrimination"
 """What follows the name of a protocol."""
@@ -32,7 +32,6 @@ SEED = 2023
 _MOST = 100  # texts of a combination
 _LIKELIHOODS = 32_000  # that a task may ask for
 _WORDS = 256  # that a text may have: longer ones might lose their combination in a model's window
-_MINI_SEED = 2  # 0 trains generators, 1 may train classifiers
 
 _logger = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ def spec_of(spec: SetSpec, aspects: Iterable[str], halves: Sequence[str]) -> Set
         headline="disc_acc",
         template="_discrimination",
         in_context=False,
-        is_pinned=name.corpus == worlds.NAME,
+        is_pinned=name.corpus == COMPMCTG_MINI.name,
         group=f"{spec.group}{SUFFIX}",
         wider_group=f"{_stem(spec)}{SUFFIX}",
     )
@@ -125,11 +124,8 @@ def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
         CorpusError: a file is missing or malformed, or has no text to ask for.
     """
     each = number_of_texts(space)
-    if space.name == worlds.NAME:
-        trained = {sample.target for sample in worlds.samples()}
-        made = worlds.samples(_MINI_SEED)
-        pools = _pools(sample for sample in made if sample.target not in trained)
-        return _in_turns(space, {own: pool[:each] for own, pool in pools.items()})
+    if space.name == COMPMCTG_MINI.name:
+        return COMPMCTG_MINI.part("held_out")
     gen, cls = (reader.file_of(space.name, part, folder) for part in ("gen", "cls"))
     trained = {sample.target.strip() for sample in reader.read(gen, space)}
     short = (each for each in reader.read(cls, space) if len(each.target.split()) <= _WORDS)

@@ -22,12 +22,12 @@ from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
 from spor_tasks.corpora.sources import COMPMCTG
 
 BENCHMARK = "compmctg"
 TITLE = "CompMCTG"
-MINI = worlds.NAME
+MINI = COMPMCTG_MINI.name
 
 HALVES = ("id", "comp")
 """Whether the training set has texts of the combination."""
@@ -56,7 +56,7 @@ _CORPORA = {
     space.name: Asked(space, f"{TITLE} {reader.FOLDERS[space.name]}")
     for space in splits.SPACES
     if space.name in reader.FOLDERS
-} | {MINI: Asked(worlds.SPACE, MINI, worlds.PREFIXES, worlds.REPEATS)}
+} | {MINI: Asked(attributes.SPACE, MINI, attributes.PREFIXES, attributes.REPEATS)}
 
 
 @cache
@@ -209,7 +209,7 @@ def _load(name: SetName, folder: Path) -> SplitPair:
     unseen = frozenset(division(name).unseen)
     asked = _CORPORA[name.corpus]
     if name.corpus == MINI:
-        return pair_of(name, asked, unseen, _seen(worlds.samples(), unseen))
+        return pair_of(name, asked, unseen, _seen(COMPMCTG_MINI.part("train"), unseen))
     path = reader.file_of(name.corpus, "gen", folder)
     return pair_of(name, asked, unseen, shown(path, asked.space, unseen))
 

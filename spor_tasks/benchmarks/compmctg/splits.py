@@ -29,7 +29,7 @@ from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import write_json
 from spor_tasks.corpora.compmctg.reader import MODES
 from spor_tasks.corpora.compmctg.spaces import AMAZON, FYELP, MIXTURE, YELP, Combination, Space
-from spor_tasks.corpora.compmctg_mini.worlds import SPACE as MINI
+from spor_tasks.corpora.embedded.attributes import SPACE as MINI
 
 SPACES = (FYELP, AMAZON, YELP, MIXTURE, MINI)
 """The spaces that have shipped splits."""

@@ -21,9 +21,9 @@ from spor_tasks.core.sample import (
     SplitPair,
     contrast_of,
 )
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
-from spor_tasks.corpora.logicnlg_mini import worlds
 from spor_tasks.corpora.sources import LOGICNLG
 from spor_tasks.text.filters import SEPARATOR
 
@@ -187,7 +187,7 @@ def _variant(name: SetName) -> Variant:
 def _test(name: SetName, folder: Path) -> tuple[Sample, ...]:
     is_paired = (name.part or "").endswith("adversarial")
     if name.corpus == MINI:
-        return worlds.pairs("test") if is_paired else worlds.samples("test")
+        return LOGICNLG_MINI.pairs() if is_paired else LOGICNLG_MINI.part("test")
     if name.protocol == "challenge":
         if is_paired:
             return reader.adversarial(reader.read_challenge(folder), folder)
@@ -199,7 +199,7 @@ def _test(name: SetName, folder: Path) -> tuple[Sample, ...]:
 
 def _arm(name: SetName, variant: Variant, folder: Path) -> Sequence[Sample]:
     if name.corpus == MINI:
-        return _varied(worlds.samples("train"), variant)
+        return _varied(LOGICNLG_MINI.part("train"), variant)
     files = ("data/train_lm.json", "all_csv.zip")
     pinned = " ".join([variant, *(LOGICNLG.files()[file].blob for file in files)])
     return Deferred(

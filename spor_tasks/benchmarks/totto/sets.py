@@ -13,10 +13,10 @@ from typing import Any, overload
 from spor_tasks.core.contracts import Gap, SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import Variant, in_variant
-from spor_tasks.corpora.totto_mini import worlds
 
 BENCHMARK = "totto"
 TITLE = "ToTTo"
@@ -113,8 +113,8 @@ def load(name: SetName) -> SplitPair:
 def _load(name: SetName, folder: Path) -> SplitPair:
     variant, _ = _PARTS[name.part]
     if name.corpus == MINI:
-        train = _varied(worlds.samples("train"), variant)
-        test = _varied(worlds.samples("test"), variant)
+        train = _varied(TOTTO_MINI.part("train"), variant)
+        test = _varied(TOTTO_MINI.part("test"), variant)
     else:
         train = _Varied(reader.part("train", folder), variant)
         test = _varied(reader.part("test" if name == _TEST else "dev", folder), variant)

@@ -1,9 +1,9 @@
 """`spor data`: fetch the corpora; build, check and inspect the sets made from them."""
 
 from spor_tasks.cli.arguments import Commands
-from spor_tasks.cli.data import build, check, fetch, write
+from spor_tasks.cli.data import build, check, fetch
 
-VERBS = (fetch, build, check, write)
+VERBS = (fetch, build, check)
 
 
 def add(commands: Commands) -> None:

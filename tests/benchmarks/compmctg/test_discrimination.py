@@ -18,7 +18,8 @@ from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import rivals_of
 from spor_tasks.corpora.compmctg.reader import combination_in, unseen_rows
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
-from spor_tasks.corpora.compmctg_mini import worlds
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.harness import task_files
 from spor_tasks.harness.plan import arm_digest, split_digest
 from spor_tasks.metrics.base import score_info
@@ -85,12 +86,10 @@ def test_a_task_asks_for_at_most_so_many_likelihoods(space: Any) -> None:  # noq
 
 def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
     pair = sets.load(name_of("compmctg_mini", "acd"))
-    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
-        worlds.SPACE.combinations, 100
-    )
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(SPACE.combinations, 100)
     texts = {sample.target for sample in pair.test.samples}
     assert len(texts) == 1200
-    assert texts.isdisjoint(sample.target for sample in worlds.samples())
+    assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
     assert pair.arms == sets.load(SetName("compmctg", "compmctg_mini", "acd", "0")).arms
     other = sets.load(name_of("compmctg_mini", "acd", "1"))
     assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
@@ -99,11 +98,11 @@ def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
 
 
 def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
-    split = splits.shipped(worlds.SPACE, "acd")[0]
+    split = splits.shipped(SPACE, "acd")[0]
     for sample in sets.load(name_of("compmctg_mini", "acd")).test.samples[:12]:
         own, rivals = combination_in(sample), rivals_of(sample)
         others = [tuple(unit[-1] for unit in units) for units in rivals.units]
-        assert {own, *others} == {*worlds.SPACE.combinations}
+        assert {own, *others} == {*SPACE.combinations}
         assert sample.context["unseen"] == (own in split.unseen)
         half = split.unseen if own in split.unseen else split.seen
         assert {own, *(o for o, alike in zip(others, rivals.alike, strict=True) if alike)} == {

@@ -8,7 +8,7 @@ from spor_tasks.aspects import build, order_invariance
 from spor_tasks.benchmarks.spor import built
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Orders, SplitPair, hidden_of
-from spor_tasks.corpora.mini import worlds as mini
+from spor_tasks.corpora.embedded import MINI
 
 
 def load(aspect: str, part: str | None = None) -> SplitPair:
@@ -34,7 +34,7 @@ def test_every_set_has_enough_to_test() -> None:
 def test_order_invariance_has_its_own_kind_of_samples() -> None:
     main = load("order_invariance", "main").test.samples
     assert all(isinstance(sample.challenge, Orders) for sample in main)
-    drawn = order_invariance.shown_twice(build._testable(mini.corpus()), random.Random(0))
+    drawn = order_invariance.shown_twice(build._testable(MINI.read()), random.Random(0))
     assert main == drawn
 
 

@@ -11,7 +11,7 @@ from spor_tasks import report
 from spor_tasks.benchmarks.totto.benchmark import TOTTO
 from spor_tasks.benchmarks.totto.paper import paper_facts
 from spor_tasks.core.contracts import Gap
-from spor_tasks.corpora.totto_mini import worlds
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report import render
 from spor_tasks.report.collect import Report
@@ -19,7 +19,7 @@ from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.grid import Grid, Number
 from tests.support import cell_runs, table_runs
 
-SAMPLES = worlds.samples("test")[:12]
+SAMPLES = TOTTO_MINI.part("test")[:12]
 OUTPUTS = [sample.references[-1] for sample in SAMPLES]
 TITLE = "ToTTo, published sets"
 

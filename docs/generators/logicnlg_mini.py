@@ -1,0 +1,329 @@
+"""Write the embedded corpus `logicnlg_mini`, and the texts that its tiny base reads.
+
+    python docs/generators/logicnlg_mini.py spor_tasks/corpora/embedded training/pretraining
+
+Tables are made up from a seed, in pairs of one title, header, names and places. A statement that is
+true of one table of a pair and false of the other is the true side of a sample of one and the false
+side of a sample of the other. So a model that reads only texts is right as often as wrong. Both
+sides name only what is in the table, so its words do not help either.
+
+The base reads tables of another seed: their cells again and all their statements, or a single
+statement with the prompt of training.
+"""
+
+import gzip
+import hashlib
+import random
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from itertools import chain, cycle, groupby, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.columns import typed
+from spor_tasks.core.files import encode_row
+from spor_tasks.core.sample import AttributeValue, Contrast, Sample, SampleMaker
+from spor_tasks.core.table import Table
+from spor_tasks.corpora.embedded.statements import COLUMNS, COUNTS, FORMS, LOGICS, SLOT, words_of
+from spor_tasks.corpora.logicnlg.linearize import in_variant, table_of
+from spor_tasks.metrics.programs.execute import verdict
+from spor_tasks.prompts.styles import prompt
+
+NAME = "logicnlg_mini"
+PATTERN = r"</?\w+>|\w+|[^\w\s]"
+"""The tokens of the base."""
+
+TABLES = {"train": 100, "test": 30, "validation": 20}
+SEEDED = {"train": "train", "test": "test", "validation": "val"}
+"""The names of the parts in seeds and samples."""
+
+STATEMENTS = 5
+"""The number of statements about a table, each of another kind of logic."""
+
+LESSONS, VOCABULARY = 3000, 300
+"""The numbers of tables that the base reads, and that have all words."""
+
+TITLES = [
+    f"{season} {event}"
+    for season in ("spring", "summer", "autumn", "winter")
+    for event in ("fair", "festival", "market", "contest", "show", "games")
+]
+HEADERS = (
+    ("rower", "singer", "baker", "farmer"),
+    ("village", "town", "valley"),
+    ("medals", "songs", "prizes", "goats", "coins"),
+)
+NAMES = ("Anselm", "Brida", "Corvin", "Dagny", "Edda", "Fenno", "Gisla", "Hodge", "Isolt", "Jory")
+PLACES = ("Ashby", "Birkholm", "Coldwell", "Dunmere", "Eskdale", "Fernley")
+LEVELS = (range(2, 16), range(15, 30), range(2, 30))
+ROWS = (3, 4)
+TRIES = 25
+"""The number of tries with one wording, before two tables are given up."""
+
+CLASSES = 8
+CLASS_OF = {"train": 0, "val": 1, "test": 2}
+"""A table of seed 0 is never one of another seed or part: its digest decides whose it is."""
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def main(corpus: Path, pretraining: Path) -> None:
+    """Write both files."""
+    rows = (
+        {"split": part, **to_row(sample if part == "test" else replace(sample, challenge=None))}
+        for part, tables in TABLES.items()
+        for sample in samples(part, 0, tables)
+    )
+    write(corpus / f"{NAME}.jsonl.gz", rows)
+    texts = (
+        [prompt(one, "causal"), one.target]
+        for one in islice(samples("train", 1, LESSONS), VOCABULARY * STATEMENTS)
+    )
+    words = sorted({word for text in chain(*texts) for word in re.findall(PATTERN, text)})
+    write(
+        pretraining / f"{NAME}.jsonl.gz", chain([{"pattern": PATTERN, "words": words}], lessons())
+    )
+
+
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as gzipped JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(b"".join(map(encode_row, rows)), 9, mtime=0))
+
+
+def lessons() -> Iterator[dict[str, Any]]:
+    """Yield two rows for each table: all its statements, and one of them."""
+    told = samples("train", 1, LESSONS)
+    for number, (_, group) in enumerate(groupby(told, key=lambda sample: sample.about("name"))):
+        listed = list(group)
+        one = listed[number % len(listed)]
+        cells = " . ".join(map(" ".join, table_of(one).rows))
+        whole = prompt(in_variant(one, "full_table"), "causal")
+        yield {"prompt": whole, "texts": [cells, *(sample.target for sample in listed)]}
+        yield {"prompt": prompt(one, "causal"), "texts": [one.target]}
+
+
+# --- Statements -----------------------------------------------------------------------------------
+
+
+class Wording:
+    """A wording with its programs by operator, or by an empty one."""
+
+    def __init__(self, wording: str) -> None:
+        forms = [form for form in FORMS if form.wording == wording]
+        self.tokens = tuple(wording.split())
+        self.logic = forms[0].logic
+        self.programs = {form.operator: form.program for form in forms}
+        self.columns = [i for i, column in enumerate(COLUMNS) if f"<{column}>" in forms[0].program]
+
+    @cached_property
+    def slots(self) -> list[str]:
+        """Its slots, without those for the names of columns."""
+        slots = [slot[1] for token in self.tokens if (slot := SLOT.fullmatch(token))]
+        return [slot for slot in slots if slot not in (*COLUMNS, "persons")]
+
+
+WORDINGS = {form.wording: Wording(form.wording) for form in FORMS}
+LIKE = {"name": ("name", "place"), "place": ("place", "name")}
+ENTITIES = ("name", "other", "place", "rival", "number", "sum", "count")
+
+
+class Statement(NamedTuple):
+    """A wording and the word in each slot."""
+
+    wording: Wording
+    filling: Mapping[str, str]
+
+    def text(self, *, template: bool = False) -> str:
+        """Return the text, or the text with `[ENT]` for each name, place, number and count."""
+        filling = self.filling | (dict.fromkeys(ENTITIES, "[ENT]") if template else {})
+        return " ".join(filling.get(token[1:-1], token) for token in self.wording.tokens)
+
+    @property
+    def program(self) -> str:
+        """The program."""
+        filling = self.filling | {"count": str(COUNTS.get(self.filling.get("count", ""), ""))}
+        program = self.wording.programs[self.filling.get("op", "")]
+        return SLOT.sub(lambda slot: filling[slot[1]], program)
+
+
+Words = Mapping[str, list[str]]
+"""The words that each slot takes."""
+
+
+def words_for(slot: str, wording: Wording, words: Words, filling: Mapping[str, str]) -> list[str]:
+    """Return the words that a slot may take, without those that another slot has."""
+    listed = list(wording.programs) if slot == "op" else words[slot]
+    return [word for word in listed if word not in filling.values()]
+
+
+def variations(statement: Statement, words: Words) -> Iterator[tuple[str, Statement]]:
+    """Yield the statements that differ in one name, place, number or operator, and its slot."""
+    wording, filling = statement
+    for changed in wording.slots:
+        kept = {slot: word for slot, word in filling.items() if slot != changed}
+        for slot in LIKE.get(changed, (changed,)):
+            text = " ".join(wording.tokens).replace(f"<{changed}>", f"<{slot}>")
+            if other := WORDINGS.get(text):
+                for word in words_for(slot, other, words, filling):
+                    yield slot, Statement(other, {**kept, slot: word})
+
+
+@lru_cache(maxsize=100_000)
+def holds(program: str, table: Table) -> bool:
+    """Return whether a program is true of a table."""
+    return verdict(program, typed(table)) is True
+
+
+def differs(statement: Statement, one: Table, other: Table) -> bool:
+    """Return whether a statement is true of one table and false of the other."""
+    program = statement.program
+    return holds(program, one) and not holds(program, other)
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+class Sides(NamedTuple):
+    """A true statement about a table and its false counterpart."""
+
+    true: Statement
+    false: Statement
+
+
+def samples(part: str, seed: int, tables: int) -> Iterator[Sample]:
+    """Yield the true statements of a part with their false counterparts."""
+    make = SampleMaker(NAME)
+    seeded = SEEDED[part]
+    for number, (title, table, told) in enumerate(islice(worlds(seeded, seed), tables)):
+        texts = [sides.true.text() for sides in told]
+        for i, (true, false) in enumerate(told):
+            sample = make(
+                units(true, table),
+                (texts[i], *texts[:i], *texts[i + 1 :]),
+                name=f"{seeded}-{seed}-{number}",
+                title=title,
+                template=true.text(template=True),
+                target=texts[i],
+                table={"header": list(table.header), "rows": list(map(list, table.rows))},
+                program=true.program,
+                logic=true.wording.logic,
+                other_program=false.program if part == "test" else None,
+            )
+            contrast = Contrast(units(false, table), false.text(), false.text(template=True))
+            yield replace(sample, challenge=contrast)
+
+
+def units(statement: Statement, table: Table) -> tuple[AttributeValue, ...]:
+    """Return the columns that a statement is about."""
+    return tuple(AttributeValue(table.header[i], str(i)) for i in statement.wording.columns)
+
+
+def worlds(part: str, seed: int) -> Iterator[tuple[str, Table, list[Sides]]]:
+    """Yield titles, tables and statements without end, the tables of a pair one after the other."""
+    rng = random.Random(f"{NAME} {part} {seed}")
+    kinds = cycle(LOGICS)
+    while True:
+        title = rng.choice(TITLES)
+        header = tuple(map(rng.choice, HEADERS))
+        # The last kinds fit fewest tables, so they are tried first.
+        logics = sorted(islice(kinds, STATEMENTS), key=LOGICS.index, reverse=True)
+        one, other, told = next(
+            (one, other, told)
+            for one, other in scenes(part, seed, header, rng)
+            if (told := draw_statements(one, other, logics, rng))
+        )
+        told = rng.sample(told, len(told))
+        yield title, one, told
+        yield title, other, [Sides(false, true) for true, false in told]
+
+
+def scenes(
+    part: str, seed: int, header: tuple[str, ...], rng: random.Random
+) -> Iterator[tuple[Table, Table]]:
+    """Yield pairs of tables with the same names and places, without end."""
+
+    def scene() -> Table:
+        while True:
+            homes = [*places, *rng.choices(places, k=len(names) - len(places))]
+            numbers = map(str, rng.sample(rng.choice(LEVELS), len(names)))
+            order = rng.sample(names, len(names))
+            rows = zip(order, rng.sample(homes, len(homes)), numbers, strict=True)
+            table = Table(header, tuple(rows))
+            if is_of(table, part, seed):
+                return table
+
+    while True:
+        names = rng.sample(NAMES, rng.randint(*ROWS))
+        places = rng.sample(PLACES, rng.randint(2, (len(names) + 1) // 2))
+        yield scene(), scene()
+
+
+def is_of(table: Table, part: str, seed: int) -> bool:
+    """Return whether a table, in whatever order of its rows, may be one of a part of a seed."""
+    content = repr((table.header, sorted(table.rows))).encode()
+    found = hashlib.blake2b(content, digest_size=4).digest()[0] % CLASSES
+    return found not in CLASS_OF.values() if seed else found == CLASS_OF[part]
+
+
+def draw_statements(
+    one: Table, other: Table, logics: list[str], rng: random.Random
+) -> list[Sides] | None:
+    """Return a statement of each kind of logic, true of one table and false of the other.
+
+    The false counterpart of each is true of the other table. None if there are not all of them.
+    """
+    numbers = {row[2] for table in (one, other) for row in table.rows}
+    words = {slot: list(known.values()) for slot, known in words_of(one).items()}
+    for slot in ("number", "sum"):  # the words of the table must not tell which is true
+        words[slot] = [number for number in words[slot] if number not in numbers]
+    if not words["number"]:
+        return None
+    words["count"] = list(COUNTS)[: len(one.rows)]
+    told = []
+    for logic in logics:
+        found = draw_sides(one, other, logic, words, rng)
+        if found is None:
+            return None
+        told.append(found)
+    return told
+
+
+def draw_sides(
+    one: Table, other: Table, logic: str, words: Words, rng: random.Random
+) -> Sides | None:
+    """Return a statement of a kind of logic and its counterpart, or None after some tries."""
+    wordings = [wording for wording in WORDINGS.values() if wording.logic == logic]
+    for wording in rng.sample(wordings, len(wordings)):
+        for _ in range(TRIES):
+            true = draw_statement(wording, words, rng)
+            if not differs(true, one, other):
+                continue
+            groups = defaultdict[str, list[Statement]](list)
+            for slot, found in variations(true, words):
+                if differs(found, other, one):
+                    same = found.wording.columns == wording.columns
+                    groups[slot if same else "column"].append(found)
+            if groups:
+                # Rare changes are preferred, or there would be hardly any.
+                slot = "column" if "column" in groups else rng.choice(list(groups))
+                return Sides(true, rng.choice(groups[slot]))
+    return None
+
+
+def draw_statement(wording: Wording, words: Words, rng: random.Random) -> Statement:
+    """Return a statement with words at random, none of them twice."""
+    filling = {slot: words[slot][0] for slot in (*COLUMNS, "persons")}
+    for slot in wording.slots:
+        filling[slot] = rng.choice(words_for(slot, wording, words, filling))
+    return Statement(wording, filling)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,312 @@
+"""Write the embedded corpus `mini`, and the texts that its tiny base reads.
+
+    python docs/generators/mini.py spor_tasks/corpora/embedded training/pretraining
+
+The corpus is a small archipelago in the shape of WebNLG 3.0, made up from a seed. The base reads
+ten other archipelagos: the same things with other facts. It learns to put a single unit into words
+and to repeat several units. No text that it reads has two units of a test sample of systematicity.
+"""
+
+import gzip
+import random
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spor_tasks.aspects import named
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.files import encode_row
+from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, Triple
+from spor_tasks.prompts.styles import prompt
+from spor_tasks.text.normalize import display, words_of_identifier
+
+NAME = "mini"
+PATTERN = r"</?\w+>|\w+|[^\w\s]"
+"""The tokens of the base."""
+
+WORLDS = 10
+"""The number of archipelagos that the base reads."""
+
+SAMPLES_OF_SIZE = {2: 500, 3: 400, 4: 250, 5: 150}
+"""The number of samples of several facts; each single fact also has one."""
+
+REFERENCES = 3
+SHARE = 0.1
+"""The share of development samples, and of test samples."""
+
+
+class Fact(NamedTuple):
+    """A triple with `_` for spaces and the predicate in camel case."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+class Predicate(NamedTuple):
+    """The name, the kind of its objects, two verb phrases that an object completes, a clause."""
+
+    name: str
+    object: str
+    first: str
+    second: str
+    clause: str
+
+
+class Kind(NamedTuple):
+    """All things of a kind, two words that refer to one again, and the predicates of each."""
+
+    names: tuple[str, ...]
+    again: str
+    relative: str
+    predicates: tuple[Predicate, ...]
+
+
+def names(first: str, second: str, glue: str = "_") -> tuple[str, ...]:
+    """Return every name of one first and one second part."""
+    return tuple(map(glue.join, product(first.split(), second.split())))
+
+
+KINDS = {
+    "Ship": Kind(
+        names("Amber Copper Hollow Lucky Quiet Silver", "Comet Gull Heron Otter Thistle"),
+        "the ship",
+        "which",
+        (
+            Predicate("builder", "Yard", "was built by", "was launched by", "{o} built {s}"),
+            Predicate("homePort", "Town", "is based in", "berths in", "{o} is home to {s}"),
+            Predicate("captain", "Sailor", "is led by", "sails under", "{o} commands {s}"),
+            Predicate("cargo", "Goods", "carries", "is full of", "{o} fills the hold of {s}"),
+            Predicate("length", "Length", "measures", "extends over", "{o} is how long {s} is"),
+        ),
+    ),
+    "Sailor": Kind(
+        names("Anselm Brida Corvin Dagny Edda Fenno", "Askew Brackwater Drift Farrow Quill"),
+        "the sailor",
+        "who",
+        (
+            Predicate("birthPlace", "Town", "was born in", "hails from", "{o} saw {s} grow up"),
+            Predicate("mentor", "Sailor", "learned from", "was trained by", "{o} taught {s}"),
+            Predicate("instrument", "Instrument", "plays", "practises", "{o} is played by {s}"),
+            Predicate("pastime", "Pastime", "enjoys", "is fond of", "{o} delights {s}"),
+        ),
+    ),
+    "Town": Kind(
+        names("Brenn Dorr Kell Morv Tams", "ick mouth stead", glue=""),
+        "the town",
+        "which",
+        (
+            Predicate("isPartOf", "Island", "lies on", "is part of", "{o} includes {s}"),
+            Predicate("leader", "Sailor", "is governed by", "has elected", "{o} governs {s}"),
+            Predicate("knownFor", "Dish", "is known for", "serves", "{o} comes from {s}"),
+        ),
+    ),
+    "Yard": Kind(
+        names("Birch Gannet Ketterly Oakum", "Shipwrights Slipway"),
+        "the yard",
+        "which",
+        (
+            Predicate("location", "Town", "is located in", "works in", "{o} is the seat of {s}"),
+            Predicate("founder", "Sailor", "was founded by", "goes back to", "{o} founded {s}"),
+        ),
+    ),
+}
+VALUES = {
+    "Dish": ("crab_soup", "honey_bread", "pickled_herring", "plum_pudding", "seaweed_salad"),
+    "Goods": ("barley", "candle_wax", "dried_fish", "roof_slate", "salt", "sheep_wool"),
+    "Instrument": ("the_accordion", "the_bagpipe", "the_drum", "the_fiddle", "the_tin_whistle"),
+    "Island": ("Eider_Rock", "Low_Holm", "Seal_Island", "Saint_Orla"),
+    "Length": tuple(f"{metres}_metres" for metres in (18, 24, 31, 37, 46, 52)),
+    "Pastime": ("chess", "fishing", "gardening", "star_gazing", "wood_carving"),
+}
+KIND_OF = {predicate.name: kind for kind in KINDS.values() for predicate in kind.predicates}
+CATEGORY = {predicate.name: name for name, kind in KINDS.items() for predicate in kind.predicates}
+PREDICATES = {predicate.name: predicate for kind in KINDS.values() for predicate in kind.predicates}
+
+
+def main(corpus: Path, pretraining: Path) -> None:
+    """Write both files."""
+    parts = list(samples(0))
+    rows = (
+        {"split": split, "category": sample.about("category"), **to_row(sample)}
+        for split, sample in parts
+    )
+    write(corpus / f"{NAME}.jsonl.gz", rows)
+    texts = chain.from_iterable([prompt(one, "causal"), *one.references] for _, one in parts)
+    words = sorted({word for text in texts for word in re.findall(PATTERN, text)})
+    header = {"pattern": PATTERN, "words": words}
+    write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons()))
+
+
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as gzipped JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(b"".join(map(encode_row, rows)), 9, mtime=0))
+
+
+def lessons() -> Iterator[dict[str, Any]]:
+    """Yield a prompt and its text for each sample, then the sentences alone."""
+
+    def pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
+        return map(frozenset, combinations(sample.units, 2))
+
+    tested = named.load("systematicity", NAME).test.samples
+    apart = set(chain.from_iterable(map(pairs, tested)))
+    read = [
+        sample
+        for seed in range(1, WORLDS + 1)
+        for _, sample in samples(seed)
+        if apart.isdisjoint(pairs(sample))
+    ]
+    for sample in read:
+        repeated = " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
+        for text in sample.references if len(sample.units) == 1 else [repeated]:
+            yield {"prompt": prompt(sample, "causal"), "texts": [text]}
+    for sample in read:
+        if len(sample.units) == 1:
+            yield from ({"prompt": "", "texts": [text]} for text in sample.references)
+
+
+def samples(seed: int) -> Iterator[tuple[str, Sample]]:
+    """Yield the samples of an archipelago, each after `train` or `test`."""
+    trees = list_trees(seed)
+    count = round(SHARE * len(trees))
+    rng = random.Random(f"{NAME} texts {seed}")
+    # as in a WebNLG release, whose files have samples of one size and category, but for the test
+    train, development = (sorted(part, key=file_of) for part in (trees[2 * count :], trees[:count]))
+    make = {"train": SampleMaker(NAME), "test": SampleMaker(NAME)}
+    for split, part in (
+        ("train", train),
+        ("test", development),
+        ("test", trees[count : 2 * count]),
+    ):
+        for tree in part:
+            facts = rng.sample(tree, len(tree))
+            units = [Triple(s, words_of_identifier(p), o) for s, p, o in facts]
+            texts = references(facts, rng)
+            yield split, make[split](units, texts, category=CATEGORY[tree[0].predicate])
+
+
+def file_of(tree: Sequence[Fact]) -> tuple[int, str]:
+    """Return the size and the category of a sample."""
+    return len(tree), CATEGORY[tree[0].predicate]
+
+
+def world(seed: int) -> list[Fact]:
+    """Return every fact of an archipelago: each thing has one object for each predicate."""
+    rng = random.Random(f"{NAME} world {seed}")
+    objects = {**{name: kind.names for name, kind in KINDS.items()}, **VALUES}
+    return [
+        Fact(
+            subject,
+            predicate.name,
+            rng.choice([thing for thing in objects[predicate.object] if thing != subject]),
+        )
+        for kind in KINDS.values()
+        for subject in kind.names
+        for predicate in kind.predicates
+    ]
+
+
+def list_trees(seed: int) -> list[tuple[Fact, ...]]:
+    """Return the facts of each sample, in random order; no two samples have the same facts."""
+    rng = random.Random(f"{NAME} trees {seed}")
+    about: dict[str, list[Fact]] = defaultdict(list)
+    trees: dict[frozenset[Fact], tuple[Fact, ...]] = {}
+    for fact in world(seed):
+        about[fact.subject].append(fact)
+        trees[frozenset([fact])] = (fact,)
+    for size, count in SAMPLES_OF_SIZE.items():
+        goal = len(trees) + count
+        while len(trees) < goal:
+            tree = draw_tree(rng.choice(list(about)), size, about, rng)
+            trees.setdefault(frozenset(tree), tree)
+    return rng.sample(list(trees.values()), len(trees))
+
+
+def draw_tree(
+    root: str, size: int, about: Mapping[str, Sequence[Fact]], rng: random.Random
+) -> tuple[Fact, ...]:
+    """Return connected facts, the first about the root, that reach no thing twice."""
+    reached = {root: None}
+    tree: list[Fact] = []
+    while len(tree) < size:
+        further = [
+            fact for thing in reached for fact in about.get(thing, ()) if fact.object not in reached
+        ]
+        tree.append(rng.choice(further))
+        reached[tree[-1].object] = None
+    return tuple(tree)
+
+
+def references(facts: Sequence[Fact], rng: random.Random) -> tuple[str, ...]:
+    """Return different wordings; two verb phrases and a clause make three even of one fact."""
+    wordings: dict[str, None] = {}
+    while len(wordings) < REFERENCES:
+        wordings[verbalize(facts, rng)] = None
+    return tuple(wordings)
+
+
+def verbalize(facts: Sequence[Fact], rng: random.Random) -> str:
+    """Return a text with each fact once.
+
+    Facts of one subject share sentences. Those of the thing that a sentence ends with may follow in
+    a relative clause.
+    """
+    remaining: dict[str, list[Fact]] = defaultdict(list)
+    for fact in rng.sample(facts, len(facts)):
+        remaining[fact.subject].append(fact)
+    sentences: list[str] = []
+    while remaining:
+        sentences.extend(paragraph(next(iter(remaining)), remaining, rng))
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
+
+
+def paragraph(subject: str, remaining: dict[str, list[Fact]], rng: random.Random) -> Iterator[str]:
+    """Yield sentences with all facts about a thing."""
+    facts = remaining.pop(subject)
+    name = display(subject)
+    while facts:
+        count = rng.randint(1, 3)
+        yield sentence(name, facts[:count], remaining, rng)
+        name = KIND_OF[facts[0].predicate].again
+        facts = facts[count:]
+
+
+def sentence(
+    name: str, facts: Sequence[Fact], remaining: dict[str, list[Fact]], rng: random.Random
+) -> str:
+    """Return one sentence, without its capital letter and full stop."""
+    last = facts[-1]
+    if len(facts) == 1 and rng.random() < 1 / 3:
+        return PREDICATES[last.predicate].clause.format(s=name, o=display(last.object))
+    phrases = verb_phrases(facts, rng)
+    if len(facts) > 1 and rng.random() < 1 / 3:
+        name = f"{name}, {KIND_OF[last.predicate].relative} {phrases.pop(0)},"
+    text = f"{name} {enumeration(phrases)}"
+    if last.object in remaining and rng.random() < 1 / 2:
+        more = remaining.pop(last.object)
+        relative = KIND_OF[more[0].predicate].relative
+        text += f", {relative} {enumeration(verb_phrases(more, rng))}"
+    return text
+
+
+def verb_phrases(facts: Iterable[Fact], rng: random.Random) -> list[str]:
+    """Return a verb phrase with its object for each fact."""
+    return [
+        f"{rng.choice(PREDICATES[fact.predicate][2:4])} {display(fact.object)}" for fact in facts
+    ]
+
+
+def enumeration(phrases: Sequence[str]) -> str:
+    """Return the phrases with commas and `and`."""
+    *others, last = phrases
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,254 @@
+"""The embedded corpora: equal on every machine, their parts disjoint, and read by exact oracles."""
+
+import gzip
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.core import digests
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Sample, contrast_of
+from spor_tasks.core.table import Table
+from spor_tasks.corpora import embedded
+from spor_tasks.corpora.compmctg.reader import combination_in
+from spor_tasks.corpora.embedded import (
+    COMPMCTG_MINI,
+    LOGICNLG_MINI,
+    MINI,
+    TOTTO_MINI,
+    EmbeddedCorpus,
+)
+from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
+from spor_tasks.corpora.embedded.statements import LOGICS, parse
+from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.corpora.tables import header_values
+from spor_tasks.metrics.truth import is_true, meaning
+from tests.conftest import REPOSITORY
+
+CORPORA = (MINI, TOTTO_MINI, LOGICNLG_MINI, COMPMCTG_MINI)
+DIGESTS = {
+    "mini": "894e2e9a7050ee1fd78c0a2aba81d5563257c171e669aa573abb475db7ea2257",
+    "totto_mini": "480468f15e99f1301873752db15b5d3391b8c35c15683c9704dbdfc98817b6af",
+    "logicnlg_mini": "9a076251026ec2bb5543927479fb9fdd5367041e511674bb3f1412d0f11e6c9b",
+    "compmctg_mini": "2f674a56cb4d717d434e8512ca9eb1c0258e61690b517c85e97974c2bdc4ea96",
+}
+each_corpus = pytest.mark.parametrize("corpus", CORPORA, ids=DIGESTS)
+
+
+@each_corpus
+def test_a_corpus_has_its_digest(corpus: EmbeddedCorpus) -> None:
+    assert digests.digest(corpus.everything()) == DIGESTS[corpus.name]
+
+
+@each_corpus
+def test_no_sample_of_a_part_is_in_another_one(corpus: EmbeddedCorpus) -> None:
+    everything = corpus.everything()
+    ids = {sample.id for sample in everything}
+    if corpus is not COMPMCTG_MINI:  # texts of two seeds, some of which are equal
+        assert len(ids) == len(everything)
+        train, test = (
+            {sample.cluster for sample in part}
+            for part in (corpus.read().train, corpus.read().test)
+        )
+        assert train.isdisjoint(test)
+
+
+def test_held_out_texts_are_not_for_training() -> None:
+    trained = {sample.target for sample in COMPMCTG_MINI.part("train")}
+    held_out = COMPMCTG_MINI.part("held_out")
+    assert trained.isdisjoint(sample.target for sample in held_out)
+    assert Counter(map(combination_in, held_out)) == dict.fromkeys(SPACE.combinations, 100)
+
+
+def test_overlap_follows_the_published_rule_in_half_of_the_test_set() -> None:
+    known = {header_values(sample) for sample in TOTTO_MINI.part("train")}
+    flags = [sample.context["overlap"] for sample in TOTTO_MINI.part("test")]
+    assert flags == [header_values(sample) in known for sample in TOTTO_MINI.part("test")]
+    assert Counter(flags) == {True: 90, False: 90}
+
+
+# --- Attributes -----------------------------------------------------------------------------------
+
+
+def test_the_words_of_every_text_say_its_values() -> None:
+    for sample in (*COMPMCTG_MINI.everything(), *COMPMCTG_MINI.part("held_out")):
+        assert is_readable(sample.target)
+        assert tuple(values_of(sample.target).values()) == combination_in(sample)
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "readable"),
+    [
+        ("In short, the soup is lovely.", ("Positive", "Present", "Food"), True),
+        ("in short,the soup IS\nlovely .", ("Positive", "Present", "Food"), True),
+        ("the soup is lovely.", ("Positive", "Present", "Food"), False),
+        ("In short, the soup is lovely and the cake is dull.", (None, "Present", "Food"), False),
+        ("lovely dull is was soup song train", (None, None, None), False),
+        ("In short, the soups island loveliness.", (None, None, None), False),
+        ("", (None, None, None), False),
+    ],
+)
+def test_missing_and_contradicting_words_have_no_value(
+    text: str, values: tuple[str | None, ...], readable: object
+) -> None:
+    assert tuple(values_of(text).values()) == values
+    assert is_readable(text) is readable
+
+
+# --- Statements -----------------------------------------------------------------------------------
+
+TABLE = Table(
+    ("baker", "town", "coins"),
+    (("Ann", "Eskdale", "9"), ("Bo", "Selby", "12"), ("Cy", "Selby", "20")),
+)
+ONLY = (
+    "and{only{filter_less{all_rows; coins; 14}}; "
+    "only{filter_less{filter_eq{all_rows; baker; Bo}; coins; 14}}}"
+)
+
+
+def test_statements_mean_their_programs_and_their_counterparts_are_false() -> None:
+    for sample in LOGICNLG_MINI.everything():
+        for text in (sample.target, sample.target.upper().replace(" .", "."), f"\n{sample.target}"):
+            found = meaning(text, table_of(sample))
+            assert found == (sample.about("logic"), sample.about("program"), True)
+        assert sample.challenge is None
+        assert "other_program" not in sample.context
+    pairs = LOGICNLG_MINI.pairs()
+    assert [pair.id for pair in pairs] == [sample.id for sample in LOGICNLG_MINI.part("test")]
+    for pair in pairs:
+        false = meaning(contrast_of(pair).text, table_of(pair))
+        assert false
+        assert (false.program, false.true) == (pair.about("other_program"), False)
+    assert {sample.about("logic") for sample in pairs} == {*LOGICS}
+
+
+def test_each_pair_has_a_counterpart_with_the_sides_exchanged() -> None:
+    """A model that reads texts, linked columns and the title alone is right in half of all."""
+
+    def sides(pair: Sample) -> Iterator[tuple[object, ...]]:
+        other = contrast_of(pair)
+        true, false = (pair.target, pair.units), (other.text, other.units)
+        yield from ((pair.about("title"), true, false), (pair.about("title"), false, true))
+
+    given, turned = zip(*map(sides, LOGICNLG_MINI.pairs()), strict=True)
+    assert Counter(given) == Counter(turned)
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("only Bo has fewer than 14 coins.", ONLY),
+        ("selby has two of the bakers.", "eq{count{filter_eq{all_rows; town; Selby}}; 2}"),
+        ("THE MOST COINS GO TO Selby .", "eq{hop{argmax{all_rows; coins}; town}; Selby}"),
+        ("every baker has fewer than 19 coins .", "all_less{all_rows; coins; 19}"),
+    ],
+)
+def test_a_statement_means_a_program(text: str, program: str) -> None:
+    found = parse(text, TABLE)
+    assert found
+    assert found.program == program
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ".",
+        "Bo has more coins than Ann",  # cut before its end
+        "Bo has more coins than Ann ..",
+        "Bo has more coins than Dora .",  # not in the table
+        "Bo has more coins than Bo .",  # of itself, where `no` would always be true
+        "Selby has fewer coins in total than Selby .",
+        "Bo has more goats than Ann .",  # of another table
+        "Selby has more coins than Ann .",
+        "Selby has 2 of the bakers .",
+        "Selby has six of the bakers .",
+        "every baker has more than 1 coins .",  # true of nearly every table
+        "every baker has more than 012 coins .",
+        "every baker has more than ¹² coins .",
+        "every baker has most than 12 coins .",
+        "every <person> has <op> than <number> <things> .",
+    ],
+)
+def test_a_text_outside_the_language_has_no_meaning(text: str) -> None:
+    assert is_true(text, TABLE) is None
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        Table((), ()),
+        Table(("baker", "town"), (("Ann", "Selby"),)),
+        Table(("baker", "town", "coins", "more"), (("Ann", "Selby", "1", "2"),)),
+        Table(("baker", "town", "coins"), ((), ("Ann",))),
+    ],
+)
+def test_nothing_is_stated_about_a_table_without_its_cells(table: Table) -> None:
+    assert parse("Ann is the only baker from Selby .", table) is None
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Read the embedded corpora from an empty folder."""
+    monkeypatch.setattr(embedded, "FOLDER", tmp_path)
+    embedded._parts.cache_clear()
+    yield tmp_path
+    embedded._parts.cache_clear()
+
+
+PACKED = (Path(embedded.__file__).parent / "mini.jsonl.gz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param(b"", id="empty"),
+        pytest.param(PACKED[: len(PACKED) // 2], id="truncated"),
+        pytest.param(PACKED[:5000] + b"\0" + PACKED[5001:], id="another byte"),
+        pytest.param(gzip.compress(b"not JSON\n"), id="not JSON"),
+        pytest.param(gzip.compress(b'{"split": "train", "data": []}\n'), id="not a sample"),
+        pytest.param(gzip.compress(gzip.decompress(PACKED)[:1000]), id="cut in a row"),
+    ],
+)
+def test_a_damaged_file_is_one_clear_error(
+    content: bytes | None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (folder / "mini.jsonl.gz").write_bytes(content)
+    with pytest.raises(CorpusError) as caught:
+        MINI.read()
+    assert str(folder / "mini.jsonl.gz") in str(caught.value.where)
+    assert caught.value.remedy
+    build = ["data", "build", "--corpus", "mini", "--aspect", "systematicity"]
+    assert cli.main([*build, "--out", str(folder / "sets")]) == 2
+    error = capsys.readouterr().err
+    assert "mini.jsonl.gz" in error
+    assert error.startswith("error: ")
+    assert "Traceback" not in error
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", DIGESTS)
+def test_a_generator_writes_the_files_again(name: str, tmp_path: Path) -> None:
+    script = REPOSITORY / "docs" / "generators" / f"{name}.py"
+    corpus, pretraining = tmp_path / "corpus", tmp_path / "pretraining"
+    subprocess.run([sys.executable, script, corpus, pretraining], cwd=REPOSITORY, check=True)
+    for folder, own in (
+        (corpus, REPOSITORY / "spor_tasks" / "corpora" / "embedded"),
+        (pretraining, REPOSITORY / "training" / "pretraining"),
+    ):
+        found, expected = (
+            gzip.decompress((place / f"{name}.jsonl.gz").read_bytes()) for place in (folder, own)
+        )
+        assert found == expected
