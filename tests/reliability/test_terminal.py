@@ -175,7 +175,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "data check": lambda place: [sets(place)],
     "data check: no sets": lambda _: [f"published:{NAME}:{NAME}", NAME],
     "data check: as JSON": lambda place: ["--json", sets(place)],
-    "data write": lambda place: ["mini", place.folder / "mini"],
     "score": lambda place: [outputs(place), "--metric", "parent", "--corpus", "e2e"],
     "score: no outputs": lambda place: [place, "--metric", "parent", "--corpus", "e2e"],
     "score: a bad row": lambda place: [
@@ -239,7 +238,7 @@ ENDS = {
         ["tasks export", "tasks register", "tasks make", "data build", "data build: its manifest"],
         0,
     ),
-    **dict.fromkeys(["data write", "score", "baseline"], 0),
+    **dict.fromkeys(["score", "baseline"], 0),
     **dict.fromkeys(["show", "show: one run", "report: compared", "push", "training run"], 0),
     **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
 }
