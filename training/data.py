@@ -131,6 +131,12 @@ def find_arm(pair: SplitPair, name: str) -> Split:
         ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
     arms = {arm.name: arm for arm in pair.arms}
+    if not arms:
+        raise ConfigError(
+            f"{pair.aspect} {pair.corpus} {pair.protocol} shows other combinations in each split",
+            where="data.part",
+            remedy='Name a split, such as data.part="0".',
+        )
     if name not in arms:
         raise ConfigError(
             f"{pair.aspect} {pair.corpus} has no arm {name!r}",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import SetName, Sets, SetSpec, Splits
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
@@ -67,6 +67,14 @@ def load(
     """
     spec = find(aspect, corpus, protocol, part)
     return _benchmark(spec.benchmark).load(spec.name)
+
+
+def split_name(spec: SetSpec) -> str | None:
+    """Return the name of the split that sets are of, as ``--metadata split`` takes it, or None."""
+    if spec.split_of is None:
+        return None
+    found: Splits = registry().get("benchmark", spec.benchmark)
+    return found.split_of(spec.split_of, spec.name)
 
 
 def recipe(spec: SetSpec) -> Mapping[str, Any] | None:

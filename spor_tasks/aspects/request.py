@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from spor_tasks.aspects import build, folder, named, search
 from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
@@ -90,12 +91,14 @@ def _own_sets_of(request: Request) -> Answer | None:
     load = getattr(registry().get("benchmark", request.aspect), "own_sets", None)
     if load is None:
         return None
-    for setting in ("restarts", "hide", "search", "jobs", "seconds", "rounds"):
+    for setting in ("seed", "restarts", "hide", "search", "jobs", "seconds", "rounds"):
         if getattr(request, setting):
             raise ConfigError(
                 f"has no effect on sets of {request.aspect}", where=setting, remedy="Leave it out."
             )
-    return Answer(*load(request.corpus, request.protocol, request.part, seed=request.seed))
+    pair = load(request.corpus, request.protocol, request.part)
+    version = f"sha256:{sha256_of(Path(request.corpus))}"
+    return Answer(pair, {"corpus_version": version, "settings": {}, "seed": None})
 
 
 def find(target: str) -> tuple[SplitPair, float]:

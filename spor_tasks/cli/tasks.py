@@ -1,13 +1,11 @@
 """`spor tasks`: list the tasks, and make them known to lm-eval."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, positive
-from spor_tasks.cli.data.combinations import BENCHMARK, PLAIN, PROTOCOLS, PUBLISHED
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
@@ -38,8 +36,7 @@ def add(commands: Commands) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="your corpus, a JSON Lines file; or aspects and their values, a YAML file; or the "
-        "name of a corpus of CompMCTG, for tasks over the splits in its unseen.jsonl",
+        help="your corpus, a JSON Lines file; or aspects and their values, a YAML file",
     )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(
@@ -48,13 +45,6 @@ def add(commands: Commands) -> None:
         choices=ARMS,
         default=[],
         help="only this aspect; may be repeated (default: every aspect that the corpus allows)",
-    )
-    make.add_argument(
-        "--protocol",
-        action="append",
-        choices=PROTOCOLS,
-        default=[],
-        help="of combinations of aspects, only this protocol; may be repeated (default: every one)",
     )
     make.add_argument("--seed", type=int, metavar="N", help="seed of the sets")
     make.add_argument("--restarts", type=positive, metavar="N", help="as in `spor data build`")
@@ -74,28 +64,25 @@ def add(commands: Commands) -> None:
 
 def run_make(options: argparse.Namespace) -> None:
     """Write task files for the user's own corpus."""
-    from spor_tasks.aspects.request import Request, corpora
+    from spor_tasks.aspects.request import Request
     from spor_tasks.harness import own
 
+    is_space = options.file.suffix in {".yaml", ".yml"}
     request = Request(
         corpus=str(options.file),
-        aspect="",
+        aspect="compmctg" if is_space else "",
         seed=options.seed,
         restarts=options.restarts,
         hide=tuple(options.hide),
     )
-    is_named = request.corpus in corpora()
-    if options.protocol or is_named or options.file.suffix in {".yaml", ".yml"}:
-        for name in ("aspect", "restarts", "hide"):
-            if getattr(options, name):
-                raise ConfigError(
-                    "has no effect on combinations of aspects", where=name, remedy="Leave it out."
-                )
-        protocols = options.protocol or (PUBLISHED if is_named else PLAIN)
-        request = replace(request, aspect=BENCHMARK)
-        made = own.write_splits(options.out, request, protocols, overwrite=options.overwrite)
-    else:
+    if not is_space:
         made = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
+    elif options.aspect:
+        raise ConfigError(
+            "has no effect on combinations of aspects", where="aspect", remedy="Leave it out."
+        )
+    else:
+        made = own.write_splits(options.out, request, overwrite=options.overwrite)
     for name, samples in made.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in made.refused.items():

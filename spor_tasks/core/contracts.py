@@ -72,6 +72,9 @@ class SetSpec:
     demonstrations. ``version`` is that of the tasks. ``wider_group`` is a group of the task beside
     that of its corpus; of a benchmark without aspects, ``group`` is that of its corpus under
     another name, and of sets that are not the default it is the only one.
+
+    ``splits`` are the names of the splits that answers to the task may be read under, one at a time
+    (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task.
     """
 
     benchmark: str
@@ -96,6 +99,8 @@ class SetSpec:
     version: float = 1.0
     group: str | None = None
     wider_group: str | None = None
+    splits: tuple[str, ...] = ()
+    split_of: SetName | None = None
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -142,3 +147,17 @@ class Sets(Protocol):
 
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
         """Return the settings and the ``seed`` of the search that found shipped sets, or None."""
+
+
+class Splits(Sets, Protocol):
+    """What a benchmark adds whose tasks are read under splits."""
+
+    def read_under(self, name: SetName, split: str) -> SetName:
+        """Return the name of the sets of a split of a task.
+
+        Raises:
+            SplitError: there is no such split.
+        """
+
+    def split_of(self, name: SetName, trained: SetName) -> str | None:
+        """Return the task's split that a model was trained on, None if it is not of the task."""

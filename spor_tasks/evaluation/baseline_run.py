@@ -122,9 +122,13 @@ def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[st
     if baseline.looks_at != "training":
         yield model
         return
-    sets, asked = sets_of(file.content["metadata"])
-    for arm in sets.find(asked).arms:
-        yield {**model, "baseline_arm": arm}
+    sets, name_of_sets = sets_of(file.content["metadata"])
+    spec = sets.find(name_of_sets)
+    for arm in spec.arms:
+        for split in spec.splits:
+            yield {**model, "baseline_arm": arm, "split": split}
+        if not spec.splits:
+            yield {**model, "baseline_arm": arm}
 
 
 def _write(path: Path, result: TaskResult) -> None:

@@ -33,7 +33,8 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
     _check_trust(model_args)
     given = model_args | mapping(settings, "metadata")
     for task in task_files.expand(names):
-        plan.resolve(task.content["metadata"] | given)
+        planned = plan.resolve(task.content["metadata"] | given)
+        plan.check_shots(planned, settings.get("num_fewshot"))
     if settings.get("apply_chat_template") and checkpoints.has_chat_template(given) is False:
         raise ConfigError(
             "the tokenizer has no chat template",

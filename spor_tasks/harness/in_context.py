@@ -11,6 +11,7 @@ from lm_eval.api.samplers import FirstNSampler
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.harness.likelihood import AdversarialTask, LikelihoodTask
 from spor_tasks.harness.pair import TWINS_SHOWN, PairTask, TwinTask
+from spor_tasks.harness.plan import check_shots
 from spor_tasks.harness.task import SporTask, dataset
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.demonstrations import Matching, Prompted
@@ -25,7 +26,8 @@ class InContextTask(SporTask):
 
     The task's file names the arm, ``icl_arm``, in its ``metadata``; a prompt shows at most
     ``num_fewshot`` demonstrations. The documents are the samples that every arm can cover with at
-    most that many, and list their demonstrations.
+    most that many, and list their demonstrations. A task that names no arm shows demonstrations of
+    its only one where ``--num_fewshot`` asks for some.
 
     Raises:
         ConfigError, SplitError, CorpusError: as :class:`SporTask`, or no demonstration is allowed,
@@ -34,11 +36,22 @@ class InContextTask(SporTask):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
-        if before := preamble(self._plan.pair.corpus, self._style):
+        self._describe()
+
+    @property
+    def _shows(self) -> bool:
+        return "icl_arm" in self.config.metadata or bool(self.config.num_fewshot)
+
+    def _describe(self) -> None:
+        if self._shows and (before := preamble(self._plan.pair.corpus, self._style)):
             self.set_config("description", before)
 
     def download(self, *_: object, **__: object) -> None:
         """Build the documents for the allowed number of demonstrations."""
+        if not self._shows:
+            super().download()
+            return
+        check_shots(self._plan, self.config.num_fewshot)
         number = self._plan.pair.arms.index(self._plan.fewshot_arm)
         self.dataset = {
             "test": dataset(
@@ -61,16 +74,19 @@ class InContextTask(SporTask):
         super().set_config(key, value, update)
         if key == "num_fewshot":
             self.download()
+            self._describe()
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests, and log how many samples there are demonstrations for."""
-        _log.warning(
-            "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
-            self.config.task,
-            len(self._prompted),
-            len(self._plan.pair.test.samples),
-            self.config.num_fewshot,
-        )
+        if self._shows:
+            _log.warning(
+                "%s: %d of %d test samples can be covered with up to %d demonstrations in every "
+                "arm",
+                self.config.task,
+                len(self._prompted),
+                len(self._plan.pair.test.samples),
+                self.config.num_fewshot,
+            )
         for name, of_arm in self._matching().items():
             _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, of_arm)
         super().build_all_requests(**kwargs)
@@ -78,13 +94,15 @@ class InContextTask(SporTask):
     def _matching(self) -> dict[str, Matching]:
         """Return what the prompts of each arm show; empty for a single arm, which has no match."""
         arms = self._plan.pair.arms
-        if len(arms) == 1:
+        if not self._shows or len(arms) == 1:
             return {}
         found = _match(self._prompted)
         return {arm.name: of_arm for arm, of_arm in zip(arms, found, strict=True)}
 
     def fewshot_context(self, doc: Mapping[str, Any], *_: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on
         """Return the context, or both, after the document's demonstrations."""
+        if not self._shows:
+            return super().fewshot_context(doc, **kwargs | {"num_fewshot": 0})
         return super().fewshot_context(doc, **kwargs | {"num_fewshot": len(doc["demonstrations"])})
 
     def sampler_for(self, doc: Mapping[str, Any]) -> FirstNSampler:
@@ -94,6 +112,9 @@ class InContextTask(SporTask):
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the result, with what was shown and for how many samples."""
         config = super().dump_config()
+        if not self._shows:
+            return config
+        config["metadata"].setdefault("icl_arm", config["metadata"]["spor"]["fewshot_arm"])
         config["metadata"]["spor"] |= {
             "demonstrations_sha256": demonstrations.digest(self._prompted),
             "matching": {name: asdict(of_arm) for name, of_arm in self._matching().items()},

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from spor_tasks.aspects import named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
-from spor_tasks.aspects.request import Request, answer, corpora
-from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.aspects.request import Request, answer
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.errors import CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
@@ -65,44 +65,32 @@ def write(
     return Made(group, sizes, refused)
 
 
-def write_splits(
-    folder: Path, request: Request, protocols: Sequence[str], *, overwrite: bool = False
-) -> Made:
-    """Write the task files of all splits of a space of combinations; return which were made.
+def write_splits(folder: Path, request: Request, *, overwrite: bool = False) -> Made:
+    """Write the task files of a space of combinations, one for each protocol that it allows.
 
-    ``request`` has the benchmark as its aspect, the seed of searches, and as its corpus a YAML file
-    or a corpus of which the user has splits. The splits of a protocol are a group.
+    ``request`` has the benchmark as its aspect, and a YAML file as its corpus.
 
     Raises:
         ConfigError: the folder is not empty, or cannot be written; or the file is malformed.
-        SplitError: no split satisfies any of the protocols.
-        CorpusError: the splits of the user are missing or malformed.
+        SplitError: the space allows no protocol.
     """
-    sets: Any = registry().get("benchmark", request.aspect)
-    is_own = request.corpus not in corpora()
-    if is_own:
-        request = replace(request, corpus=str(Path(request.corpus).resolve()))
+    sets: Sets = registry().get("benchmark", request.aspect)
+    request = replace(request, corpus=str(Path(request.corpus).resolve()))
     sizes: dict[str, int] = {}
     refused: dict[str, str] = {}
-    members: list[str] = []
     with _new(folder, task_files.FOLDER / request.aspect, overwrite=overwrite) as place:
-        for protocol in protocols:
+        for protocol in dict.fromkeys(spec.name.protocol for spec in sets.sets()):
             try:
-                names = sets.own_names(request.corpus, protocol, seed=request.seed)
-            except SplitError as error:
+                pair, facts, _ = answer(replace(request, protocol=protocol))
+            except SporError as error:
                 refused[protocol] = error.what
                 continue
-            for name in names:
-                spec, each = sets.find(name), replace(request, protocol=protocol, part=name.part)
-                pair, facts = answer(each)[:2] if is_own else (sets.load(name), {})
-                _write_tasks(place, spec, pair, _own_corpus(request, facts) if is_own else None)
-                sizes[spec.task] = len(pair.test.samples)
-            members.append(spec.task.removesuffix(f"_{name.part}") if name.part else spec.task)
-            if name.part:
-                _write_group(place, members[-1], [sets.find(name).task for name in names])
+            spec = _spec(pair)
+            _write_tasks(place, spec, pair, _own_corpus(request, facts))
+            sizes[spec.task] = len(pair.test.samples)
         _refuse_nothing(sizes, refused, request.corpus)
-        group = f"{spec.benchmark}_{spec.name.corpus}{'' if is_own else '_published'}"
-        _write_group(place, group, members)
+        group = f"{spec.benchmark}_{spec.name.corpus}"
+        _write_group(place, group, tuple(sizes))
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "group": group})
     return Made(group, sizes, refused)
 
@@ -116,11 +104,8 @@ def _new(folder: Path, templates: Path, *, overwrite: bool) -> Iterator[Path]:
         yield place
 
 
-def _write_tasks(
-    place: Path, spec: SetSpec, pair: SplitPair, own: Mapping[str, Any] | None
-) -> None:
-    more = {} if own is None else {"own_corpus": own}
-    for name, text in task_texts(spec, pair, templates=".", **more):
+def _write_tasks(place: Path, spec: SetSpec, pair: SplitPair, own: Mapping[str, Any]) -> None:
+    for name, text in task_texts(spec, pair, templates=".", own_corpus=own):
         (place / name).write_text(text, "utf-8")
 
 

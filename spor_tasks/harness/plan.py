@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple, cast
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import SetName, Sets, SetSpec, Splits
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
@@ -40,8 +40,9 @@ def resolve(metadata: Metadata) -> Plan:
         SplitError: the test set is not the one that the task was made for.
         CorpusError: the data is missing, or not what was published.
     """
-    spec, pair = _sets(metadata)
-    adapter = _trained_baseline(metadata, pair) or checkpoints.find_adapter(metadata)
+    adapter = checkpoints.find_adapter(metadata)
+    spec, pair = _sets(metadata, adapter)
+    adapter = _trained_baseline(metadata, pair) or adapter
     _check_adapter(adapter, pair, metadata)
     shown = _fewshot_arm(metadata, pair)
     return Plan(spec, pair, shown, adapter, asked.metrics_of(metadata, spec))
@@ -104,11 +105,12 @@ def arm_digest(arm: Split) -> str | None:
     return split_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
 
 
-def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
+def _sets(metadata: Metadata, adapter: Mapping[str, Any] | None) -> tuple[SetSpec, SplitPair]:
+    """Return the sets of a task, of one split where one is named."""
     sets, name = sets_of(metadata)
     own_corpus = metadata.get("own_corpus")
-    pair = own.load(own_corpus, name) if own_corpus else sets.load(name)
-    expected, actual = metadata.get("test_sha256"), split_digest(pair.test)
+    load = partial(own.load, own_corpus) if own_corpus else sets.load
+    expected, actual = metadata.get("test_sha256"), split_digest((pair := load(name)).test)
     if expected not in {None, actual}:
         raise SplitError(
             f"the test set has the SHA-256 {actual}, but the task was made for {expected}",
@@ -116,7 +118,50 @@ def _sets(metadata: Metadata) -> tuple[SetSpec, SplitPair]:
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
             "that the task file belongs to, and let --metadata name no aspect, corpus or protocol.",
         )
-    return sets.find(name), pair
+    split = _split(sets, name, metadata, adapter)
+    return sets.find(split), pair if split == name else load(split)
+
+
+def _split(
+    sets: Sets, name: SetName, metadata: Metadata, adapter: Mapping[str, Any] | None
+) -> SetName:
+    """Return the sets of the split that answers are read under: the adapter's, or the named one."""
+    requested = metadata.get("split")
+    splits = cast("Splits", sets)
+    if not hasattr(sets, "read_under"):
+        if requested is not None:
+            raise ConfigError(
+                f"split={requested}: {name} has no splits",
+                where="--metadata",
+                remedy="Leave the setting out.",
+            )
+        return name
+    manifest = adapter or {}
+    trained = SetName(*(manifest.get(key) for key in SetName._fields))  # type: ignore[arg-type]
+    own_split = splits.split_of(name, trained)
+    if requested is None:
+        return splits.read_under(name, own_split) if own_split else name
+    if own_split not in {None, str(requested)} and not is_on(metadata, "allow_split_mismatch"):
+        raise ConfigError(
+            f"split={requested} contradicts the adapter, which was trained on split {own_split}",
+            where=checkpoints.adapter_name(metadata) or metadata.get("pretrained"),
+            remedy="Leave split out: the adapter names its own.",
+        )
+    return splits.read_under(name, str(requested))
+
+
+def check_shots(plan: Plan, number: int | None) -> None:
+    """Refuse demonstrations where no split says which combinations they may have.
+
+    Raises:
+        ConfigError: there is no training set to draw them from.
+    """
+    if number and plan.spec.arms and not plan.pair.arms:
+        raise ConfigError(
+            f"{plan.spec.task} is read under all its splits, which show different combinations",
+            where="--num_fewshot",
+            remedy="Name one of them, as in --metadata split=0.",
+        )
 
 
 def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
@@ -164,7 +209,7 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
         )
         return
     if all(adapter["arm_sha256"] != split_digest(arm) for arm in pair.arms):
-        names = " or ".join(arm.name for arm in pair.arms)
+        names = " or ".join(arm.name for arm in pair.arms) or "of any of its splits"
         raise ConfigError(
             f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "
             f"{adapter['corpus']}, SHA-256 {adapter['arm_sha256']}, which is not {names} here",

@@ -15,7 +15,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Split, sides, without_first_reference
 from spor_tasks.harness import adapt, backends, checkpoints, filters, host
-from spor_tasks.harness.plan import arm_digest, is_on, resolve, split_digest
+from spor_tasks.harness.plan import arm_digest, check_shots, is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
 
 # The keys of an adapter's manifest that go into the result.
@@ -56,6 +56,7 @@ class SporTask(host.HostTask):
       ``instruction`` for a model that was not tuned on the paper's prompts;
     - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
       demonstrations of its own has its own arm;
+    - ``split``: the split that answers are read under, where the adapter does not name it;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
@@ -110,6 +111,8 @@ class SporTask(host.HostTask):
                 **{key: value for key, value in config.items() if key != "class"},
                 "metadata": {
                     **metadata,
+                    "protocol": plan.spec.name.protocol,
+                    **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
                     "test_sha256": split_digest(plan.pair.test),
                     "spor": facts,
                 },
@@ -191,6 +194,7 @@ class SporTask(host.HostTask):
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
+        check_shots(self._plan, self.config.num_fewshot)
         backends.check_beams(self.config.task, self.config.generation_kwargs or {})
         if kwargs.get("apply_chat_template"):
             self._set_filters(self.config.filter_list, for_untuned=True)

@@ -5,7 +5,7 @@ value. The published code rounds each aspect's accuracy to four digits, and thei
 nothing is rounded. Every text has all aspects, so the mean over aspects is one over texts too.
 
 Most scores are also of each half: texts of combinations that the training texts have (``id``, as in
-"i.d.") and of those left out (``comp``, compositional), told by the sample's ``unseen``.
+"i.d.") and of those left out (``comp``, compositional).
 """
 
 import zlib
@@ -20,11 +20,8 @@ from spor_tasks.corpora.compmctg.linearize import prefix_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import NoClassifier, has_words
-from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.totals import GAP_OF_SAME, RELATIVE_GAP, Value
-
-HALVES: Mapping[bool, str] = {False: "id", True: "comp"}
-"""The ends of the names of scores of a half, by the ``unseen`` of its samples."""
+from spor_tasks.metrics.under_splits import gap_of, marks_of, with_half, with_halves
 
 ASPECTS = tuple(dict.fromkeys(aspect for space in PUBLISHED for aspect in space.aspects))
 """The published aspects, each of which has an accuracy of its own."""
@@ -36,12 +33,6 @@ LEAST_WORDS = 10
 def text_of(sample: Sample, output: str) -> str:
     """Return the whole text: the beginning that the sample gives, and what was written after it."""
     return prefix_of(sample) + output
-
-
-def half_of(sample: Sample) -> str | None:
-    """Return the half that a sample is in, if it says so."""
-    unseen = sample.context.get("unseen")
-    return HALVES[unseen] if isinstance(unseen, bool) else None
 
 
 # --- Accuracy -------------------------------------------------------------------------------------
@@ -79,24 +70,25 @@ def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
         for aspect in aspects
     )
     accuracy = ScoreInfo(f"{prefix}_acc", "Accuracy")
-    return (*with_halves([accuracy], HALVES.values()), gap, of_same, *by_aspect)
+    return (*with_halves([accuracy]), gap, of_same, *by_aspect)
 
 
 def accuracy_values(
-    prefix: str, wanted: Mapping[str, str], found: Mapping[str, str | None], half: str | None
+    prefix: str, wanted: Mapping[str, str], found: Mapping[str, str | None], marks: str
 ) -> dict[str, Value]:
     """Return what a text adds to the scores of :func:`accuracies`.
 
-    ``wanted`` and ``found`` are values by aspect.
+    ``wanted`` and ``found`` are values by aspect; ``marks`` say under which splits the wanted
+    combination is unseen (:func:`~spor_tasks.metrics.under_splits.marks_of`).
     """
     right = {aspect: found.get(aspect) == value for aspect, value in wanted.items()}
     share = 100 * sum(right.values()) / len(right)
-    values = with_half({f"{prefix}_acc": share}, half)
-    if half:
-        seen = half == HALVES[False]
+    values = with_half({f"{prefix}_acc": share}, marks)
+    if marks:
         answers = ((_number(value), 100.0 * right[aspect]) for aspect, value in wanted.items())
-        values[f"{prefix}_gap"] = (share, 1, 0, 0) if seen else (0, 0, share, 1)
-        values[f"{prefix}_gap_real"] = (0.0 if seen else 1.0, *chain.from_iterable(answers))
+        kinds = float(marks) if len(marks) == 1 else float(int(f"1{marks}", base=2))
+        values[f"{prefix}_gap"] = gap_of(share, marks)
+        values[f"{prefix}_gap_real"] = (kinds, *chain.from_iterable(answers))
     return values | {f"{prefix}_acc_{aspect}": 100.0 * each for aspect, each in right.items()}
 
 
@@ -132,7 +124,7 @@ class Said(NamedTuple):
 
     wanted: Mapping[str, str]
     said: Mapping[str, str]
-    half: str | None
+    marks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +162,14 @@ class Attributes(SimpleMetric[Said]):
             Said(
                 {unit[0]: unit[-1] for unit in sample.units},
                 {unit[0]: next(found) for unit in sample.units if has_words(output)},
-                half_of(sample),
+                marks_of(sample),
             )
             for sample, output in pairs
         ]
 
     def values(self, evidence: Said) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
-        found = accuracy_values("mctg", evidence.wanted, evidence.said, evidence.half)
+        found = accuracy_values("mctg", evidence.wanted, evidence.said, evidence.marks)
         return {name: value for name, value in found.items() if name in _ACCURACIES}
 
     def describe(self, _: Sample, __: Texts, evidence: Said) -> dict[str, Any]:
@@ -209,10 +201,10 @@ class LanguageModel(Protocol):
 
 
 class Perplexed(NamedTuple):
-    """The perplexity of a text, None if it has none, and the half of its sample."""
+    """The perplexity of a text, None if it has none, and the marks of its sample."""
 
     perplexity: float | None
-    half: str | None
+    marks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +221,7 @@ class TextPerplexity(SimpleMetric[Perplexed]):
             ScoreInfo(
                 "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
             )
-        ],
-        HALVES.values(),
+        ]
     )
 
     model: LanguageModel
@@ -253,13 +244,13 @@ class TextPerplexity(SimpleMetric[Perplexed]):
             self.model([text for text, is_long in zip(texts, long, strict=True) if is_long])
         )
         return [
-            Perplexed(next(read) if is_long else None, half_of(sample))
+            Perplexed(next(read) if is_long else None, marks_of(sample))
             for is_long, sample in zip(long, samples, strict=True)
         ]
 
     def values(self, evidence: Perplexed) -> dict[str, Value]:
         """Return the perplexity, for all texts and for those of its half."""
-        return with_half({"mctg_ppl": evidence.perplexity}, evidence.half)
+        return with_half({"mctg_ppl": evidence.perplexity}, evidence.marks)
 
 
 TEXT_PERPLEXITY = TextPerplexity(NoClassifier("mctg_ppl"))

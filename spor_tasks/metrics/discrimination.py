@@ -18,10 +18,9 @@ import numpy as np
 from spor_tasks import __version__
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
 from spor_tasks.metrics.base import ScoreInfo
-from spor_tasks.metrics.compmctg import ASPECTS, HALVES, half_of
-from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import Numbers, Sums, Value
+from spor_tasks.metrics.under_splits import gap_of, marks_of, with_half, with_halves
 
 
 class _Points(Sums):
@@ -34,16 +33,16 @@ class _Points(Sums):
             return totals[..., 0] / totals[..., 1] - totals[..., 2] / totals[..., 3]
 
 
-class Told(NamedTuple):
+class Compared(NamedTuple):
     """A text's log likelihoods under its own combination, then under the rivals.
 
-    ``alike`` tells which rivals are of the same half as its own combination.
+    ``alike`` says which rivals are of the same half as its own combination.
     """
 
     combinations: tuple[tuple[DataUnit, ...], ...]
     logs: tuple[float, ...]
     alike: tuple[bool, ...]
-    half: str | None
+    marks: str
 
 
 class _Discrimination(LikelihoodMetric):
@@ -53,9 +52,7 @@ class _Discrimination(LikelihoodMetric):
                 ScoreInfo("disc_acc", "Accuracy"),
                 ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
                 ScoreInfo("disc_aspects", "Accuracy by aspect"),
-                ScoreInfo("disc_posterior", "Probability"),
-            ],
-            HALVES.values(),
+            ]
         ),
         ScoreInfo(
             "disc_gap",
@@ -64,10 +61,6 @@ class _Discrimination(LikelihoodMetric):
             higher_is_better=None,
             totals=_Points(),
             of_some=True,
-        ),
-        *(
-            ScoreInfo(f"disc_acc_{aspect}", f"Accuracy, {aspect}", of_some=True)
-            for aspect in ASPECTS
         ),
     )
     challenge = Rivals
@@ -78,46 +71,37 @@ class _Discrimination(LikelihoodMetric):
 
     def measure(
         self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
-    ) -> list[Told]:
+    ) -> list[Compared]:
         """Return the likelihoods of each sample's text beside what they are of."""
         return [
-            Told(
+            Compared(
                 (sample.units, *rivals_of(sample).units),
                 tuple(each.log for each in of_sample),
                 rivals_of(sample).alike,
-                half_of(sample),
+                marks_of(sample),
             )
             for sample, of_sample in zip(samples, outputs, strict=True)
         ]
 
-    def values(self, evidence: Told) -> Mapping[str, Value]:
+    def values(self, evidence: Compared) -> Mapping[str, Value]:
         """Return 100 or 0 to each accuracy, or its share where several are likeliest.
 
         There is no verdict if a likelihood is not a number.
         """
         if any(map(math.isnan, evidence.logs)):
-            return dict.fromkeys(("disc_acc", "disc_aspects", "disc_posterior"))
+            return dict.fromkeys(("disc_acc", "disc_aspects"))
         own, *others = evidence.logs
         right = _won(own, others)
-        values: dict[str, Value] = {"disc_acc": right}
+        values: dict[str, float | None] = {"disc_acc": right}
         kin = [log for log, alike in zip(others, evidence.alike, strict=True) if alike]
         if kin:
             values["disc_acc_within"] = _won(own, kin)
-        posterior = _posterior(evidence.logs)
-        by_aspect = dict(_by_aspect(evidence.combinations, posterior))
-        values["disc_aspects"] = math.fsum(by_aspect.values()) / len(by_aspect)
-        values["disc_posterior"] = 100 * posterior[0]
-        found = with_half(values, evidence.half)
-        if evidence.half:
-            is_seen = evidence.half == HALVES[False]
-            found["disc_gap"] = (right, 1, 0, 0) if is_seen else (0, 0, right, 1)
-        return found | {
-            name: value
-            for aspect, value in by_aspect.items()
-            if (name := f"disc_acc_{aspect}") in _NAMES
-        }
+        by_aspect = list(_by_aspect(evidence.combinations, _posterior(evidence.logs)))
+        values["disc_aspects"] = math.fsum(by_aspect) / len(by_aspect)
+        gap = {"disc_gap": gap_of(right, evidence.marks)} if evidence.marks else {}
+        return with_half(values, evidence.marks) | gap
 
-    def describe(self, _: Sample, __: object, evidence: Told) -> dict[str, Any]:
+    def describe(self, _: Sample, __: object, evidence: Compared) -> dict[str, Any]:
         """Return the values, and the likeliest combination."""
         at = max(range(len(evidence.logs)), key=evidence.logs.__getitem__)
         likeliest = {unit[0]: unit[-1] for unit in evidence.combinations[at]}
@@ -139,16 +123,14 @@ def _posterior(logs: Sequence[float]) -> list[float]:
 
 def _by_aspect(
     combinations: Sequence[Sequence[DataUnit]], posterior: Sequence[float]
-) -> Iterator[tuple[str, float]]:
-    """Yield each aspect, and whether the text's own value is the likeliest, as accuracy."""
+) -> Iterator[float]:
+    """Yield for each aspect whether the text's own value is the likeliest, as accuracy."""
     for number, own in enumerate(combinations[0]):
         shares = defaultdict[str, list[float]](list)
         for units, share in zip(combinations, posterior, strict=True):
             shares[units[number][-1]].append(share)
         sums = {value: math.fsum(of) for value, of in shares.items()}
-        yield own[0], _won(sums.pop(own[-1]), list(sums.values()))
+        yield _won(sums.pop(own[-1]), list(sums.values()))
 
-
-_NAMES = frozenset(info.name for info in _Discrimination.scores)
 
 DISCRIMINATION = _Discrimination()

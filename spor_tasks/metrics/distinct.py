@@ -1,4 +1,4 @@
-"""Dist-n: how many of the n-grams of all texts are different (Li et al., NAACL 2016).
+"""Dist-3: how many of the 3-grams of all texts are different (Li et al., NAACL 2016).
 
 CompMCTG reports Dist-3 and publishes neither its code nor its unit. Here the unit is a word between
 white space, and n-grams are pooled: those of all texts together that are different, over all. A
@@ -8,18 +8,17 @@ larger pool repeats itself more, so only pools of equal size compare.
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
-from spor_tasks.metrics.compmctg import HALVES, half_of, text_of
-from spor_tasks.metrics.halves import with_half, with_halves
+from spor_tasks.metrics.compmctg import text_of
 from spor_tasks.metrics.totals import RATIO, Numbers, Totals, Value
 
-ORDERS = (1, 2, 3)
+_ORDER = 3
 
 
 class _Pooled(Totals):
@@ -33,25 +32,12 @@ class _Pooled(Totals):
     resampled = False
     is_logged = False
 
-    def __init__(self, order: int) -> None:
-        self._order = order
-
-    def value_of(self, codes: Sequence[int]) -> "_Counts":
-        """Return the value of an output with these words."""
-        grams = self._grams(codes)
-        found = _Counts((len(set(grams)), len(grams)))
-        found.codes = codes
-        return found
-
-    def _grams(self, codes: Sequence[int]) -> list[tuple[int, ...]]:
-        return [*zip(*(codes[start:] for start in range(self._order)), strict=False)]
-
     def statistics(self, values: Sequence[Value]) -> Numbers:
         statistics = np.full((len(values), 2), np.nan)
         known: set[tuple[int, ...]] = set()
         for number, value in enumerate(values):
             if isinstance(value, _Counts):
-                grams = self._grams(value.codes)
+                grams = _grams(value.codes)
                 before = len(known)
                 known.update(grams)
                 statistics[number] = len(known) - before, len(grams)
@@ -78,18 +64,12 @@ class _Counts(tuple[int, int]):  # noqa: SLOT001 - it has an attribute
     codes: Sequence[int]
 
 
-_TOTALS = {order: _Pooled(order) for order in ORDERS}
+def _grams(codes: Sequence[int]) -> list[tuple[int, ...]]:
+    return [*zip(*(codes[start:] for start in range(_ORDER)), strict=False)]
 
 
-class Words(NamedTuple):
-    """The words of a text, each as a number, and the half of its sample."""
-
-    codes: tuple[int, ...]
-    half: str | None
-
-
-class Distinct(SimpleMetric[Words]):
-    """Dist-1, Dist-2 and Dist-3, from 0 to 1, of all texts and of each half.
+class Distinct(SimpleMetric[Sequence[int]]):
+    """Dist-3, from 0 to 1.
 
     Neither more nor less is better: random words have 1. A word is kept as its CRC-32, of which two
     are equal for one in four billion pairs of words.
@@ -97,33 +77,26 @@ class Distinct(SimpleMetric[Words]):
 
     __slots__ = ()
 
-    scores: ClassVar = with_halves(
-        [
-            ScoreInfo(
-                f"dist_{order}", f"Dist-{order}", high=1, higher_is_better=None, totals=totals
-            )
-            for order, totals in _TOTALS.items()
-        ],
-        HALVES.values(),
+    scores: ClassVar = (
+        ScoreInfo("dist_3", "Dist-3", high=1, higher_is_better=None, totals=_Pooled()),
     )
     signature = f"distinct|unit:words,whitespace|pooled:distinct/all|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Words:
-        """Return the words of an output, with the beginning that it was given."""
+    def judge(self, sample: Sample, output: str) -> Sequence[int]:
+        """Return the words of an output as numbers, with the beginning that it was given."""
         words = text_of(sample, output).split()
-        codes = (zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)
-        return Words(tuple(codes), half_of(sample))
+        return tuple(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)
 
-    def values(self, evidence: Words) -> dict[str, Value]:
-        """Return the words, for each score."""
-        values: dict[str, Value] = {
-            f"dist_{order}": totals.value_of(evidence.codes) for order, totals in _TOTALS.items()
-        }
-        return with_half(values, evidence.half)
+    def values(self, evidence: Sequence[int]) -> dict[str, Value]:
+        """Return the counts of 3-grams, with the words."""
+        grams = _grams(evidence)
+        found = _Counts((len(set(grams)), len(grams)))
+        found.codes = evidence
+        return {"dist_3": found}
 
-    def describe(self, _: Sample, __: object, evidence: Words) -> dict[str, Any]:
-        """Return for each score the different n-grams of this text, and all."""
-        return {f"dist_{n}": [*of.value_of(evidence.codes)] for n, of in _TOTALS.items()}
+    def describe(self, _: Sample, __: object, evidence: Sequence[int]) -> dict[str, Any]:
+        """Return the different 3-grams of this text, and all."""
+        return {"dist_3": [*self.values(evidence)["dist_3"]]}  # type: ignore[misc]  # counts
 
 
 DISTINCT = Distinct()

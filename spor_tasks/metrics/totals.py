@@ -116,6 +116,22 @@ class _Mean(Totals):
         return np.array([1 / count, -total / count**2])
 
 
+class _CountedMean(_Mean):
+    """A mean to which an output may add several times: its value is a number, or sum and count."""
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:
+        rows = [value if isinstance(value, tuple | list) else (value, 1) for value in values]
+        statistics = np.array(rows, float).reshape(len(values), 2)
+        statistics[np.isnan(statistics[:, 0])] = np.nan
+        return statistics
+
+    def value(self, values: Sequence[Value]) -> float:
+        numbers = [value for value in values if isinstance(value, float | int)]
+        if not numbers or any(isinstance(value, tuple) for value in values):
+            return super().value(values)
+        return sum(numbers) / len(numbers)  # rounded as lm-eval rounds any other mean
+
+
 class Sums(Totals):
     """A score of several sums; a value is the ``width`` numbers that an output adds."""
 
@@ -180,6 +196,9 @@ class GapOfSame(Totals):
     what was asked, and that of how well. The second kind's mean is compared with what the first
     kind's would be if it had asked for each thing as often: so the score is zero for a system whose
     answers depend on what is asked alone, or on nothing. What only one kind asks for is left out.
+
+    Where an output is of some kind under each of several splits, the bits of the first number are
+    its kinds, after a leading 1. The same thing under another split is then another thing.
     """
 
     most_numbers = 64
@@ -191,17 +210,17 @@ class GapOfSame(Totals):
         numbers = np.array([(math.nan,) * width if value is None else value for value in given])
         numbers = numbers.reshape(len(given), width)
         known = np.flatnonzero(~np.isnan(numbers[:, 0]))
-        kind = numbers[known, 0].astype(int)
-        if width % 2 == 0 or not np.isin(kind, (0, 1)).all():
-            raise ValueError("a value must be 0 or 1, and then two numbers for each question")
+        if width % 2 == 0 or not (numbers[known, 0] >= 0).all():
+            raise ValueError("a value must be its kinds, and then two numbers for each question")
         found = []
-        for at in range(1, width, 2):
-            things, codes = np.unique(numbers[known, at], return_inverse=True)
-            columns = np.full((len(given), 4 * max(1, len(things))), np.nan)
-            columns[known] = 0
-            columns[known, 4 * codes + 2 * kind] = numbers[known, at + 1]
-            columns[known, 4 * codes + 2 * kind + 1] = 1
-            found.append(columns)
+        for kind in _kinds(numbers[known, 0].astype(np.int64)):
+            for at in range(1, width, 2):
+                things, codes = np.unique(numbers[known, at], return_inverse=True)
+                columns = np.full((len(given), 4 * max(1, len(things))), np.nan)
+                columns[known] = 0
+                columns[known, 4 * codes + 2 * kind] = numbers[known, at + 1]
+                columns[known, 4 * codes + 2 * kind + 1] = 1
+                found.append(columns)
         return np.concatenate(found, axis=1)
 
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
@@ -233,6 +252,14 @@ class GapOfSame(Totals):
             for sums, counts in ((sums_1, counts_1), (sums_2, counts_2))
         )
         return first, second, shares
+
+
+def _kinds(bits: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return the kind of each output under every split."""
+    splits = max(1, int(bits.max(initial=0)).bit_length() - 1)
+    if len({*np.minimum(bits >> splits, 2).tolist()}) > 1:
+        raise ValueError("outputs are of different numbers of splits")
+    return [bits >> split & 1 for split in range(splits)]
 
 
 class _GroupMeans(Totals):
@@ -301,6 +328,7 @@ def less(one: Totals, other: Totals) -> Totals:
 
 
 MEAN = _Mean()
+COUNTED_MEAN = _CountedMean()
 RATIO = _Ratio()
 RELATIVE_GAP = RelativeGap()
 GAP_OF_SAME = GapOfSame()

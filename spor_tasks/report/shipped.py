@@ -5,9 +5,11 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
 from spor_tasks.core.digests import digest
+from spor_tasks.core.registry import registry
 from spor_tasks.harness import task_files
+from spor_tasks.harness.plan import split_digest
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import FIRST_BENCHMARK, TaskResult
 
@@ -42,7 +44,7 @@ def shipped_task(result: TaskResult) -> ShippedTask | None:
     by_task, by_sets = _shipped()
     own = result.spec
     return by_task.get(result.task) or (
-        by_sets.get((own.benchmark, own.name)) if own.is_fixed else None
+        by_sets.get((own.benchmark, own.split_of or own.name)) if own.is_fixed else None
     )
 
 
@@ -54,15 +56,18 @@ def contradiction(result: TaskResult) -> str | None:
     ours = shipped_task(result)
     if ours is None or major(result.signature["version"]) != ours.major:
         return None
-    if (claimed := (result.spec.benchmark, result.spec.name)) != (ours.benchmark, ours.name):
+    spec = result.spec
+    is_split = spec.split_of is not None and spec.task == ours.task
+    if (claimed := (spec.benchmark, spec.name)) != (ours.benchmark, ours.name) and not is_split:
         return (
             f"claims to be of {_sets(*claimed)}, but {ours.task} is of "
             f"{_sets(ours.benchmark, ours.name)}: left out"
         )
-    if ours.test_sha256 and (sha256 := result.signature["test_sha256"]) != ours.test_sha256:
+    expected = _split_sha256(spec) if is_split else ours.test_sha256
+    if expected and (sha256 := result.signature["test_sha256"]) != expected:
         return (
             f"claims the test set {sha256[:_SHOWN]}…, but version {ours.major} of {ours.task} has "
-            f"{ours.test_sha256[:_SHOWN]}…: left out"
+            f"{expected[:_SHOWN]}…: left out"
         )
     return None
 
@@ -86,6 +91,13 @@ def fault_of(file: SampleFile) -> str | None:
     if digest(samples) != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
     return None
+
+
+@cache
+def _split_sha256(spec: SetSpec) -> str | None:
+    """Return the digest of a shipped split, which no task file has."""
+    sets: Sets = registry().get("benchmark", spec.benchmark)
+    return split_digest(sets.load(spec.name).test) if spec.is_pinned else None
 
 
 def _sets(benchmark: str, name: SetName) -> str:

@@ -255,6 +255,11 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
     chosen = "icl_arm" in metadata  # demonstrations for each sample, and for all arms at once
     spec = _spec(metadata)
+    if spec.split_of and task.startswith(f"{spec.task}_{spec.name.part}"):
+        raise ResultError(
+            f"{task} is gone: its result was made by an earlier version. Evaluate {spec.task} with "
+            f"--metadata split={spec.name.part}"
+        )
     shots = config["num_fewshot"]
     comparison, variant = _asked(task, spec, metadata, shots)
     n = int(content["n-samples"][key]["effective"])
@@ -340,9 +345,10 @@ def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) ->
     """
     arm = metadata.get("icl_arm")
     number = f"k={shots}" if shots else None
-    comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), number]))
+    split = spec.part_title if spec.split_of else None
+    comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), split, number]))
     for decoding in (metadata.get("decoding"), BEAM5):  # earlier versions do not state it
-        if task == spec.task_name(arm, decoding):
+        if task in {spec.task_name(arm, decoding), spec.task_name(decoding=decoding)}:
             return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison
 

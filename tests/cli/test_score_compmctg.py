@@ -34,9 +34,9 @@ def test_accuracy_dist_and_perplexity_stand_in_one_table(
     assert cli.main(["score", file, *options]) == 0
     found = json.loads(capsys.readouterr().out)
     scores = {score["name"]: score for score in found["scores"]}
-    assert {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_acc_tense", "dist_3_id"} <= {*scores}
+    assert {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_acc_tense", "dist_3"} <= {*scores}
     assert (scores["mctg_ppl"]["n"], scores["mctg_ppl"]["unscored"]) == (1, 1)
-    assert scores["dist_1"]["signature"].endswith("|filter:none")  # both lines count
+    assert scores["dist_3"]["signature"].endswith("|filter:none")  # both lines count
     first = json.loads(evidence.read_text().splitlines()[0])
     assert first["said"].keys() == VALUES.keys()
     assert first["dist_3"][1] == len(TEXTS[0].split()) - 2
@@ -48,7 +48,7 @@ def test_without_classifiers_it_says_what_was_not_measured(
     assert cli.main(["score", file, *OPTIONS]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err
-    assert "dist_3_comp" in printed.out
+    assert "dist_3" in printed.out
     assert "acc" not in printed.out
 
 

@@ -48,7 +48,8 @@ def set_names() -> Iterator[Name]:
             name = spec.name
             on_units = benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
             if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
-                yield tuple(name)
+                for part in spec.splits or (name.part,):
+                    yield tuple(name._replace(part=part))
 
 
 def find_set(name: Name) -> Any:

@@ -22,7 +22,7 @@ from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
-RIVALS = "compmctg_mini_acd_discrimination_0"
+RIVALS = "compmctg_mini_discrimination"
 
 
 def load(name: str, **metadata: object) -> Task:

@@ -52,13 +52,7 @@ def test_the_likeliest_combination_and_value_win() -> None:
     logs = dict(zip(COMBINATIONS, (-1.0, -1.2, -9.0, -9.0, -1.1, -9.0), strict=True))
     found = scores([(sample(COMBINATIONS[0]), logs.__getitem__)])
     assert (found["disc_acc"], found["disc_acc_id"]) == (100, 100)
-    assert found["disc_acc_sentiment"] == 100
-    assert found["disc_acc_topic"] == 0  # of Music there are two likely ones
-    assert found["disc_aspects"] == 50
-    weights = {each: math.exp(log) for each, log in logs.items()}
-    assert found["disc_posterior"] == pytest.approx(
-        100 * weights[COMBINATIONS[0]] / sum(weights.values())
-    )
+    assert found["disc_aspects"] == 50  # of Music there are two likely ones
     assert "disc_acc_comp" not in found
     assert math.isnan(found["disc_gap"])
 
@@ -74,7 +68,6 @@ def test_a_system_that_reads_no_code_scores_chance_to_the_last_digit() -> None:
     found = scores((sample(own), lambda _: -30.1) for own in COMBINATIONS)
     for end in ("", "_id", "_comp"):
         assert found[f"disc_acc{end}"] == pytest.approx(100 / 6, abs=1e-12)
-        assert found[f"disc_posterior{end}"] == pytest.approx(100 / 6, abs=1e-12)
         assert found[f"disc_acc_within{end}"] == pytest.approx(100 / 3, abs=1e-12)
         assert found[f"disc_aspects{end}"] == pytest.approx((50 + 100 / 3) / 2, abs=1e-12)
     assert found["disc_gap"] == pytest.approx(0, abs=1e-12)
@@ -130,10 +123,10 @@ def test_a_half_of_one_combination_has_no_rivals_within() -> None:
 
 def test_what_is_no_number_has_no_verdict_and_what_is_impossible_loses() -> None:
     broken = scores([(sample(COMBINATIONS[0]), lambda _: math.nan)])
-    assert all(math.isnan(broken[name]) for name in ("disc_acc", "disc_aspects", "disc_posterior"))
+    assert all(math.isnan(broken[name]) for name in ("disc_acc", "disc_aspects"))
     own = COMBINATIONS[0]
     lost = scores([(sample(own), lambda each: -math.inf if each == own else -4.0)])
-    assert (lost["disc_acc"], lost["disc_posterior"]) == (0, 0)
+    assert lost["disc_acc"] == 0
     nothing = scores([(sample(own), lambda _: -math.inf)])
     assert nothing["disc_acc"] == pytest.approx(100 / 6)
 

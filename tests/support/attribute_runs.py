@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
 from spor_tasks.metrics.totals import Value
@@ -16,7 +15,7 @@ from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import sample_row, write_samples
 
-TASK = "compmctg_mini_acd_0"
+TASK = "compmctg_mini_acd"
 SAMPLES = 24
 _KNOWN = {
     combination_in(sample): f" {sample.target}" for sample in COMPMCTG_MINI.part("train")[:12]
@@ -30,10 +29,15 @@ _SAID: tuple[dict[str, str], ...] = (
 
 
 def write(folder: Path) -> Path:
-    """Write results of a system that is right on the first split, and silent on the others."""
-    for spec in COMPMCTG.sets():
-        if spec.name[1:3] == (SPACE.name, "acd"):
-            _write(folder, spec, knows=spec.task == TASK)
+    """Write results of a system that is right on the first split, and silent on the others.
+
+    Each split has a folder.
+    """
+    whole = SetName("compmctg", COMPMCTG_MINI.name, "acd")
+    for split in COMPMCTG.find(whole).splits:
+        spec = COMPMCTG.find(whole._replace(part=split))
+        (folder / split).mkdir(parents=True)
+        _write(folder / split, spec, knows=split == "0")
     return folder
 
 
@@ -56,7 +60,7 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
         {name: value for name, value in scores.items() if not math.isnan(value)},
         n=len(asked),
         aspect=spec.name.aspect,
-        metadata={"benchmark": "compmctg", "corpus": SPACE.name, "protocol": "acd"},
+        metadata={"benchmark": "compmctg", "corpus": COMPMCTG_MINI.name, "protocol": "acd"},
     )
     rows: list[dict[str, Any]] = [
         sample_row(sample, [output], found, place)

@@ -73,8 +73,8 @@ def values_of(
         return dict(zip(space.aspects, found, strict=True))
 
     return [
-        accuracy_values("mini", space.as_row(each), row(system(each, rng)), half)
-        for half, combinations in zip(("id", "comp"), split, strict=True)
+        accuracy_values("mini", space.as_row(each), row(system(each, rng)), marks)
+        for marks, combinations in zip("01", split, strict=True)
         for each in combinations
         for _ in range(repeats)
     ]

@@ -20,6 +20,8 @@ from typing import Any, Literal, TypeAlias
 from filelock import FileLock, Timeout
 
 from spor_tasks import __version__
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_json, write_json
@@ -142,6 +144,8 @@ def _job(experiment: Experiment, cell: Cell) -> _Job:
         arguments = _base(model) | {"dtype": own.dtype or model.dtype}
         options |= {"num_fewshot": shown.shots, "apply_chat_template": shown.chat_template}
         metadata |= {"prompt_style": shown.prompt_style} if shown.prompt_style else {}
+        split = named.split_name(named.find(*cell.sets))
+        metadata |= {"split": split} if split else {}
     else:
         config = training_config(experiment, cell)
         threads = config.optimization.threads
@@ -260,6 +264,12 @@ def _task_metadata() -> Mapping[str, Any]:
     return {file.name: file.content["metadata"] for file in task_files.files()}
 
 
+@cache
+def _split_sha256(sets: SetName) -> str | None:
+    """Return the digest of the test set of a split, which no task file has."""
+    return digest(named.load(*sets).test.samples) if named.find(*sets).split_of else None
+
+
 def _is_of(file: Path, task: str, job: _Job) -> bool:
     """Say whether a file has the result of a task, with the experiment's settings."""
     try:
@@ -274,8 +284,8 @@ def _is_of(file: Path, task: str, job: _Job) -> bool:
     here = {
         "spor_tasks": __version__,
         "version": str(metadata["version"]),
-        "test_sha256": metadata["test_sha256"],
-        **job.metadata,
+        "test_sha256": _split_sha256(job.cell.sets) or metadata["test_sha256"],
+        **{key: value for key, value in job.metadata.items() if key != "split"},
     }
     return (
         result.signature.items() >= here.items()

@@ -312,7 +312,8 @@ def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str) -> _TasksByArm:
             for arm in (None, *_arms(entry, spec)):
                 other = suffix if suffix in spec.decodings else None
                 own = tasks or (spec.task_name(decoding=other),)
-                found[spec.trained_on][arm] |= dict.fromkeys(own)
+                under_all = spec.split_of if arm is None else None
+                found[under_all or spec.trained_on][arm] |= dict.fromkeys(own)
     return found
 
 
@@ -334,7 +335,8 @@ def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
     for corpus in entry.corpora:
         for protocol in entry.protocols or (named.find(entry.aspect, corpus).name.protocol,):
             kind = (entry.aspect, corpus, protocol)
-            parts = [spec.name.part for spec in named.available() if spec.name[:3] == kind]
+            specs = [spec for spec in named.available() if spec.name[:3] == kind]
+            parts = [part for spec in specs for part in spec.splits or (spec.name.part,)]
             whole = [None] if None in parts or not parts else parts
             for part in entry.parts or whole:
                 yield named.find(*kind, part)
@@ -360,7 +362,7 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
         for entry in experiment.in_context.sets or experiment.sets:
             for spec in _specs(entry):
                 for arm in _arms(entry, spec):
-                    task = spec.task_name(arm)
+                    task = spec.task if spec.split_of else spec.task_name(arm)
                     if task in _known_tasks():
                         yield Cell(model.name, spec.name, arm, None, (task,))
                     elif experiment.in_context.sets:

@@ -17,7 +17,7 @@ from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, Line, Number
 
 _DATASETS = tuple(space.name for space in PUBLISHED)
-_WITHOUT_ACD = frozenset(name for name in _DATASETS if "acd" not in splits.NUMBERS[name])
+_WITHOUT_ACD = frozenset(space.name for space in PUBLISHED if not splits.shipped(space, "acd"))
 _KINDS = ("original", "holdout_id", "holdout_comp", "acd_id", "acd_comp")
 _FEW = ("fewshot_id", "fewshot_comp")
 _TITLES = {

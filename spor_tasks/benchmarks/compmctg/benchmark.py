@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from spor_tasks.benchmarks.compmctg import averages, discrimination, folder, own, paper, splits
+from spor_tasks.benchmarks.compmctg import averages, discrimination, paper, splits
 from spor_tasks.benchmarks.compmctg import sets as declared
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
 from spor_tasks.core.contracts import Gap, SetName
-from spor_tasks.core.errors import SporError
+from spor_tasks.metrics.under_splits import HALVES
 from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.grid import Grid, by_metric, label, section_title
+from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 
 
 class CompMCTG:
@@ -27,12 +26,11 @@ class CompMCTG:
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
+    read_under = staticmethod(declared.read_under)
+    split_of = staticmethod(declared.split_of)
     published = staticmethod(paper.beside)
-    build_splits = staticmethod(folder.build)
-    check_splits = staticmethod(folder.check)
-    own_names = staticmethod(own.names)
-    own_sets = staticmethod(own.load)
-    own_texts = staticmethod(own.texts)
+    own_sets = staticmethod(declared.own_sets)
+    own_texts = staticmethod(declared.own_texts)
 
     @property
     def paper(self) -> str:
@@ -41,12 +39,15 @@ class CompMCTG:
 
     def recipe(self, name: SetName) -> Mapping[str, Any] | None:
         """Return the settings of the search that found a split, None where nothing is searched."""
-        if discrimination.generation_of(name).protocol not in {"acd", "fewshot"}:
+        if name.protocol not in {"acd", "fewshot"}:
             return None
         return {"alpha": splits.facts()["alpha"], "seed": splits.facts()["seed"]}
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the scores over all splits of a protocol, then those that break them down."""
+        if rows[0].spec.name.protocol == discrimination.PROTOCOL:
+            yield from _of_texts(rows)
+            return
         found = pooled(rows)
         main, others = list[Comparison](), list[Comparison]()
         for row in found:
@@ -67,7 +68,7 @@ def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: after the main score that it is a half of, or at the end."""
     reported, shown = row.spec.reported, row.spec.shown
     whole = row.metric
-    for half in declared.HALVES:
+    for half in HALVES:
         whole = whole.removesuffix(f"_{half}")
     at = reported.index(whole) if whole in reported else len(reported)
     return at, shown.index(row.metric)
@@ -79,13 +80,19 @@ def _header(column: tuple[str | None, str]) -> str:
     return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
 
 
+def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield a table of likelihoods for each split, with what a system scores by chance."""
+    for part in sorted({row.part or "" for row in rows}):
+        own = [row for row in rows if (row.part or "") == part]
+        chances = discrimination.chances(declared.read_as(own[0].spec.name))
+        grid = by_metric(full_title(own[0]), sorted(own, key=_place), _header)
+        yield replace(grid, caption=f"{grid.caption}; {chances}")
+
+
 def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
     """Return the grid with a word on how splits were put together."""
-    if discrimination.is_asked(rows[0].spec.name):
-        return replace(grid, caption="; ".join([grid.caption, *_of_discrimination(rows)]))
     shown = " ".join(grid.header).lower()
-    told = (
-        grid.caption,
+    notes = (
         together(rows),
         "Dist: the mean of the splits' own"
         if number_of_shown(rows) > 1 and "dist" in shown
@@ -97,27 +104,12 @@ def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
         _without_codes(rows) if "acc" in shown else "",
         "published: other splits and other classifiers" if grid.paper else "",
     )
-    return replace(grid, caption="; ".join(filter(None, told)))
-
-
-def _of_discrimination(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Yield how splits were put together, and what a system scores that does not read its codes."""
-    if put := together(rows):
-        yield put
-    if any("disc_gap" in row.spec.reported for row in rows):
-        yield "gap: i.d. − comp., in points"
-    with suppress(SporError):  # splits of one's own that are not on this machine
-        split = declared.division(rows[0].spec.name)
-        yield discrimination.chances(split)
+    return replace(grid, caption="; ".join(filter(None, [grid.caption, *notes])))
 
 
 def _without_codes(rows: Sequence[Comparison]) -> str:
-    """Return what a system scores that ignores what is asked, where the splits are known."""
-    names = dict.fromkeys(row.spec.name for row in rows if not row.published)
-    try:
-        found = [splits.without_codes(declared.division(name)) for name in names]
-    except SporError:  # of one's own, or not on this machine
-        return ""
+    """Return what a system scores that ignores what is asked, under all shipped splits."""
+    found = [splits.without_codes(split) for split in declared.shipped(rows[0].spec.name)]
     seen, unseen = map(fmean, zip(*found, strict=True)) if found else (math.nan, math.nan)
     if math.isnan(unseen):
         return ""

@@ -1,8 +1,8 @@
 """Texts that people wrote, each to be found likeliest under its own combination of attributes.
 
 The texts are held out: those for classifiers that are not among the texts for generators, and of
-the embedded corpus its part `held_out`. They are of all combinations alike, whatever a split
-shows of them in training, and the same for every split of a corpus.
+the embedded corpus its part `held_out`. They are of all combinations alike, and the same for every
+split of a corpus.
 """
 
 import logging
@@ -14,21 +14,19 @@ from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from spor_tasks.benchmarks.compmctg.protocols import Partition
-from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Deferred, Rivals, Sample
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.metrics.under_splits import HALVES
 
-SUFFIX = "_discrimination"
-"""What follows the name of a protocol."""
+PROTOCOL = "discrimination"
 
-SEED = 2023
-"""Of the texts of files that are drawn."""
-
+_SEED = 2023  # of the texts of files that are drawn
 _MOST = 100  # texts of a combination
 _LIKELIHOODS = 32_000  # that a task may ask for
 _WORDS = 256  # that a text may have: longer ones might lose their combination in a model's window
@@ -36,52 +34,18 @@ _WORDS = 256  # that a text may have: longer ones might lose their combination i
 _logger = logging.getLogger(__name__)
 
 
-def is_asked(name: SetName) -> bool:
-    """Return whether sets are of this kind."""
-    return name.protocol.endswith(SUFFIX)
-
-
-def generation_of(name: SetName) -> SetName:
-    """Return the sets of the same split that ask to write texts."""
-    return name._replace(protocol=name.protocol.removesuffix(SUFFIX))
-
-
-def spec_of(spec: SetSpec, aspects: Iterable[str], halves: Sequence[str]) -> SetSpec:
-    """Return the declaration of the texts of a split, from that of the sets that ask to write.
-
-    Without ``halves``, no score is about one.
-    """
-    part = spec.name.part
-    task = spec.task.removesuffix(f"_{part}") if part else spec.task
-    name = spec.name._replace(protocol=f"{spec.name.protocol}{SUFFIX}")
-    of_halves = ("disc_gap", "disc_acc_within") if halves else ()
-    reported = ("disc_acc", *of_halves, "disc_aspects")
-    breakdown = (
-        *(f"{score}_{half}" for score in reported if score != "disc_gap" for half in halves),
-        *("disc_posterior", *(f"disc_posterior_{half}" for half in halves)),
-        *(f"disc_acc_{aspect}" for aspect in aspects),
-    )
-    return replace(
-        spec,
-        scores=(*reported, *breakdown),
-        reported=reported,
-        breakdown=breakdown,
-        gaps=(),
-        name=name,
-        task="_".join(filter(None, [f"{task}{SUFFIX}", part])),
-        title=f"{spec.title}, discrimination",
-        headline="disc_acc",
-        template="_discrimination",
-        in_context=False,
-        is_pinned=name.corpus == COMPMCTG_MINI.name,
-        group=f"{spec.group}{SUFFIX}",
-        wider_group=f"{_stem(spec)}{SUFFIX}",
-    )
-
-
-def _stem(spec: SetSpec) -> str:
-    """Return what the names of all tasks of a corpus begin with."""
-    return spec.task.partition(f"_{spec.name.protocol}")[0]
+def judged(_: str, *, is_divided: bool) -> dict[str, Any]:
+    """Return the scores of a corpus; only under a split they are also of its halves."""
+    of_split = ("disc_gap", "disc_acc_within") if is_divided else ()
+    reported = ("disc_acc", *of_split, "disc_aspects")
+    halves = [f"{score}_{half}" for score in reported if score != "disc_gap" for half in HALVES]
+    breakdown = tuple(halves) if is_divided else ()
+    return {
+        "scores": (*reported, *breakdown),
+        "reported": reported,
+        "breakdown": breakdown,
+        "headline": "disc_acc",
+    }
 
 
 def samples(space: Space, unseen: frozenset[Combination], folder: Path) -> Sequence[Sample]:
@@ -90,10 +54,10 @@ def samples(space: Space, unseen: frozenset[Combination], folder: Path) -> Seque
     Raises:
         CorpusError: when they are read, a file is missing or malformed, or has no text to ask for.
     """
-    return Deferred(lambda: tuple(_asked(space, unseen, texts(space, folder))), None)
+    return Deferred(lambda: tuple(_with_rivals(space, unseen, texts(space, folder))), None)
 
 
-def _asked(
+def _with_rivals(
     space: Space, unseen: frozenset[Combination], found: Iterable[Sample]
 ) -> Iterator[Sample]:
     rivals = {own: _rivals(space, own, unseen) for own in space.combinations}
@@ -170,7 +134,7 @@ def _pools(found: Iterable[Sample]) -> dict[Combination, list[Sample]]:
 
 def _drawn(space: Space, own: Combination, pool: Sequence[Sample], each: int) -> Sequence[Sample]:
     """Return so many of a combination, or all there are, in their order."""
-    rng = random.Random(f"{SEED} {space.name} {' '.join(own)}")
+    rng = random.Random(f"{_SEED} {space.name} {' '.join(own)}")
     return [pool[at] for at in sorted(rng.sample(range(len(pool)), min(each, len(pool))))]
 
 

@@ -1,6 +1,7 @@
 """The splits of a protocol as one: the published evaluation scores the texts of all together.
 
-A mean over texts is then the mean over splits, weighed by their texts. The gap is computed anew
+A mean over texts is then the mean over splits, weighed by their texts. A system that wrote its
+texts once, and was read under all splits, has such a mean already. The gap is computed anew
 from both accuracies. Distinct n-grams of all texts cannot be known from those of each split: they
 are averaged, and the tables say so.
 """
@@ -31,20 +32,17 @@ def pooled(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
 
 def of_all_splits(spec: SetSpec) -> SetSpec:
     """Return a declaration that is about all splits of the protocol."""
-    task = spec.task.removesuffix(f"_{spec.name.part}") if spec.name.part else spec.task
-    return replace(spec, name=spec.name._replace(part=None), part_title=None, task=task)
+    return replace(spec, name=spec.name._replace(part=None), part_title=None)
 
 
 def number_of_splits(rows: Sequence[Comparison]) -> int:
     """Return how many splits the protocol of these rows has, as far as is known."""
-    name = rows[0].spec.name
-    shipped = [each for each in sets.specs() if each.name[:3] == name[:3]]
-    return max(len(shipped), number_of_shown(rows))
+    return max(1, len(sets.find(of_all_splits(rows[0].spec).name).splits), number_of_shown(rows))
 
 
 def number_of_shown(rows: Sequence[Comparison]) -> int:
-    """Return how many splits there are results of."""
-    return len({row.part for row in rows if not row.published})
+    """Return how many splits there are single results of."""
+    return len({row.part for row in rows if row.part and not row.published})
 
 
 def together(rows: Sequence[Comparison]) -> str:
@@ -52,7 +50,7 @@ def together(rows: Sequence[Comparison]) -> str:
     splits, shown = number_of_splits(rows), number_of_shown(rows)
     if splits == 1:
         return ""
-    return f"all {splits} splits together" if shown == splits else f"{shown} of {splits} splits"
+    return f"{shown} of {splits} splits" if 0 < shown < splits else f"all {splits} splits together"
 
 
 def _of_model(scores: Mapping[str, Sequence[Comparison]], splits: int) -> Iterator[Comparison]:
@@ -102,7 +100,7 @@ def _mean_row(rows: Sequence[Comparison], splits: int) -> Comparison:
     return replace(
         first,
         spec=of_all_splits(first.spec),
-        n=sum(row.n for row in rows),
+        n=sum(row.n for row in rows if row.part) or first.n,
         arms=tuple(arms),
         as_is=_mean(rows, [row.as_is for row in rows], splits),
         difference=None,
@@ -112,8 +110,11 @@ def _mean_row(rows: Sequence[Comparison], splits: int) -> Comparison:
 def _mean(rows: Sequence[Comparison], cells: Sequence[Cell], splits: int) -> Cell:
     """Return the mean over splits for each seed that all of them have, else over all runs."""
     known = [(row.n, cell) for row, cell in zip(rows, cells, strict=True) if cell.values]
-    if not known:
-        return cells[0]
+    under_all = [
+        cell for row, cell in zip(rows, cells, strict=True) if not row.part and cell.values
+    ]
+    if not known or under_all:
+        return (under_all or cells)[0]
     told = tuple(dict.fromkeys(note for _, cell in known for note in cell.notes))
     if len(known) < splits:
         told += (f"{len(known)} of {splits} splits",)

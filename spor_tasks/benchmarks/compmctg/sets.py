@@ -1,172 +1,211 @@
-"""What CompMCTG asks, and how it judges answers: every set, declared once.
+"""What CompMCTG asks, and under which splits answers are read: every set, declared once.
 
-A set is a split of the combinations. It asks for texts of all combinations, and its arm is the
-labelled texts whose combination the split shows. The test sets need no file, the arms do.
+A task asks for texts of all combinations. A split says which combinations training shows; its arm
+is the labelled texts of these. Without a split, answers are read under all splits of the protocol.
+The test sets need no file, the arms do.
 """
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, overload
 
 from spor_tasks.benchmarks.compmctg import discrimination, splits
-from spor_tasks.benchmarks.compmctg.protocols import Partition, partition
+from spor_tasks.benchmarks.compmctg.protocols import Partition
 from spor_tasks.core.contracts import Gap, SetName, SetSpec
 from spor_tasks.core.digests import sha256_of
-from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
-from spor_tasks.corpora.compmctg.spaces import Combination, Space
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
+from spor_tasks.corpora.compmctg.spaces import Combination, Space, read_request
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
 from spor_tasks.corpora.sources import COMPMCTG
+from spor_tasks.metrics.under_splits import HALVES
 
 BENCHMARK = "compmctg"
 TITLE = "CompMCTG"
 MINI = COMPMCTG_MINI.name
 
-HALVES = ("id", "comp")
-"""Whether the training set has texts of the combination."""
-
 PUBLISHED = "_published"
-"""What follows the name of a protocol if the splits are those of the user's ``unseen.jsonl``."""
+"""What follows the name of a protocol if the splits are those of an ``unseen.jsonl``."""
 
-_MODES = {ours: mode for mode, ours in reader.MODES.items()}
 REPEATS = 10
 """How often each beginning and combination is asked for, as published."""
 
-_DISTINCT = ("dist_1", "dist_2", "dist_3")
+_MODES = {ours: mode for mode, ours in reader.MODES.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What is asked of a corpus: texts of its space that begin so, and each so many times."""
+class Design:
+    """What is asked of a corpus: texts of its space that begin so, and each so many times.
+
+    ``folder`` has the files of a space of one's own.
+    """
 
     space: Space
-    title: str
     prefixes: Sequence[str] = PREFIXES
     repeats: int = REPEATS
+    folder: Path | None = None
 
 
-_CORPORA = {
-    space.name: Asked(space, f"{TITLE} {reader.FOLDERS[space.name]}")
-    for space in splits.SPACES
-    if space.name in reader.FOLDERS
-} | {MINI: Asked(attributes.SPACE, MINI, attributes.PREFIXES, attributes.REPEATS)}
+_DESIGNS = {space.name: Design(space) for space in SPACES} | {
+    MINI: Design(attributes.SPACE, attributes.PREFIXES, attributes.REPEATS)
+}
 
 
 @cache
 def specs() -> tuple[SetSpec, ...]:
-    """Return the shipped sets, those of each corpus together, and then those of held-out texts."""
+    """Return the sets of the shipped tasks: those that ask for texts, then the others."""
     written = tuple(
-        _spec(SetName(BENCHMARK, corpus, protocol, None if protocol == "original" else str(number)))
-        for corpus, asked in _CORPORA.items()
-        for protocol in ("original", "holdout", *splits.NUMBERS[corpus])
-        for number in range(len(splits.shipped(asked.space, protocol)))
+        find(SetName(BENCHMARK, corpus, protocol))
+        for corpus, design in _DESIGNS.items()
+        for protocol in splits.PROTOCOLS
+        if splits.shipped(design.space, protocol)
     )
-    return (*written, *map(_discriminating, written))
+    texts = (find(SetName(BENCHMARK, corpus, discrimination.PROTOCOL)) for corpus in _DESIGNS)
+    return (*written, *texts)
 
 
 def find(name: SetName) -> SetSpec:
-    """Return what is said of these sets: shipped, of published splits, or of a space of one's own.
+    """Return the declaration of the sets of a task, or of a split of it; no file is read.
 
     Raises:
         SplitError: there are no such sets.
     """
-    for spec in specs():
-        if spec.name == name:
-            return spec
-    if is_own(name):
-        return replace(_spec(name), is_default=False, is_fixed=False)
-    if discrimination.is_asked(name) and name.corpus in _CORPORA:
-        return _discriminating(find(discrimination.generation_of(name)))
-    if _is_published(name):
-        _published(name)
-        return replace(_spec(name), is_default=False, is_pinned=False)
-    own = [spec.name for spec in specs() if spec.name.corpus == name.corpus]
-    raise SplitError(
-        f"there is no split {str(name)!r}",
-        remedy=f"There are {', '.join(map(str, own or [spec.name for spec in specs()]))}.",
-    )
+    if name.aspect == BENCHMARK and _is_known(name):
+        task = name._replace(protocol=name.protocol.removesuffix(PUBLISHED), part=None)
+        if name != task:
+            return replace(_spec(name), split_of=task)
+        return replace(_spec(name), splits=_split_names(name))
+    raise SplitError(f"there is no split {str(name)!r}", remedy=_remedy(name))
 
 
-def _is_published(name: SetName) -> bool:
+def _is_known(name: SetName) -> bool:
     protocol = name.protocol.removesuffix(PUBLISHED)
-    return (
-        name.aspect == BENCHMARK
-        and name.corpus in reader.FOLDERS
-        and protocol != name.protocol
-        and protocol in splits.PROTOCOLS
-    )
+    if protocol == name.protocol and name.corpus in _DESIGNS:
+        is_shipped = protocol == discrimination.PROTOCOL or bool(_split_names(name))
+        is_whole = name.part is None and (is_shipped or protocol == "original")
+        return is_whole or name.part in _split_names(name)
+    can_have = name.corpus != MINI and protocol in splits.PROTOCOLS  # which a file must tell
+    return can_have and (name.part is None or name.part.isdecimal())
 
 
-def is_own(name: SetName) -> bool:
-    """Return whether sets would be of a space of one's own, by the corpus and the protocol."""
-    return (
-        name.aspect == BENCHMARK
-        and name.corpus not in _CORPORA
-        and name.protocol.removesuffix(PUBLISHED) in splits.PROTOCOLS
-    )
+@cache
+def _split_names(name: SetName) -> tuple[str, ...]:
+    """Return the names of the shipped splits that answers to a task may be read under."""
+    if name.corpus not in _DESIGNS or name.protocol == "original":
+        return ()
+    space = _DESIGNS[name.corpus].space
+    if name.protocol != discrimination.PROTOCOL:
+        return tuple(map(str, range(len(splits.shipped(space, name.protocol)))))
+    others = (name._replace(protocol=each) for each in splits.PROTOCOLS)
+    return tuple(f"{other.protocol}_{number}" for other in others for number in _split_names(other))
+
+
+def _remedy(name: SetName) -> str:
+    if found := _split_names(name._replace(part=None)):
+        return f"Its splits are {', '.join(found)}."
+    tasks = (f"{spec.name.corpus} {spec.name.protocol}" for spec in specs())
+    return f"There are {', '.join(tasks)}."
+
+
+def read_under(name: SetName, split: str) -> SetName:
+    """Return the sets of a task's split: ``3``, or ``published_3`` of an ``unseen.jsonl``.
+
+    ``published`` are all splits of that file.
+
+    Raises:
+        SplitError: there is no such split.
+    """
+    source, _, number = split.rpartition("_")
+    if name.protocol != discrimination.PROTOCOL and "published" in {source, split}:
+        part = None if split == "published" else number
+        found = name._replace(protocol=f"{name.protocol}{PUBLISHED}", part=part)
+    else:
+        found = name._replace(part=split)
+    return find(found).name
+
+
+def split_of(name: SetName, trained: SetName) -> str | None:
+    """Return the name of the task's split that a model was trained on; None if it is not of it."""
+    if trained.part is None or trained[:2] != name[:2]:
+        return None
+    if name.protocol == discrimination.PROTOCOL:
+        return f"{trained.protocol}_{trained.part}"
+    if trained.protocol == f"{name.protocol}{PUBLISHED}":
+        return f"published_{trained.part}"
+    return trained.part if trained.protocol == name.protocol else None
 
 
 def _spec(name: SetName) -> SetSpec:
     protocol = name.protocol.removesuffix(PUBLISHED)
-    title = _CORPORA[name.corpus].title if name.corpus in _CORPORA else f"{TITLE} {name.corpus}"
-    corpus = MINI if name.corpus == MINI else f"{BENCHMARK}_{name.corpus}"
-    suffix = " as published" if protocol != name.protocol else ""
+    is_texts = protocol == discrimination.PROTOCOL
+    stem = MINI if name.corpus == MINI else f"{BENCHMARK}_{name.corpus}"
+    title = (
+        MINI if name.corpus == MINI else f"{TITLE} {reader.FOLDERS.get(name.corpus, name.corpus)}"
+    )
+    is_published = protocol != name.protocol
+    part_title = " ".join(filter(None, ["published" if is_published else "", "split", name.part]))
+    is_divided = name.part is not None if is_texts else protocol != "original"
+    is_shipped = name.corpus in _DESIGNS and protocol == name.protocol
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
-        task="_".join(filter(None, [corpus, *name[2:]])),
-        title=f"{title}, {_MODES[protocol]}{suffix}",
-        part_title=name.part and f"split {name.part}",
+        task=f"{stem}_{protocol}",
+        title=f"{title}, {_MODES.get(protocol, protocol)}{' as published' if is_published else ''}",
+        part_title=part_title if is_published or name.part else None,
         arms=("train",),
-        **_judged(name.corpus, is_divided=protocol != "original"),
-        trained_on=name,
-        is_fixed=name.corpus != MINI,
+        **(discrimination.judged if is_texts else _judged)(name.corpus, is_divided=is_divided),
+        trained_on=_generation(name) if is_texts else name,
+        is_default=is_shipped,
+        is_fixed=name.corpus in _DESIGNS and name.corpus != MINI,
+        is_pinned=is_shipped and (not is_texts or name.corpus == MINI),
+        template="_discrimination" if is_texts else "_base",
         decodings=(),
-        group=f"{corpus if name.part else BENCHMARK}_{protocol}",
+        in_context=False,
+        group=f"{BENCHMARK}_{protocol}" if is_texts else BENCHMARK,
     )
 
 
-def _discriminating(spec: SetSpec) -> SetSpec:
-    aspects = _CORPORA[spec.name.corpus].space.aspects
-    is_divided = spec.name.protocol.removesuffix(PUBLISHED) != "original"
-    return discrimination.spec_of(spec, aspects, HALVES if is_divided else ())
+def _generation(name: SetName) -> SetName:
+    """Return the sets that ask for texts under the same split as given texts are read."""
+    protocol, _, number = (name.part or "original_").rpartition("_")
+    return name._replace(protocol=protocol, part=number or None)
 
 
 def _judged(corpus: str, *, is_divided: bool) -> dict[str, Any]:
     """Return the scores; without unseen combinations, none is about a half or the gap."""
     halves = HALVES if is_divided else ()
-    aspects = tuple(_CORPORA[corpus].space.aspects) if corpus in _CORPORA else ()
+    aspects = tuple(_DESIGNS[corpus].space.aspects) if corpus in _DESIGNS else ()
     by_model = ("mctg_acc", *(("mctg_gap", "mctg_gap_real") if is_divided else ()), "mctg_ppl")
     by_oracle, more = tuple[str, ...](), tuple[str, ...]()
     if corpus == MINI:
         of_halves = ("mini_gap", "mini_gap_real") if is_divided else ()
         by_oracle = ("mini_acc", *of_halves, "mini_readable")
-        more = (*_of(("mini_acc",), halves), *(f"mini_acc_{aspect}" for aspect in aspects))
+        more = (*_of("mini_acc", halves), *(f"mini_acc_{aspect}" for aspect in aspects))
     gaps = tuple(Gap(f"{name}_comp", f"{name}_id") for name in ("mctg_acc", *by_oracle[:1]))
     return {
-        "scores": (*by_oracle, *more, *_DISTINCT, *_of(_DISTINCT, halves), "empty"),
+        "scores": (*by_oracle, *more, "dist_3", "empty"),
         "reported": (*by_oracle, *by_model, "dist_3"),
         "breakdown": (
             *more,
-            *_of(("mctg_acc",), halves),
+            *_of("mctg_acc", halves),
             *(f"mctg_acc_{aspect}" for aspect in aspects if corpus != MINI),
-            *_of(("mctg_ppl", "dist_3"), halves),
-            *("dist_1", "dist_2"),
+            *_of("mctg_ppl", halves),
         ),
         "gaps": gaps if is_divided else (),
         "headline": (*by_oracle, *by_model)[0],
     }
 
 
-def _of(scores: Sequence[str], halves: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{score}_{half}" for score in scores for half in halves)
+def _of(score: str, halves: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{score}_{half}" for half in halves)
 
 
 # --- Samples --------------------------------------------------------------------------------------
@@ -175,68 +214,91 @@ def _of(scores: Sequence[str], halves: Sequence[str]) -> tuple[str, ...]:
 def load(name: SetName) -> SplitPair:
     """Return sets; their arm is read from ``COMPMCTG.data_dir()`` when it is needed.
 
-    Equal calls return the same object, which nobody can change.
+    Without a split there is no arm. Equal calls return the same object, which nobody can change.
 
     Raises:
         SplitError: there are no such sets.
         CorpusError: published splits are asked for, and their file is missing or malformed.
     """
     name = find(name).name
-    load_sets = _load_texts if discrimination.is_asked(name) else _load
-    return load_sets(name, COMPMCTG.data_dir())
-
-
-def division(name: SetName) -> Partition:
-    """Return which combinations training shows, and which it does not.
-
-    Raises:
-        SplitError: there are no such sets.
-        CorpusError: published splits are asked for, and their file is missing or malformed.
-    """
-    name = discrimination.generation_of(find(name).name)
-    if _is_published(name):
-        return _published(name)
-    if is_own(name):
+    if name.corpus not in _DESIGNS:
         raise SplitError(
             f"{str(name)!r} is of a space of your own",
             remedy="Name its YAML file in place of the corpus.",
         )
-    return splits.shipped(_CORPORA[name.corpus].space, name.protocol)[int(name.part or 0)]
+    return _load(name, COMPMCTG.data_dir())
 
 
 @cache
 def _load(name: SetName, folder: Path) -> SplitPair:
-    unseen = frozenset(division(name).unseen)
-    asked = _CORPORA[name.corpus]
-    if name.corpus == MINI:
-        return pair_of(name, asked, unseen, _seen(COMPMCTG_MINI.part("train"), unseen))
-    path = reader.file_of(name.corpus, "gen", folder)
-    return pair_of(name, asked, unseen, shown(path, asked.space, unseen))
+    design = _DESIGNS[name.corpus]
+    if name.protocol != discrimination.PROTOCOL:
+        return _pair(name, design, _of_part(name, _partitions(name)), folder)
+    split = read_as(name)
+    texts = discrimination.samples(design.space, frozenset(split.unseen), folder)
+    return replace(_pair(name, design, (split,), folder), test=Split("test", texts))
 
 
-def pair_of(
-    name: SetName, asked: Asked, unseen: frozenset[Combination], texts: Sequence[Sample]
+def _partitions(name: SetName) -> tuple[Partition, ...]:
+    """Return all splits of a protocol of a shipped corpus.
+
+    Raises:
+        CorpusError: the file of published splits is missing or malformed.
+    """
+    space, protocol = _DESIGNS[name.corpus].space, name.protocol.removesuffix(PUBLISHED)
+    if protocol == name.protocol:
+        return splits.shipped(space, protocol)
+    return splits.read(reader.file_of(space.name, "unseen"), space, protocol)
+
+
+def shipped(name: SetName) -> tuple[Partition, ...]:
+    """Return all splits of a protocol, none where a file of the user's has them."""
+    is_shipped = name.corpus in _DESIGNS and name.protocol in splits.PROTOCOLS
+    return splits.shipped(_DESIGNS[name.corpus].space, name.protocol) if is_shipped else ()
+
+
+def read_as(name: SetName) -> Partition:
+    """Return the split that given texts are read under; without one, no combination is unseen."""
+    same = _generation(name)
+    return splits.shipped(_DESIGNS[name.corpus].space, same.protocol)[int(same.part or 0)]
+
+
+def _of_part(name: SetName, found: Sequence[Partition]) -> Sequence[Partition]:
+    """Return the split that is named, or all."""
+    if not found or (name.part is not None and int(name.part) >= len(found)):
+        raise SplitError(
+            f"there is no split {str(name)!r}",
+            remedy=f"The file has {len(found)} splits of this protocol, numbered from 0.",
+        )
+    return found if name.part is None else [found[int(name.part)]]
+
+
+def _pair(
+    name: SetName, design: Design, under: Sequence[Partition], folder: Path | None
 ) -> SplitPair:
-    """Return the sets of a split, whose arm has these texts."""
-    return SplitPair(
-        name.aspect,
-        name.corpus,
-        name.protocol,
-        (Split("train", texts),),
-        Split("test", _Requests(_requests(asked), unseen)),
-        name.part,
-    )
+    """Return the texts that are asked for, with their marks, and the arm of a single split."""
+    unseen = [frozenset(split.unseen) for split in under]
+    if name.corpus == MINI:
+        arms = [Split("train", _seen(COMPMCTG_MINI.part("train"), each)) for each in unseen]
+    else:
+        path = (
+            design.folder / "gen.jsonl"
+            if design.folder
+            else reader.file_of(name.corpus, "gen", folder)
+        )
+        arms = [Split("train", _shown(path, design.space, each)) for each in unseen]
+    marks: dict[Combination, bool | str] = {
+        combination: "".join(str(int(combination in each)) for each in unseen)
+        if len(unseen) > 1
+        else combination in unseen[0]
+        for combination in design.space.combinations
+    }
+    test = Split("test", _Requests(_requests(design), marks))
+    arm = tuple(arms) if len(arms) == 1 else ()
+    return SplitPair(name.aspect, name.corpus, name.protocol, arm, test, name.part)
 
 
-@cache
-def _load_texts(name: SetName, folder: Path) -> SplitPair:
-    split = discrimination.generation_of(name)
-    unseen = frozenset(division(split).unseen)
-    texts = discrimination.samples(_CORPORA[name.corpus].space, unseen, folder)
-    return replace(_load(split, folder), protocol=name.protocol, test=Split("test", texts))
-
-
-def shown(path: Path, space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
+def _shown(path: Path, space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
     """Return the labelled texts of seen combinations in a file, which is read when they are needed.
 
     Raises:
@@ -262,8 +324,8 @@ def _complete(
         if combination not in unseen
         for unit in reader.units_of(space, combination)
     )
-    told = {unit for sample in texts for unit in sample.units}
-    if lacking := [unit for unit in dict.fromkeys(wanted) if unit not in told]:
+    known = {unit for sample in texts for unit in sample.units}
+    if lacking := [unit for unit in dict.fromkeys(wanted) if unit not in known]:
         values = ", ".join(" ".join(unit) for unit in lacking)
         raise CorpusError(
             f"of the combinations that the split shows, no text has the {values}",
@@ -279,20 +341,20 @@ def _texts(path: Path, space: Space) -> tuple[Sample, ...]:
 
 
 @cache
-def _requests(asked: Asked) -> tuple[Sample, ...]:
-    """Return what is asked of every split; the first ones have all combinations."""
-    corpus = asked.space.name
+def _requests(design: Design) -> tuple[Sample, ...]:
+    """Return the texts that are asked for; the first ones have all combinations."""
+    corpus = design.space.name
     return tuple(
         Sample(
             _sha256(corpus, combination, prefix, repeat)[:16],
             corpus,
-            reader.units_of(asked.space, combination),
+            reader.units_of(design.space, combination),
             (),
             {"prefix": prefix, "repeat": repeat},
         )
-        for repeat in range(asked.repeats)
-        for prefix in asked.prefixes
-        for combination in asked.space.combinations
+        for repeat in range(design.repeats)
+        for prefix in design.prefixes
+        for combination in design.space.combinations
     )
 
 
@@ -301,10 +363,13 @@ def _sha256(*what: object) -> str:
 
 
 class _Requests(Sequence[Sample]):
-    """The same requests for every split, which differ in what they say of their combination."""
+    """The same requests for every split, with a mark for each combination: whether it is unseen.
 
-    def __init__(self, samples: Sequence[Sample], unseen: frozenset[Combination]) -> None:
-        self._samples, self._unseen = samples, unseen
+    Under several splits the mark is a text, with a 0 or 1 for each.
+    """
+
+    def __init__(self, samples: Sequence[Sample], marks: Mapping[Combination, bool | str]) -> None:
+        self._samples, self._marks = samples, marks
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -315,36 +380,54 @@ class _Requests(Sequence[Sample]):
     def __getitem__(self, index: slice) -> "_Requests": ...
     def __getitem__(self, index: int | slice) -> "Sample | _Requests":
         if isinstance(index, slice):
-            return _Requests(self._samples[index], self._unseen)
+            return _Requests(self._samples[index], self._marks)
         sample = self._samples[index]
-        is_unseen = reader.combination_in(sample) in self._unseen
-        return replace(sample, context={**sample.context, "unseen": is_unseen})
+        mark = self._marks[reader.combination_in(sample)]
+        return replace(sample, context={**sample.context, "unseen": mark})
 
 
-# --- Published splits -----------------------------------------------------------------------------
+# --- Spaces of one's own --------------------------------------------------------------------------
 
 
-def published(space: Space, protocol: str, path: Path | None = None) -> tuple[Partition, ...]:
-    """Return the splits of a protocol in the user's ``unseen.jsonl``, in its order.
+def own_sets(file: str, protocol: str | None, part: str | None) -> SplitPair:
+    """Return the sets of a space in a YAML file, which has the texts of training beside it.
+
+    The splits of ACD and Few-Shot are those of the ``unseen.jsonl`` beside it.
 
     Raises:
-        CorpusError: the file is missing or malformed.
+        ConfigError: the YAML file is malformed.
+        SplitError: the protocol is unknown, or has no such split.
+        CorpusError: ``unseen.jsonl`` is needed, and is missing or malformed.
     """
-    rows = reader.read_unseen(path or reader.file_of(space.name, "unseen"), space)
-    return tuple(
-        partition(space, [each for each in space.combinations if not row.has(space.as_row(each))])
-        for row in rows
-        if row.protocol == protocol
-    )
+    design = _own_design(Path(file).resolve(), sha256_of(Path(file)))
+    name = find(SetName(BENCHMARK, design.space.name, protocol or "original", part)).name
+    found = splits.shipped(design.space, name.protocol)
+    if not found and design.folder:
+        found = splits.read(design.folder / "unseen.jsonl", design.space, name.protocol)
+    return _pair(name, design, _of_part(name, found), None)
 
 
-def _published(name: SetName) -> Partition:
-    found = published(_CORPORA[name.corpus].space, name.protocol.removesuffix(PUBLISHED))
-    with suppress(ValueError, IndexError):
-        number = int(name.part or 0)
-        if number >= 0:
-            return found[number]
-    raise SplitError(
-        f"there is no split {str(name)!r}",
-        remedy=f"The published file has {len(found)} of them, numbered from 0.",
-    )
+@cache
+def _own_design(path: Path, _sha256: str) -> Design:
+    request = read_request(path)
+    if request.space.name in {*registry().names("corpus"), "mini"}:
+        raise ConfigError(
+            f"has the name of the corpus {request.space.name}",
+            where=path,
+            remedy="Rename the file.",
+        )
+    prefixes, repeats = request.beginnings or PREFIXES, request.repeats or REPEATS
+    return Design(request.space, prefixes, repeats, path.parent)
+
+
+def own_texts(file: str) -> tuple[Sample, ...]:
+    """Return all labelled texts beside a YAML file, those for classifiers last, if there are any.
+
+    Raises:
+        ConfigError: the YAML file is malformed.
+        CorpusError: ``gen.jsonl`` is missing, or a row is malformed.
+    """
+    space, folder = read_request(Path(file)).space, Path(file).parent
+    of_classifiers = folder / "cls.jsonl"
+    paths = [folder / "gen.jsonl", *([of_classifiers] if of_classifiers.exists() else [])]
+    return tuple(sample for path in paths for sample in reader.read(path, space))

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_json, positive
-from spor_tasks.cli.data.combinations import PROTOCOLS
-from spor_tasks.cli.data.combinations import run as divide
 from spor_tasks.cli.data.common import add_request, request_of, title
 from spor_tasks.cli.data.overlap import run as split
 from spor_tasks.core.errors import ConfigError
@@ -17,7 +15,7 @@ from spor_tasks.core.visible import visible
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
-    protocols = ("published", "strict", "overlap", *PROTOCOLS)
+    protocols = ("published", "strict", "overlap")
     add_request(parser, required=True, protocols=protocols)
     parser.add_argument(
         "--alpha",
@@ -54,9 +52,6 @@ def run(options: argparse.Namespace) -> int | None:
 
     if options.protocol == "overlap":
         split(options)
-        return None
-    if options.protocol in PROTOCOLS:
-        divide(options)
         return None
     if not options.aspect or options.alpha:
         raise ConfigError(

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import VIOLATED, Commands, add_json
-from spor_tasks.cli.data.combinations import certified, row_of, show
 from spor_tasks.cli.data.common import fill, number, title
 from spor_tasks.core.visible import visible
 
@@ -39,17 +38,12 @@ def run(options: argparse.Namespace) -> int:
     rows: dict[str, dict[str, Any]] = {}
     for target in options.targets:
         with working(f"checking {target}"):
-            of_folder = certified(target)
-            if of_folder is None:
-                pair, limit = request.find(target)
-                result = check.check(pair, limit=limit)
+            pair, limit = request.find(target)
+            result = check.check(pair, limit=limit)
         if not options.json:
             print("\n" if rows else "", end="")
-            if of_folder is None:
-                _print(f"{target}: {title(pair)}", result)
-            else:
-                show(target, of_folder)
-        rows[target] = _row(result) if of_folder is None else row_of(of_folder)
+            _print(f"{target}: {title(pair)}", result)
+        rows[target] = _row(result)
     if options.json:
         print(json.dumps(rows, indent=2))
     return 0 if all(row["holds"] for row in rows.values()) else VIOLATED

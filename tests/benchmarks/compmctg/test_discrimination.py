@@ -14,12 +14,11 @@ from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import rivals_of
-from spor_tasks.corpora.compmctg.reader import combination_in, unseen_rows
+from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
-from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.corpora.embedded.attributes import SPACE
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
 from spor_tasks.harness import task_files
 from spor_tasks.harness.plan import arm_digest, split_digest
 from spor_tasks.metrics.base import score_info
@@ -32,11 +31,11 @@ from spor_tasks.results.benchmarks import grids
 from tests.support import compmctg, table_runs
 from tests.support.result_files import sample_row, write_samples
 
-MINI = "compmctg_mini_acd_discrimination_0"
+MINI = "compmctg_mini_discrimination"
 
 
-def name_of(corpus: str, protocol: str, part: str | None = "0") -> SetName:
-    return SetName("compmctg", corpus, f"{protocol}_discrimination", part)
+def name_of(corpus: str, split: str | None = None) -> SetName:
+    return SetName("compmctg", corpus, "discrimination", split)
 
 
 @pytest.fixture
@@ -55,29 +54,17 @@ def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
     return [row(start + number, values) for number, values in enumerate(asked)]
 
 
-def test_every_split_asks_for_its_texts_too_in_groups_of_their_own() -> None:
-    written = {spec.name: spec for spec in sets.specs() if not discrimination.is_asked(spec.name)}
-    asked = [spec for spec in sets.specs() if discrimination.is_asked(spec.name)]
-    assert len(asked) == len(written)
-    for spec in asked:
-        other = written[discrimination.generation_of(spec.name)]
-        assert spec.trained_on == other.name
-        assert (spec.arms, spec.part_title) == (other.arms, other.part_title)
-        assert spec.is_pinned == (spec.name.corpus == "compmctg_mini")
-        assert ("_comp" in str(spec.scores)) == ("original" not in spec.task)
-    groups = {
-        file.name: file.content["task"] for file in task_files.files() if file.kind == "group"
-    }
-    of_yelp = [spec.task for spec in asked if spec.name.corpus == "yelp"]
-    assert groups["compmctg_yelp_discrimination"] == of_yelp
-    assert {"compmctg_yelp_acd_discrimination_3", "compmctg_yelp_original_discrimination"} <= {
-        *of_yelp
-    }
-    assert len(groups["compmctg_yelp_acd_discrimination"]) == 10
-    assert not [task for task in groups["compmctg_yelp_acd"] if "discrimination" in task]
+def test_a_task_is_read_under_the_splits_of_all_protocols() -> None:
+    whole, split = sets.find(name_of("yelp")), sets.find(name_of("yelp", "acd_3"))
+    assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
+    assert len(whole.splits) == 8 + 10 + 4
+    assert (split.task, split.split_of) == ("compmctg_yelp_discrimination", whole.name)
+    assert ("_comp" in str(whole.scores), "_comp" in str(split.scores)) == (False, True)
+    assert sets.find(name_of("compmctg_mini")).is_pinned
+    assert not whole.is_pinned
 
 
-@pytest.mark.parametrize("space", splits.SPACES, ids=lambda space: space.name)
+@pytest.mark.parametrize("space", [*PUBLISHED, attributes.SPACE], ids=lambda space: space.name)
 def test_a_task_asks_for_at_most_so_many_likelihoods(space: Any) -> None:  # noqa: ANN401
     each, count = discrimination.number_of_texts(space), len(space.combinations)
     assert each == (20 if space is FYELP else 100)
@@ -85,24 +72,26 @@ def test_a_task_asks_for_at_most_so_many_likelihoods(space: Any) -> None:  # noq
 
 
 def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
-    pair = sets.load(name_of("compmctg_mini", "acd"))
-    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(SPACE.combinations, 100)
+    pair = sets.load(name_of("compmctg_mini", "acd_0"))
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
+        attributes.SPACE.combinations, 100
+    )
     texts = {sample.target for sample in pair.test.samples}
     assert len(texts) == 1200
     assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
     assert pair.arms == sets.load(SetName("compmctg", "compmctg_mini", "acd", "0")).arms
-    other = sets.load(name_of("compmctg_mini", "acd", "1"))
+    other = sets.load(name_of("compmctg_mini", "acd_1"))
     assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
     assert digest(other.test.samples) != digest(pair.test.samples)
-    assert sets.load(pair_name := name_of("compmctg_mini", "acd")) is sets.load(pair_name)
+    assert sets.load(pair_name := name_of("compmctg_mini", "acd_0")) is sets.load(pair_name)
 
 
 def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
-    split = splits.shipped(SPACE, "acd")[0]
-    for sample in sets.load(name_of("compmctg_mini", "acd")).test.samples[:12]:
+    split = splits.shipped(attributes.SPACE, "acd")[0]
+    for sample in sets.load(name_of("compmctg_mini", "acd_0")).test.samples[:12]:
         own, rivals = combination_in(sample), rivals_of(sample)
         others = [tuple(unit[-1] for unit in units) for units in rivals.units]
-        assert {own, *others} == {*SPACE.combinations}
+        assert {own, *others} == {*attributes.SPACE.combinations}
         assert sample.context["unseen"] == (own in split.unseen)
         half = split.unseen if own in split.unseen else split.seen
         assert {own, *(o for o, alike in zip(others, rivals.alike, strict=True) if alike)} == {
@@ -117,7 +106,7 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
     long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
     compmctg.write(folder, "yelp", "gen", rows(2))
     compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
-    pair = sets.load(name_of("yelp", "acd"))
+    pair = sets.load(name_of("yelp", "acd_0"))
     found = [sample.target for sample in pair.test.samples]
     assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
     assert {*found} <= {each["review"] for each in held_out}
@@ -134,7 +123,7 @@ def test_of_few_texts_all_are_taken_and_it_is_said(
     compmctg.write(folder, "yelp", "gen", rows(1))
     compmctg.write(folder, "yelp", "cls", rows(3, start=100)[:-1])
     with caplog.at_level(logging.WARNING):
-        assert len(sets.load(name_of("yelp", "fewshot")).test.samples) == 23
+        assert len(sets.load(name_of("yelp", "fewshot_0")).test.samples) == 23
     assert "8 of 8 combinations" in caplog.text
     assert "one of them 2" in caplog.text
 
@@ -147,28 +136,17 @@ def test_without_texts_an_error_says_what_to_type(
 ) -> None:
     for part in written:
         compmctg.write(folder, "yelp", part, rows(1))
-    pair = sets.load(name_of("yelp", "holdout"))
+    pair = sets.load(name_of("yelp", "holdout_0"))
     with pytest.raises(CorpusError) as caught:
         split_digest(pair.test)  # as the task does, before any model is loaded
     assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
     assert caught.value.remedy
 
 
-def test_published_splits_are_asked_for_too(folder: Path) -> None:
-    left_out = [YELP.combinations[:4], YELP.combinations[4:]]
-    compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
-    compmctg.write(folder, "yelp", "gen", rows(1))
-    compmctg.write(folder, "yelp", "cls", rows(1, start=100))
-    pair = sets.load(name_of("yelp", "acd_published", "1"))
-    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
-    assert unseen == {*left_out[1]}
-    for unknown in (name_of("yelp", "acd_published", "2"), name_of("yelp", "acd", "10")):
-        with pytest.raises(SplitError):
-            sets.find(unknown)
-
-
 def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations() -> None:
-    task = task_files.manager({"prompt_style": "causal"}).load(MINI)["tasks"][MINI]
+    task = task_files.manager({"prompt_style": "causal", "split": "acd_0"}).load(MINI)["tasks"][
+        MINI
+    ]
     task.set_num_fewshot(2)
     task.set_fewshot_seed(3)
     task.build_all_requests(limit=2, rank=0, world_size=1)
@@ -192,7 +170,11 @@ def test_instructions_say_each_combination_in_words() -> None:
 
 def test_scores_of_a_run_are_of_its_documents() -> None:
     result = simple_evaluate(
-        model="dummy", tasks=[MINI], task_manager=task_files.manager({}), limit=24, log_samples=True
+        model="dummy",
+        tasks=[MINI],
+        task_manager=task_files.manager({"split": "acd_0"}),
+        limit=24,
+        log_samples=True,
     )
     scores, logged = result["results"][MINI], result["samples"][MINI]
     assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
@@ -207,7 +189,7 @@ def test_scores_of_a_run_are_of_its_documents() -> None:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of a system that takes the first text for the last combination, and knows others."""
     folder = tmp_path_factory.mktemp("run")
-    spec = COMPMCTG.find(name_of("compmctg_mini", "acd"))
+    spec = COMPMCTG.find(name_of("compmctg_mini", "acd_0"))
     asked = COMPMCTG.load(spec.name).test.samples[:24]
     logs = [[-9.0, *[-20.0] * 10, -9.0 + (number == 0)] for number in range(24)]
     values = [
@@ -227,7 +209,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scores,
         n=24,
         aspect="compmctg",
-        metadata={"benchmark": "compmctg", "corpus": spec.name.corpus, "protocol": MINI[14:-2]},
+        metadata={
+            "benchmark": "compmctg",
+            "corpus": spec.name.corpus,
+            "protocol": "discrimination",
+        },
     )
     rows: list[dict[str, Any]] = [
         sample_row(sample, [""] * 12, found, number)
@@ -240,12 +226,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_report_has_its_table_with_chance_and_intervals_over_texts(run: Path) -> None:
     (table,) = report.collect([run]).tables
-    main, others = grids(table)
-    assert main.title.endswith("ACD, discrimination")
+    (main,) = grids(table)
+    assert main.title.endswith("discrimination, split acd_0")
     assert "chance: accuracy 8.3" in main.caption
     assert "% of i.d." not in main.caption
     assert [*main.header[2:6]] == ["Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap in points"]
-    assert "Probability, comp." in others.header
     (accuracy,) = (row for row in table.rows if row.metric == "disc_acc")
     assert accuracy.clusters in {None, 24}
 
@@ -265,8 +250,5 @@ def test_of_a_text_its_own_prompt_is_shown_and_under_what_it_is_likeliest(run: P
 def test_tables_say_what_chance_is() -> None:
     for space in PUBLISHED:
         assert "chance" in discrimination.chances(splits.shipped(space, "holdout")[0])
-    told = discrimination.chances(sets.division(name_of("yelp", "acd")))
+    told = discrimination.chances(sets.read_as(name_of("yelp", "acd_0")))
     assert told == ("chance: accuracy 12.5, by aspect 50.0, within the half 25.0 i.d., 25.0 comp.")
-    assert COMPMCTG.recipe(name_of("yelp", "acd")) == COMPMCTG.recipe(
-        SetName("compmctg", "yelp", "acd", "0")
-    )

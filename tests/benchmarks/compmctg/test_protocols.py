@@ -1,26 +1,20 @@
-"""The protocols against the published code's numbers, and against enumeration."""
+"""The protocols against the published code's numbers, and the shipped splits."""
 
 import itertools
 import json
+import re
+import runpy
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from spor_tasks.benchmarks.compmctg import protocols, splits
-from spor_tasks.benchmarks.compmctg.protocols import (
-    TooLargeError,
-    divergence,
-    hill_climb,
-    hold_out,
-    is_eligible,
-    most_divergent,
-    partition,
-)
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.compmctg.protocols import divergence, hold_out, is_eligible, without
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.corpora.compmctg.spaces import (
-    AMAZON,
     FYELP,
     MIXTURE,
     PUBLISHED,
@@ -29,16 +23,23 @@ from spor_tasks.corpora.compmctg.spaces import (
     Space,
     read_space,
 )
-from tests.oracles import climb
+from spor_tasks.corpora.embedded import attributes
+from tests.conftest import REPOSITORY
 from tests.support import golden
 
-HIGHEST = {  # of half of the combinations, and of as many as the largest aspect has values
-    (YELP, 4): (0.5, 32),
-    (YELP, 2): (0.627959, 4),
-    (MIXTURE, 4): (1, 14),
-    (AMAZON, 6): (1, 62),
-    (FYELP, 5): (0.541397, 40),
+SPACES = (*PUBLISHED, attributes.SPACE)
+GENERATOR = REPOSITORY / "docs" / "generators" / "compmctg_splits.py"
+HIGHEST = {
+    ("fyelp", "acd"): (10, 0.331001, 1560),
+    ("fyelp", "fewshot"): (2, 0.541397, 40),
+    ("amazon", "fewshot"): (10, 1, 62),
+    ("yelp", "acd"): (10, 0.5, 32),
+    ("yelp", "fewshot"): (4, 0.627959, 4),
+    ("mixture", "fewshot"): (8, 1, 14),
+    ("compmctg_mini", "acd"): (3, 0.503453, 120),
+    ("compmctg_mini", "fewshot"): (3, 0.630529, 12),
 }
+"""How many splits there are, their divergence, and how many partitions have it."""
 
 
 def combinations(texts: list[str]) -> list[Combination]:
@@ -58,56 +59,44 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(golden_dir: 
         assert is_eligible(seen, unseen, both_ways=True) == row["eligible"]
 
 
-@pytest.mark.parametrize(("space", "size"), HIGHEST, ids=lambda it: getattr(it, "name", it))
-def test_the_highest_divergence_is_that_of_enumeration(space: Space, size: int) -> None:
-    found = most_divergent(space, size, most=10, seed=0)
-    highest, ties = HIGHEST[space, size]
-    assert found.divergence == pytest.approx(highest, abs=1e-6)
-    assert found.ties == ties
-    assert len({*found.partitions}) == min(10, found.ties)
-    for seen, unseen in found.partitions:
-        assert len(seen) == size
-        assert is_eligible(seen, unseen, both_ways=True)
-        assert divergence(seen, unseen) == pytest.approx(found.divergence, abs=1e-9)
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
+def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Space) -> None:
+    stored = splits.facts()["splits"][space.name]
+    for protocol, of_protocol in stored.items():
+        number, highest, ties = HIGHEST[space.name, protocol]
+        found = splits.shipped(space, protocol)
+        values = max(map(len, space.aspects.values()))
+        size = len(space.combinations) // 2 if protocol == "acd" else values
+        assert (len({*found}), of_protocol["ties"]) == (number, ties)
+        assert of_protocol["divergence"] == pytest.approx(highest, abs=1e-6)
+        for split in found:
+            assert len(split.seen) == size
+            assert is_eligible(*split, both_ways=True)
+            assert divergence(*split) == pytest.approx(of_protocol["divergence"], abs=1e-8)
 
 
-def test_the_highest_divergence_of_halves_of_fyelp_is_proved() -> None:
-    found = most_divergent(FYELP, 20, most=10, seed=splits.SEED)
-    assert found.divergence == pytest.approx(0.3310007363974443, abs=1e-9)
-    assert found.ties == 1560
-    assert {round(divergence(*each), 9) for each in found.partitions} == {0.331000736}
-    assert found.partitions == splits.shipped(FYELP, "acd")
-
-
-@given(
-    st.lists(st.integers(2, 3), min_size=2, max_size=3),
-    st.data(),
-)
-def test_search_and_enumeration_agree_on_any_space(sizes: list[int], data: st.DataObject) -> None:
-    space = Space(
-        "any", {f"a{i}": tuple(f"{i}{v}" for v in range(size)) for i, size in enumerate(sizes)}
+def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(golden_dir: Path) -> None:
+    driver = golden.read_json(golden_dir / "compmctg" / "protocol_driver.json")
+    halves, few = (
+        next(row for row in driver if row["function"] == f"get_{name}_splits")
+        for name in ("mcd", "fewshot")
     )
-    everything = space.combinations
-    size = data.draw(st.integers(1, min(4, len(everything) - 1)))
-    highest = max(
-        (
-            divergence(*each)
-            for seen in itertools.combinations(everything, size)
-            if is_eligible(*(each := partition(space, seen)), both_ways=True)
-        ),
-        default=None,
-    )
-    if highest is None:
-        with pytest.raises(SplitError):
-            most_divergent(space, size, most=1, seed=0)
-    else:
-        found = most_divergent(space, size, most=1, seed=0)
-        assert found.divergence == pytest.approx(highest, abs=1e-9)
+    seen = {frozenset(combinations(row["id"])) for row in few["max_splits"]}
+    assert {frozenset(split.seen) for split in splits.shipped(YELP, "fewshot")} == seen
+    assert (len(few["max_splits"]), len(seen)) == (8, 4)
+    for protocol, rows in (("acd", halves["max_splits"]), ("fewshot", few["max_splits"])):
+        highest = splits.facts()["splits"]["yelp"][protocol]["divergence"]
+        assert {round(row["D"], 6) for row in rows} == {round(highest, 6)}
 
 
-def test_the_seed_draws_which_of_the_best_are_returned() -> None:
-    one, again, other = (most_divergent(YELP, 4, most=3, seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
+def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -> None:
+    # As far as they are known: by the combinations that the published test cases have.
+    highest = splits.facts()["splits"]["fyelp"]["fewshot"]["divergence"]
+    for kept, other in (("Bar", "Asian"), ("Asian", "Bar")):
+        cuisines = ("dessert", "Mexican", "American", kept)
+        seen = {("Negative", "Male", cuisine, "Past") for cuisine in cuisines}
+        unseen = {*FYELP.combinations} - seen - {("Positive", "Female", other, "Present")}
+        assert divergence(*without(FYELP, unseen)) == pytest.approx(highest, abs=1e-8)
 
 
 def test_hold_out_leaves_out_each_combination_once() -> None:
@@ -116,57 +105,30 @@ def test_hold_out_leaves_out_each_combination_once() -> None:
     assert all(is_eligible(*each) and not is_eligible(*each, both_ways=True) for each in found)
 
 
-def test_a_space_too_large_to_prove_the_best_is_refused() -> None:
-    large = Space("large", {f"a{i}": ("x", "y") for i in range(6)})
-    with pytest.raises(TooLargeError):
-        most_divergent(large, 32, most=1, seed=0)
+@pytest.mark.soak
+def test_the_generator_writes_the_shipped_splits(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, GENERATOR, tmp_path / "splits.json"], check=True)
+    shipped = Path(splits.__file__).with_name("splits.json")
+    assert (tmp_path / "splits.json").read_bytes() == shipped.read_bytes()
 
 
-def test_a_climb_reaches_what_the_published_code_reaches() -> None:
-    reached = {(of, size): hill_climb(of, size, restarts=60, seed=0) for of, size in HIGHEST}
-    for (space, size), found in reached.items():
-        highest, ties = HIGHEST[space, size]
-        assert found.divergence <= highest + 1e-6
-        assert found.ties <= ties
-        for split in found.partitions:
-            assert is_eligible(*split)
-            assert divergence(*split) == pytest.approx(found.divergence, abs=1e-9)
-    for space, size in ((YELP, 4), (MIXTURE, 4), (AMAZON, 6)):
-        assert reached[space, size].divergence == pytest.approx(HIGHEST[space, size][0])
-    found = hill_climb(FYELP, 20, restarts=60, seed=0)
-    assert found.divergence > 0.25
-    assert found == hill_climb(FYELP, 20, restarts=60, seed=0)
-
-
-def test_a_climb_goes_as_the_published_one(golden_dir: Path) -> None:
-    same, lower = [], []
-    for row in golden.read(golden_dir / "compmctg", "partitions", rows=75):
-        if "hill_D" not in row or not row["eligible"]:
-            continue
-        space = next(each for each in PUBLISHED if each.name == row["dataset"].lower())
-        seen, unseen, end = (
-            [space.combinations.index(each) for each in combinations(row[key])]
-            for key in ("id", "comp", "hill_id")
-        )
-        reached = protocols._Climb(space, protocols.ALPHA).up(seen, unseen)
-        assert reached is not None
-        same.append({*seen} == {*end})
-        lower.append(reached < row["hill_D"] - 1e-9)
-    assert (len(same), sum(same), sum(lower)) == (33, 25, 4)  # others differ by rounding
-
-
-@pytest.mark.parametrize(
-    ("space", "size", "starts"), [(YELP, 4, 2), (YELP, 2, 60), (MIXTURE, 4, 60)]
-)
-def test_the_plain_climb_gets_as_far_as_ours(space: Space, size: int, starts: int) -> None:
-    ours = hill_climb(space, size, restarts=starts, seed=0).divergence
-    plain = climb.search(space, size, restarts=starts, seed=0)
-    assert plain == pytest.approx(ours, abs=1e-9)
-
-
-def test_a_climb_without_an_eligible_start_says_so() -> None:
-    with pytest.raises(SplitError):
-        hill_climb(YELP, 1, restarts=20, seed=0)
+def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> None:
+    most_divergent = runpy.run_path(str(GENERATOR))["most_divergent"]
+    space = Space("any", {"a": ("1", "2", "3"), "b": ("x", "y"), "c": ("p", "q")})
+    highest = max(
+        divergence(*each)
+        for seen in itertools.combinations(space.combinations, 3)
+        if is_eligible(*(each := without(space, {*space.combinations} - {*seen})), both_ways=True)
+    )
+    found, ties = most_divergent(space, "fewshot", 4)
+    assert all(divergence(*split) == pytest.approx(highest, abs=1e-9) for split in found)
+    assert len(found) == min(4, ties)
+    (tmp_path / "own.yaml").write_text("aspects: {a: [x, y], b: [v, w]}", "utf-8")
+    arguments = [sys.executable, GENERATOR, tmp_path / "own.yaml", "ACD", tmp_path / "unseen.jsonl"]
+    subprocess.run(arguments, check=True)
+    own = read_space(tmp_path / "own.yaml")
+    counts = Counter(len(split.unseen) for split in splits.read(arguments[-1], own, "acd"))
+    assert counts == {2: 2}
 
 
 @pytest.mark.parametrize(
@@ -189,3 +151,14 @@ def test_a_space_of_ones_own(tmp_path: Path) -> None:
     assert space.combination({"mood": "sad", "size": "M"}, "here") == ("sad", "M")
     with pytest.raises(ConfigError, match="mood"):
         space.combination({"size": "M"}, "here")
+
+
+def test_the_page_has_the_numbers_of_splits() -> None:
+    page = (REPOSITORY / "docs" / "datasets.md").read_text("utf-8")
+    for space in SPACES:
+        cells = [str(len(space.combinations)), "1", str(len(space.combinations)), *4 * [""]]
+        for at, protocol in enumerate(("acd", "fewshot")):
+            if of := splits.facts()["splits"][space.name].get(protocol):
+                cells[3 + at] = f"{len(of['unseen'])} of {of['ties']:,}"
+                cells[5 + at] = f"{of['divergence']:.4f}"
+        assert re.sub(" +", " ", f"| `{space.name}` | {' | '.join(cells)} |") in page

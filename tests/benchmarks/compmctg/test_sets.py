@@ -1,26 +1,23 @@
 """CompMCTG's sets: which there are, what each asks, and which texts its arm has."""
 
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
-from spor_tasks.benchmarks.compmctg.protocols import divergence, is_eligible, partition
+from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen, unseen_rows
-from spor_tasks.corpora.compmctg.spaces import FYELP, YELP, Space
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
 from spor_tasks.harness.plan import arm_digest
-from tests.conftest import REPOSITORY
 from tests.support import compmctg, golden
 
-WRITTEN = [spec for spec in sets.specs() if not discrimination.is_asked(spec.name)]
-SPACES = {space.name: space for space in splits.SPACES}
+WRITTEN = [spec for spec in sets.specs() if spec.name.protocol != "discrimination"]
+SPACES = {space.name: space for space in PUBLISHED}
 
 NUMBERS = {
     "fyelp": {"original": 1, "holdout": 40, "acd": 10, "fewshot": 2},
@@ -42,18 +39,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_there_are_as_many_splits_as_published_but_for_those_that_are_there_twice() -> None:
-    counts = Counter(spec.name[1:3] for spec in WRITTEN)
-    assert {c: {p: counts[c, p] for p in of} for c, of in NUMBERS.items()} == NUMBERS
-    assert len(counts) == sum(map(len, NUMBERS.values()))
+    counts = {spec.name[1:3]: len(spec.splits) for spec in WRITTEN}
+    expected = {
+        (corpus, protocol): number if protocol != "original" else 0
+        for corpus, of in NUMBERS.items()
+        for protocol, number in of.items()
+    }
+    assert counts == expected
 
 
-def test_tasks_and_groups_have_names_of_their_own() -> None:
+def test_a_task_has_one_name_for_all_its_splits() -> None:
     tasks = {spec.task for spec in sets.specs()}
-    assert len(tasks) == len(sets.specs())
-    assert {"compmctg_yelp_acd_3", "compmctg_yelp_original", "compmctg_mini_fewshot_0"} <= tasks
-    groups = {spec.group for spec in sets.specs()}
-    assert {"compmctg_yelp_acd", "compmctg_mini_holdout", "compmctg_original"} <= groups
-    assert tasks.isdisjoint(groups)
+    assert len(tasks) == len(sets.specs()) == 23
+    assert {"compmctg_yelp_acd", "compmctg_mini_fewshot", "compmctg_yelp_discrimination"} <= tasks
+    split = sets.find(name_of("yelp", "acd", "3"))
+    assert (split.task, split.split_of) == ("compmctg_yelp_acd", name_of("yelp", "acd"))
 
 
 def test_only_a_divided_space_has_scores_of_halves() -> None:
@@ -62,54 +62,6 @@ def test_only_a_divided_space_has_scores_of_halves() -> None:
         is_divided = spec.name.protocol != "original"
         assert ("_comp" in text, "_gap" in text) == (is_divided, is_divided)
         assert ("mini_acc" in text) == (spec.name.corpus == "compmctg_mini")
-
-
-@pytest.mark.parametrize("space", splits.SPACES, ids=lambda space: space.name)
-def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Space) -> None:
-    for protocol in splits.NUMBERS[space.name]:
-        found = splits.shipped(space, protocol)
-        highest = splits.facts()["splits"][space.name][protocol]["divergence"]
-        assert len({*found}) == len(found)
-        for split in found:
-            assert len(split.seen) == splits.size_of(space, protocol)
-            assert is_eligible(*split, both_ways=True)
-            assert divergence(*split) == pytest.approx(highest, abs=1e-8)
-
-
-def test_shipped_splits_are_those_that_the_search_finds() -> None:
-    # Those of half of Fyelp, whose search takes seconds, are compared with the proof of protocols.
-    spaces = [space for space in splits.SPACES if space is not FYELP]
-    assert splits.contents(spaces)["splits"].items() <= splits.facts()["splits"].items()
-    assert splits.find(FYELP, "fewshot").partitions == splits.shipped(FYELP, "fewshot")
-
-
-def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(golden_dir: Path) -> None:
-    driver = golden.read_json(golden_dir / "compmctg" / "protocol_driver.json")
-    halves, few = ({row["function"]: row for row in driver}[f"get_{name}_splits"] for name in NAMES)
-    seen = {frozenset(tuple(text.split()) for text in row["id"]) for row in few["max_splits"]}
-    assert {frozenset(split.seen) for split in splits.shipped(YELP, "fewshot")} == seen
-    assert (len(few["max_splits"]), len(seen)) == (8, 4)
-    for protocol, rows in (("acd", halves["max_splits"]), ("fewshot", few["max_splits"])):
-        highest = splits.facts()["splits"]["yelp"][protocol]["divergence"]
-        assert {round(row["D"], 6) for row in rows} == {round(highest, 6)}
-
-
-NAMES = ("mcd", "fewshot")
-
-
-def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -> None:
-    # As far as they are known: by the combinations that the published test cases have.
-    common = [
-        ("Negative", "Male", cuisine, "Past") for cuisine in ("dessert", "Mexican", "American")
-    ]
-    for kept, other in (("Bar", "Asian"), ("Asian", "Bar")):
-        seen = [
-            *common,
-            ("Negative", "Male", kept, "Past"),
-            ("Positive", "Female", other, "Present"),
-        ]
-        told = splits.facts()["splits"]["fyelp"]["fewshot"]
-        assert divergence(*partition(FYELP, seen)) == pytest.approx(told["divergence"], abs=1e-8)
 
 
 def test_a_published_split_shows_the_texts_that_the_published_code_finds(
@@ -197,6 +149,8 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
     pair = named.load(*spec.name)
     unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
     assert unseen == {*left_out[1]}
+    both = named.load(*name_of("yelp", "acd_published"))
+    assert {s.context["unseen"] for s in both.test.samples} == {"01", "10"}
     for part in ("2", "-1", "x"):
         with pytest.raises(SplitError):
             sets.load(name_of("yelp", "acd_published", part))
@@ -208,6 +162,7 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
     [
         (name_of("yelp", "acd_published", "0"), CorpusError),
         (name_of("yelp", "acd", "10"), SplitError),
+        (name_of("amazon", "acd"), SplitError),
         (name_of("amazon", "acd", "0"), SplitError),
         (name_of("compmctg_mini", "acd_published", "0"), SplitError),
         (name_of("books", "strict", "0"), SplitError),
@@ -216,7 +171,7 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
 @pytest.mark.usefixtures("folder")
 def test_unknown_sets_are_refused(name: SetName, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
-        named.find(*name)
+        named.load(*name)
     assert caught.value.remedy  # type: ignore[attr-defined]
 
 
@@ -227,16 +182,37 @@ def test_sets_of_an_unknown_corpus_are_of_a_file_and_not_found_by_name() -> None
     assert caught.value.remedy
 
 
-def test_the_page_has_the_numbers_of_splits() -> None:
-    page = (REPOSITORY / "docs" / "datasets.md").read_text("utf-8")
-    for space in splits.SPACES:
-        told = splits.facts()["splits"][space.name]
-        cells = ["", "1", str(len(space.combinations)), *2 * [""], *2 * [""]]
-        for at, protocol in enumerate(("acd", "fewshot")):
-            if protocol in told:
-                of = told[protocol]
-                cells[3 + at] = f"{len(of['unseen'])} of {of['ties']:,}"
-                cells[5 + at] = f"{of['divergence']:.4f}"
-        cells[0] = str(len(space.combinations))
-        row = re.sub(" +", " ", f"| `{space.name}` | {' | '.join(cells)} |")
-        assert row in page
+def test_without_a_split_a_test_set_says_under_which_ones_a_combination_is_unseen() -> None:
+    whole = sets.load(name_of("yelp", "acd"))
+    assert whole.arms == ()
+    parts = [sets.load(name_of("yelp", "acd", str(n))).test.samples for n in range(10)]
+    for number, sample in enumerate(whole.test.samples[:8]):
+        marks = "".join(str(int(part[number].context["unseen"])) for part in parts)
+        assert sample.context["unseen"] == marks
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "name"),
+    [
+        ("acd", "3", ("acd", "3")),
+        ("acd", "published_3", ("acd_published", "3")),
+        ("acd", "published", ("acd_published", None)),
+        ("discrimination", "holdout_7", ("discrimination", "holdout_7")),
+    ],
+)
+def test_a_split_is_named_and_is_that_of_what_was_trained(
+    task: str, split: str, name: tuple[str, str | None]
+) -> None:
+    whole = name_of("yelp", task)
+    found = sets.read_under(whole, split)
+    assert found == name_of("yelp", *name)
+    if found.part and task == "acd":
+        assert sets.split_of(whole, found) == split
+    assert sets.split_of(whole, name_of("yelp", "fewshot", "0")) == (
+        "fewshot_0" if task == "discrimination" else None
+    )
+    assert sets.split_of(whole, name_of("amazon", task, "0")) is None
+    for unknown in ("10", "x", "acd_10", "original_0"):
+        with pytest.raises(SplitError) as caught:
+            sets.read_under(whole, unknown)
+        assert caught.value.remedy

@@ -29,7 +29,12 @@ FACTS = paper_facts()
 
 
 def specs(corpus: str, protocol: str) -> list[SetSpec]:
-    return [spec for spec in COMPMCTG.sets() if spec.name[1:3] == (corpus, protocol)]
+    return [
+        COMPMCTG.find(spec.name._replace(part=part))
+        for spec in COMPMCTG.sets()
+        if spec.name[1:3] == (corpus, protocol)
+        for part in spec.splits or (None,)
+    ]
 
 
 def row(
@@ -156,6 +161,28 @@ def test_a_model_that_lacks_splits_of_another_is_told() -> None:
     assert noted(grid, "other", "Accuracy") == ["1 of 2 splits"]
 
 
+def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones() -> None:
+    splits = specs("yelp", "acd")
+    whole = COMPMCTG.find(SetName("compmctg", "yelp", "acd"))
+    untuned = [
+        replace(each, arms=(Cell(reason="none"),), as_is=replace(each.arms[0], seeds=(None,)))
+        for each in of_halves(whole, 50, 40)
+    ]
+    (main, _) = COMPMCTG.grids([*untuned, *(r for spec in splits for r in of_halves(spec, 80, 40))])
+    lines = {each[1]: each for each in main.runs}
+    found = {
+        arm: [cell.value for cell in of if isinstance(cell, Number)] for arm, of in lines.items()
+    }
+    assert found == {
+        "as is": ["45.00", "50.00", "40.00", "+20.00"],
+        "train": ["60.00", "80.00", "40.00", "+50.00"],
+    }
+    assert "all 10 splits together" in main.caption
+    (alone, _) = COMPMCTG.grids(untuned)
+    assert "all 10 splits together" in alone.caption
+    assert [each[1] for each in alone.runs] == ["as is"]
+
+
 def test_where_no_text_is_right_there_is_no_gap() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [*of_halves(first, 0, 0, 1), *of_halves(second, 0, 0, 1)]
@@ -273,12 +300,12 @@ def test_results_of_all_splits_are_one_line(whole: Report) -> None:
 
 
 def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
-    text = terminal(exhibit(runs, "0", task="compmctg_mini_acd_0"))
+    text = terminal(exhibit(runs / "0", "0"))
     assert "judged as: sentiment Negative, tense Past (asked: Present), topic Food" in text
     assert "unit missing" in text
     assert "not located" not in text
-    assert "judged as" not in terminal(exhibit(runs, "1", task="compmctg_mini_acd_0"))
-    harmful = terminal(exhibit(runs, "2", task="compmctg_mini_acd_0"))
+    assert "judged as" not in terminal(exhibit(runs / "0", "1"))
+    harmful = terminal(exhibit(runs / "0", "2"))
     assert "(asked: Travel)" in " ".join(harmful.split())
     assert not {*harmful} & {"\x1b", "\r"}
 

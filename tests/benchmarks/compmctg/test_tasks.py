@@ -1,64 +1,45 @@
 """CompMCTG's task files: which there are, that they are current, and what they ask."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+from zlib import crc32
 
 import pytest
 from lm_eval import simple_evaluate
+from lm_eval.api.instance import Instance
 
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import generate, task_files
 from spor_tasks.metrics.base import score_infos
+from tests.support.scripted import ScriptedLM
 
-SPLITS = {
-    ("fyelp", "holdout"): 40,
-    ("fyelp", "acd"): 10,
-    ("fyelp", "fewshot"): 2,
-    ("amazon", "holdout"): 12,
-    ("amazon", "fewshot"): 10,
-    ("yelp", "holdout"): 8,
-    ("yelp", "acd"): 10,
-    ("yelp", "fewshot"): 4,
-    ("mixture", "holdout"): 8,
-    ("mixture", "fewshot"): 8,
-    ("mini", "holdout"): 12,
-    ("mini", "acd"): 3,
-    ("mini", "fewshot"): 3,
+PROTOCOLS = {
+    **dict.fromkeys(("fyelp", "yelp", "mini"), ("original", "holdout", "acd", "fewshot")),
+    **dict.fromkeys(("amazon", "mixture"), ("original", "holdout", "fewshot")),
 }
+MINI = "compmctg_mini_acd"
 
 
-def test_these_are_the_tasks_and_groups() -> None:
-    groups = {f"compmctg_{corpus}_{of}": number for (corpus, of), number in SPLITS.items()}
-    splits = {f"{name}_{i}" for name, number in groups.items() for i in range(number)}
-    originals = {f"compmctg_{corpus}_original" for corpus, _ in SPLITS}
-    tasks = {*splits, *originals}
+def test_there_is_one_task_for_each_corpus_and_protocol() -> None:
     found = {
-        file.name: file.kind for file in task_files.files() if file.name.startswith("compmctg")
+        file.name
+        for file in task_files.files()
+        if file.kind == "task" and file.name.startswith("compmctg")
     }
-    texts = {f"compmctg_{corpus}_discrimination" for corpus, _ in SPLITS}
-    named = {*groups, "compmctg_original"}
-    assert {name for name, kind in found.items() if kind == "group"} == {
-        *named,
-        *texts,
-        *(f"{name}_discrimination" for name in named),
+    assert found == {
+        f"compmctg_{corpus}_{protocol}"
+        for corpus, protocols in PROTOCOLS.items()
+        for protocol in (*protocols, "discrimination")
     }
-    shown = {f"{name}_icl_train" for name in tasks}
-    asked = {re.sub(r"(_\d+|)$", r"_discrimination\1", name, count=1) for name in tasks}
-    assert {name for name, kind in found.items() if kind == "task"} == tasks | shown | asked
 
 
 def test_files_are_current() -> None:
-    some = {"compmctg_yelp_acd_3", "compmctg_fyelp_holdout_39", "compmctg_amazon_original"}
-    some |= {"compmctg_yelp_acd_discrimination_3", "compmctg_mini_acd_discrimination_1"}
-    specs = [
-        spec
-        for spec in COMPMCTG.sets()
-        if re.match(r"compmctg_mini_[^_]+(_\d+)?$", spec.task) or spec.task in some
-    ]
+    specs = [spec for spec in COMPMCTG.sets() if spec.name.corpus in {"compmctg_mini", "yelp"}]
     for name, text in (*generate.contents(COMPMCTG, specs), *generate.group_files(COMPMCTG)):
         assert (task_files.FOLDER / name).read_text("utf-8") == text, name
 
@@ -68,32 +49,59 @@ def test_every_score_is_registered() -> None:
         assert {*spec.scores, *spec.reported, *spec.breakdown, spec.headline} <= {*score_infos()}
 
 
-def samples(model: object, name: str, **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    manager = task_files.manager({"prompt_style": "causal"})
-    result = simple_evaluate(
-        model=model, tasks=[name], task_manager=manager, log_samples=True, **more
+def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return lm-eval's results and samples of a task; ``metadata`` is that of the command line."""
+    given = {"prompt_style": "causal", **more.pop("metadata", {})}
+    found: dict[str, Any] = simple_evaluate(
+        model=model,
+        tasks=[name],
+        task_manager=task_files.manager(given),
+        log_samples=True,
+        **more,
     )
-    found: list[dict[str, Any]] = result["samples"][name]
-    return sorted(found, key=lambda sample: sample["doc_id"])
+    found["samples"][name].sort(key=lambda sample: sample["doc_id"])
+    return found
 
 
 def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint: Callable[..., Path]) -> None:
     def texts(size: int, **more: Any) -> list[str]:  # noqa: ANN401
         model = SporHF(pretrained=str(checkpoint("gpt2")), device="cpu", batch_size=size)
-        found = samples(model, "compmctg_mini_acd_0", limit=6, **more)
+        found = run(model, limit=6, **more)["samples"][MINI]
         for each in found:
             prefix = json.loads(each["doc"]["context"])["prefix"]
             assert each["arguments"][0][0].endswith(prefix)
         return [each["filtered_resps"][0] for each in found]
 
     found = texts(1)
-    assert found == texts(4)
+    assert found == texts(4, metadata={"split": 2})
     assert found != texts(4, gen_kwargs="sampling_seed=2")
 
 
+def test_an_untuned_model_writes_once_and_is_read_under_every_split() -> None:
+    def written(request: Instance) -> str:
+        things = ("soup", "song", "train")
+        return f" the {things[crc32(request.arguments[0].encode()) % 3]} was lovely."
+
+    model = ScriptedLM(written)
+    whole = run(model)
+    assert len(model.requests) == 12 * 10 * 3
+    parts = [run(ScriptedLM(written), metadata={"split": split}) for split in range(3)]
+    scores, *of_parts = (each["results"][MINI] for each in (whole, *parts))
+    for name in ("mini_acc", "mini_acc_id", "mini_acc_comp", "mini_gap_real", "mini_acc_topic"):
+        mean = fmean(each[f"{name},none"] for each in of_parts)
+        assert scores[f"{name},none"] == pytest.approx(mean), name
+    seen, comp = (scores[f"mini_acc_{half},none"] for half in ("id", "comp"))
+    assert scores["mini_gap,none"] == pytest.approx(100 * (seen - comp) / seen)
+    assert len({each["mini_gap_real,none"] for each in of_parts}) > 1
+    assert scores["dist_3,none"] == of_parts[0]["dist_3,none"]
+    metadata = [each["configs"][MINI]["metadata"] for each in (whole, *parts)]
+    assert [each.get("part") for each in metadata] == [None, "0", "1", "2"]
+    assert len({each["test_sha256"] for each in metadata}) == 4
+
+
 def test_demonstrations_are_of_the_combination_or_of_others() -> None:
-    found = samples("dummy", "compmctg_mini_acd_0_icl_train", limit=24)
-    for each in found:
+    found = run("dummy", limit=24, num_fewshot=5, metadata={"split": 0})
+    for each in found["samples"][MINI]:
         prompt, doc = each["arguments"][0][0], each["doc"]
         codes = "".join(f" {value}" for _, value in json.loads(doc["units"]))
         is_unseen = json.loads(doc["context"])["unseen"]
@@ -101,15 +109,15 @@ def test_demonstrations_are_of_the_combination_or_of_others() -> None:
         assert doc["said"] == dict.fromkeys(doc["said"], "none")  # what the oracle finds
         assert [*doc["said"]] == ["sentiment", "tense", "topic"]
         assert len(each["dist_3"]) == 2  # counts, and no words
+    metadata = found["configs"][MINI]["metadata"]
+    assert metadata["icl_arm"] == "train"
+    assert metadata["spor"]["demonstrations_sha256"].startswith("36016c70")
 
 
 def test_instructions_say_the_task_once_before_demonstrations() -> None:
-    manager = task_files.manager({"prompt_style": "instruction"})
-    name = "compmctg_mini_acd_0_icl_train"
-    result = simple_evaluate(
-        model="dummy", tasks=[name], task_manager=manager, log_samples=True, limit=2
-    )
-    prompt = result["samples"][name][0]["arguments"][0][0]
+    given = {"prompt_style": "instruction", "split": "0"}
+    found = run("dummy", limit=2, num_fewshot=5, metadata=given)
+    prompt = found["samples"][MINI][0]["arguments"][0][0]
     lines = prompt.splitlines()
     assert prompt.count("Task: ") == 1
     assert prompt.startswith("Task: ")
@@ -118,9 +126,31 @@ def test_instructions_say_the_task_once_before_demonstrations() -> None:
     assert lines[-1].startswith("Output: ")
 
 
-@pytest.mark.parametrize("split", ["compmctg_mini_holdout_0", "compmctg_mini_original"])
-def test_scores_are_of_both_halves_where_there_are_two(split: str) -> None:
-    manager = task_files.manager({})
-    result = simple_evaluate(model="dummy", tasks=[split], task_manager=manager, limit=24)
-    halves = {name for name in result["results"][split] if name.endswith("_comp,none")}
-    assert bool(halves) == ("holdout" in split)
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"num_fewshot": 5}, ConfigError),
+        ({"metadata": {"split": "3"}}, SplitError),
+        ({"metadata": {"split": "holdout_1"}}, SplitError),
+        ({"name": "compmctg_mini_original", "metadata": {"split": 0}}, SplitError),
+        ({"name": "spor_systematicity_mini", "metadata": {"split": 0}}, ConfigError),
+        ({"name": "compmctg_yelp_acd", "metadata": {"split": "published_0"}}, CorpusError),
+    ],
+)
+def test_a_split_that_is_missing_or_unknown_is_told(
+    more: dict[str, Any],
+    error: type[SporError],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
+    with pytest.raises(error) as caught:
+        run("dummy", limit=2, **more)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["compmctg_mini_holdout", "compmctg_mini_original"])
+def test_scores_are_of_both_halves_where_there_are_two(name: str) -> None:
+    result = run("dummy", name, limit=24)
+    halves = {score for score in result["results"][name] if score.endswith("_comp,none")}
+    assert bool(halves) == ("holdout" in name)
