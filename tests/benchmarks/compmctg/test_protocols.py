@@ -124,10 +124,11 @@ def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> Non
     assert all(divergence(*split) == pytest.approx(highest, abs=1e-9) for split in found)
     assert len(found) == min(4, ties)
     (tmp_path / "own.yaml").write_text("aspects: {a: [x, y], b: [v, w]}", "utf-8")
-    arguments = [sys.executable, GENERATOR, tmp_path / "own.yaml", "ACD", tmp_path / "unseen.jsonl"]
-    subprocess.run(arguments, check=True)
+    unseen = tmp_path / "unseen.jsonl"
+    arguments = (tmp_path / "own.yaml", "ACD", unseen)
+    subprocess.run([sys.executable, GENERATOR, *arguments], check=True)
     own = read_space(tmp_path / "own.yaml")
-    counts = Counter(len(split.unseen) for split in splits.read(arguments[-1], own, "acd"))
+    counts = Counter(len(split.unseen) for split in splits.read(unseen, own, "acd"))
     assert counts == {2: 2}
 
 

@@ -187,7 +187,7 @@ def test_without_a_split_a_test_set_says_under_which_ones_a_combination_is_unsee
     assert whole.arms == ()
     parts = [sets.load(name_of("yelp", "acd", str(n))).test.samples for n in range(10)]
     for number, sample in enumerate(whole.test.samples[:8]):
-        marks = "".join(str(int(part[number].context["unseen"])) for part in parts)
+        marks = "".join(str(int(bool(part[number].context["unseen"]))) for part in parts)
         assert sample.context["unseen"] == marks
 
 
