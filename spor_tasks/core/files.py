@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from io import BufferedReader
+from io import DEFAULT_BUFFER_SIZE, BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,7 +40,7 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
-def open_file(path: Path) -> BufferedReader:
+def open_file(path: Path, block: int = DEFAULT_BUFFER_SIZE) -> BufferedReader:
     """Open a regular file for reading; reading a named pipe or a device might never end.
 
     Raises:
@@ -49,7 +49,7 @@ def open_file(path: Path) -> BufferedReader:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError("it is not a regular file")
-        return path.open("rb")
+        return BufferedReader(path.open("rb", buffering=0), block)
     except ValueError as error:  # of a name that no file can have
         raise OSError(f"{error} in its name") from error
 

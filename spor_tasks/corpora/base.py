@@ -47,7 +47,10 @@ class Corpus(Protocol):
         """
 
     def everything(self, folder: Path | None = None) -> Sequence[Sample]:
-        """Return every sample of the sources in a fixed order, even if no set is built from it.
+        """Return every sample of the sources in a fixed order, also those that no set has.
+
+        ToTTo returns its development set, since memory may not hold all.
+
 
         Raises:
             CorpusError: a file is missing or is not the published one.

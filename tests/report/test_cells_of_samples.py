@@ -206,7 +206,7 @@ def test_cells_are_located_missing_or_in_doubt() -> None:
 
 def test_references_tell_as_many_cells_as_the_page_says(totto_dir: Path) -> None:
     files = (totto_dir / f"{name}.jsonl" for name in ("dev_25", "dev_sample", "train_sample"))
-    samples = [sample for file in files for _, sample in reader.read(file)]
+    samples = [sample for file in files for sample in reader.read(file)]
     found: Counter[str] = Counter()
     for sample in samples:
         for text in sample.references:

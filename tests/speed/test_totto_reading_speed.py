@@ -17,7 +17,6 @@ EXAMPLES = PUBLISHED if os.environ.get("SPOR_SOAK") else PUBLISHED // 10
 SCRIPT = """
 import json, resource, sys, time
 from pathlib import Path
-from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.totto import reader
 
 path, all_of = Path(sys.argv[1]), int(sys.argv[2])
@@ -36,8 +35,9 @@ def plain():
 measured("json alone", plain)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 measured("samples, of 20 s", lambda: sum(1 for _ in reader.read(path)))
-samples = FileSamples(path, reader.FORMAT)
-measured("index and digest", lambda: len(samples))
+samples = reader.read(path)
+measured("index", lambda: len(samples))
+measured("digest", lambda: samples.sha256 and len(samples))
 measured("samples, at random", lambda: sum(1 for i in range(0, len(samples), 7) if samples[i]))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"peak memory: {peak:.0f} MB of 1,500 MB; {before:.0f} MB with json alone")

@@ -38,7 +38,7 @@ def slow_parent(sample: Sample, output: str) -> tuple[float, float, float]:
 
 def test_parent_and_the_input_of_real_examples(totto_dir: Path) -> None:
     path = totto_dir / "dev_25.jsonl"
-    samples = [sample for _, sample in reader.read(path)]
+    samples = list(reader.read(path))
     examples = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     outputs = [sample.references[-1].replace(" the ", " its ") for sample in samples]
     rows = [*zip(samples, outputs, strict=True)]

@@ -33,7 +33,7 @@ def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
     path = folder / "examples.jsonl"
     given = ({"example_id": number, **row} for number, row in enumerate(rows))
     path.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
-    return [found for _, found in reader.read(path)]
+    return list(reader.read(path))
 
 
 def golden_rows(path: Path) -> list[Row]:

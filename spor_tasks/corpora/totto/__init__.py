@@ -5,7 +5,6 @@ from pathlib import Path
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import CorpusSamples, Sample
-from spor_tasks.corpora.lines import Joined, read_samples
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import linearize
@@ -26,12 +25,8 @@ class _Totto:
         return CorpusSamples(self.name, train if train.path.is_file() else (), dev)
 
     def everything(self, folder: Path | None = None) -> Sequence[Sample]:
-        """Return the samples of all files that are there; those of the test set have no reference.
-
-        The order is that of training, development and test set.
-        """
-        parts = (reader.part(name, folder) for name in reader.PARTS)
-        return Joined(tuple(part for part in parts if part.path.is_file()))
+        """Return the development set: all others are trained on, or have no reference."""
+        return reader.part("dev", folder)
 
     def parts(self, folder: Path | None = None) -> Mapping[str, Sequence[Sample]]:
         """Return training and development set, and the test set if its file is there."""
@@ -46,7 +41,7 @@ class _Totto:
         Raises:
             CorpusError: the file is missing or malformed.
         """
-        return reader.read(path) if path else read_samples(reader.part("dev").path, reader.FORMAT)
+        return (reader.read(path) if path else reader.part("dev")).numbered()
 
 
 TOTTO = _Totto()

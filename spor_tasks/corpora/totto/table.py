@@ -9,7 +9,7 @@ that an index counts the cells of a row and not its columns.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import astuple
@@ -112,56 +112,45 @@ def has_cells(sample: Sample) -> bool:
     return isinstance(given, dict) and "cells" in given
 
 
+class _Shown(msgspec.Struct):
+    cells: tuple[tuple[str | tuple[str, bool, _Span, _Span], ...], ...]
+    highlighted: tuple[tuple[int, int], ...]
+
+
 def table_of(sample: Sample) -> CellTable:
     """Return the table of a sample.
 
     Raises:
         CorpusError: it has none, or one that is malformed.
     """
-    given: Any = sample.context.get("table")
     try:
-        rows = tuple(tuple(map(_cell, row)) for row in given["cells"])
-        highlighted = tuple((int(row), int(index)) for row, index in given["highlighted"])
-    except (KeyError, TypeError, ValueError) as error:
+        shown = msgspec.convert(sample.context.get("table"), _Shown)
+        table = CellTable(
+            tuple(
+                tuple([Cell(cell) if isinstance(cell, str) else Cell(*cell) for cell in row])
+                for row in shown.cells
+            ),
+            shown.highlighted,
+        )
+        check_places(table)
+    except ValueError as error:
         raise CorpusError(
-            "has no table of cells",
+            f"has no table of cells: {error}",
             where=f"sample {sample.id}",
             remedy='Its context needs `"table": {"cells": [[text, …], …], "highlighted": '
             "[[row, index], …]}`.",
         ) from error
-    table = CellTable(rows, highlighted)
-    if fault := fault_of(table):
-        raise CorpusError(fault, where=f"sample {sample.id}")
     return table
 
 
-def _cell(given: Any) -> Cell:  # noqa: ANN401 - JSON
-    if isinstance(given, str):
-        return Cell(given)
-    value, is_header, column_span, row_span = given
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return Cell(value, bool(is_header), int(column_span), int(row_span))
+def check_places(table: CellTable) -> None:
+    """Check that a table has highlighted cells.
 
-
-def fault_of(table: CellTable) -> str | None:
-    """Return what is wrong with a table, or None: cells, spans or highlighted places."""
-    for cell in table.cells:
-        if cell.column_span < 1 or cell.row_span < 1:
-            return (
-                f"has a cell {cell.value!r} that spans {cell.column_span} columns and "
-                f"{cell.row_span} rows; both must be at least 1"
-            )
-    return misplaced(table)
-
-
-def misplaced(table: CellTable) -> str | None:
-    """Return what is wrong with the highlighted places of a table, or that it is empty, or None."""
-    if not any(table.rows):
-        return "has an empty table"
+    Raises:
+        ValueError: no cell is highlighted, or one that is not in the table.
+    """
     if not table.highlighted:
-        return "has no highlighted cell"
+        raise ValueError("no cell is highlighted")
     for row, index in table.highlighted:
         if not (0 <= row < len(table.rows) and 0 <= index < len(table.rows[row])):
-            return f"highlights the cell [{row}, {index}], which is not in the table"
-    return None
+            raise ValueError(f"the highlighted cell [{row}, {index}] is not in the table")
