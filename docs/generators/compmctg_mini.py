@@ -11,7 +11,6 @@ import gzip
 import random
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -58,24 +57,13 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def held_out(train: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield texts of a third seed that are not for training, as many of each combination."""
+    """Return texts of a third seed that are not for training; the combinations take turns."""
     trained = {sample.target for sample in train}
-    counts: Counter[object] = Counter()
-    for sample in sorted_in_turns(one for one in samples(2, EACH) if one.target not in trained):
-        counts[sample.units] += 1
-        if counts[sample.units] <= HELD_OUT:
-            yield sample
-
-
-def sorted_in_turns(found: Iterable[Sample]) -> list[Sample]:
-    """Return the samples with the combinations in turns, even if some samples are missing."""
-    counts: Counter[object] = Counter()
-    placed = []
-    order = [units_of(SPACE, combination) for combination in SPACE.combinations]
-    for sample in found:
-        placed.append((counts[sample.units], order.index(sample.units), sample))
-        counts[sample.units] += 1
-    return [sample for *_, sample in sorted(placed, key=lambda each: each[:2])]
+    pools: dict[object, list[Sample]] = {units_of(SPACE, each): [] for each in SPACE.combinations}
+    for sample in samples(2, EACH):
+        if sample.target not in trained:
+            pools[sample.units].append(sample)
+    return chain.from_iterable(zip(*(pool[:HELD_OUT] for pool in pools.values()), strict=True))
 
 
 def samples(seed: int, each: int) -> Iterator[Sample]:

@@ -48,8 +48,12 @@ class Fact(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """The name, the kind of its objects, two verb phrases that an object completes, a clause."""
+    """A row of `mini.tsv`: a predicate, the kind of its objects, and three ways to say it.
 
+    Two are verb phrases that an object completes, and the last is a clause.
+    """
+
+    kind: str
     name: str
     object: str
     first: str
@@ -58,12 +62,11 @@ class Predicate(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """All things of a kind, two words that refer to one again, and the predicates of each."""
+    """All things of a kind, and two words that refer to one again."""
 
     names: tuple[str, ...]
     again: str
     relative: str
-    predicates: tuple[Predicate, ...]
 
 
 def names(first: str, second: str, glue: str = "_") -> tuple[str, ...]:
@@ -76,44 +79,14 @@ KINDS = {
         names("Amber Copper Hollow Lucky Quiet Silver", "Comet Gull Heron Otter Thistle"),
         "the ship",
         "which",
-        (
-            Predicate("builder", "Yard", "was built by", "was launched by", "{o} built {s}"),
-            Predicate("homePort", "Town", "is based in", "berths in", "{o} is home to {s}"),
-            Predicate("captain", "Sailor", "is led by", "sails under", "{o} commands {s}"),
-            Predicate("cargo", "Goods", "carries", "is full of", "{o} fills the hold of {s}"),
-            Predicate("length", "Length", "measures", "extends over", "{o} is how long {s} is"),
-        ),
     ),
     "Sailor": Kind(
         names("Anselm Brida Corvin Dagny Edda Fenno", "Askew Brackwater Drift Farrow Quill"),
         "the sailor",
         "who",
-        (
-            Predicate("birthPlace", "Town", "was born in", "hails from", "{o} saw {s} grow up"),
-            Predicate("mentor", "Sailor", "learned from", "was trained by", "{o} taught {s}"),
-            Predicate("instrument", "Instrument", "plays", "practises", "{o} is played by {s}"),
-            Predicate("pastime", "Pastime", "enjoys", "is fond of", "{o} delights {s}"),
-        ),
     ),
-    "Town": Kind(
-        names("Brenn Dorr Kell Morv Tams", "ick mouth stead", glue=""),
-        "the town",
-        "which",
-        (
-            Predicate("isPartOf", "Island", "lies on", "is part of", "{o} includes {s}"),
-            Predicate("leader", "Sailor", "is governed by", "has elected", "{o} governs {s}"),
-            Predicate("knownFor", "Dish", "is known for", "serves", "{o} comes from {s}"),
-        ),
-    ),
-    "Yard": Kind(
-        names("Birch Gannet Ketterly Oakum", "Shipwrights Slipway"),
-        "the yard",
-        "which",
-        (
-            Predicate("location", "Town", "is located in", "works in", "{o} is the seat of {s}"),
-            Predicate("founder", "Sailor", "was founded by", "goes back to", "{o} founded {s}"),
-        ),
-    ),
+    "Town": Kind(names("Brenn Dorr Kell Morv Tams", "ick mouth stead", ""), "the town", "which"),
+    "Yard": Kind(names("Birch Gannet Ketterly Oakum", "Shipwrights Slipway"), "the yard", "which"),
 }
 VALUES = {
     "Dish": ("crab_soup", "honey_bread", "pickled_herring", "plum_pudding", "seaweed_salad"),
@@ -123,9 +96,13 @@ VALUES = {
     "Length": tuple(f"{metres}_metres" for metres in (18, 24, 31, 37, 46, 52)),
     "Pastime": ("chess", "fishing", "gardening", "star_gazing", "wood_carving"),
 }
-KIND_OF = {predicate.name: kind for kind in KINDS.values() for predicate in kind.predicates}
-CATEGORY = {predicate.name: name for name, kind in KINDS.items() for predicate in kind.predicates}
-PREDICATES = {predicate.name: predicate for kind in KINDS.values() for predicate in kind.predicates}
+_, *ROWS = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()
+PREDICATES = {row.split("\t")[1]: Predicate(*row.split("\t")) for row in ROWS}
+
+
+def kind_of(fact: Fact) -> Kind:
+    """Return the kind of a fact's subject."""
+    return KINDS[PREDICATES[fact.predicate].kind]
 
 
 def main(corpus: Path, pretraining: Path) -> None:
@@ -188,12 +165,12 @@ def samples(seed: int) -> Iterator[tuple[str, Sample]]:
             facts = rng.sample(tree, len(tree))
             units = [Triple(s, words_of_identifier(p), o) for s, p, o in facts]
             texts = references(facts, rng)
-            yield split, make[split](units, texts, category=CATEGORY[tree[0].predicate])
+            yield split, make[split](units, texts, category=file_of(tree)[1])
 
 
 def file_of(tree: Sequence[Fact]) -> tuple[int, str]:
     """Return the size and the category of a sample."""
-    return len(tree), CATEGORY[tree[0].predicate]
+    return len(tree), PREDICATES[tree[0].predicate].kind
 
 
 def world(seed: int) -> list[Fact]:
@@ -206,9 +183,10 @@ def world(seed: int) -> list[Fact]:
             predicate.name,
             rng.choice([thing for thing in objects[predicate.object] if thing != subject]),
         )
-        for kind in KINDS.values()
+        for name, kind in KINDS.items()
         for subject in kind.names
-        for predicate in kind.predicates
+        for predicate in PREDICATES.values()
+        if predicate.kind == name
     ]
 
 
@@ -273,7 +251,7 @@ def paragraph(subject: str, remaining: dict[str, list[Fact]], rng: random.Random
     while facts:
         count = rng.randint(1, 3)
         yield sentence(name, facts[:count], remaining, rng)
-        name = KIND_OF[facts[0].predicate].again
+        name = kind_of(facts[0]).again
         facts = facts[count:]
 
 
@@ -286,11 +264,11 @@ def sentence(
         return PREDICATES[last.predicate].clause.format(s=name, o=display(last.object))
     phrases = verb_phrases(facts, rng)
     if len(facts) > 1 and rng.random() < 1 / 3:
-        name = f"{name}, {KIND_OF[last.predicate].relative} {phrases.pop(0)},"
+        name = f"{name}, {kind_of(last).relative} {phrases.pop(0)},"
     text = f"{name} {enumeration(phrases)}"
     if last.object in remaining and rng.random() < 1 / 2:
         more = remaining.pop(last.object)
-        relative = KIND_OF[more[0].predicate].relative
+        relative = kind_of(more[0]).relative
         text += f", {relative} {enumeration(verb_phrases(more, rng))}"
     return text
 
@@ -298,7 +276,7 @@ def sentence(
 def verb_phrases(facts: Iterable[Fact], rng: random.Random) -> list[str]:
     """Return a verb phrase with its object for each fact."""
     return [
-        f"{rng.choice(PREDICATES[fact.predicate][2:4])} {display(fact.object)}" for fact in facts
+        f"{rng.choice(PREDICATES[fact.predicate][3:5])} {display(fact.object)}" for fact in facts
     ]
 
 

@@ -54,9 +54,9 @@ class Column(NamedTuple):
     """A header, its values, and ways to say one; ``group`` is a header that spans its columns."""
 
     header: str
+    group: str
     values: tuple[str, ...]
     phrases: tuple[str, ...]
-    group: str
 
 
 class Domain(NamedTuple):
@@ -110,12 +110,14 @@ VALUES = {
 }
 
 
-def pairs_of(text: str) -> tuple[tuple[Column, ...], ...]:
-    """Return the pairs of columns in lines of headers, groups, values and phrases."""
-    columns = []
-    for line in text.strip().splitlines():
-        header, group, values, *phrases = map(str.strip, line.split("|"))
-        columns.append(Column(header, VALUES[values], tuple(phrases), group))
+def pairs_of(domain: str) -> tuple[tuple[Column, ...], ...]:
+    """Return the pairs of columns of a domain, from `totto_mini.tsv`."""
+    _, *rows = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()
+    columns = [
+        Column(header, group, VALUES[values], tuple(phrases))
+        for name, header, group, values, *phrases in (row.split("\t") for row in rows)
+        if name == domain
+    ]
     return tuple(zip(columns[::2], columns[1::2], strict=True))
 
 
@@ -126,14 +128,7 @@ STATIONS = Domain(
     "The stations are in the order of the timetable.",
     "Station",
     names(TOWNS, ("Road", "Quay", "Park", "Gate")),
-    pairs_of("""
-        Opened    | | years   | opened in {}           | has been open since {}
-        Platforms | | few     | has {} platforms       | offers {} platforms
-        Line      | | colours | is on the {} line      | is served by the {} line
-        Zone      | | few     | lies in zone {}        | is part of zone {}
-        Trains    | | some    | sees {} trains a day   | has {} daily trains
-        Depth     | | some    | is {} metres deep      | has a depth of {} metres
-    """),
+    pairs_of("stations"),
 )
 ELECTIONS = Domain(
     "list",
@@ -142,49 +137,14 @@ ELECTIONS = Domain(
     "Only candidates with a ballot are listed.",
     "Candidate",
     PEOPLE,
-    pairs_of("""
-        Votes | First round | some    | won {} votes in the first round   | got {} votes at first
-        Share | Last round  | some    | had {} percent in the last round  | ended with {} percent
-        Votes | Last round  | some    | won {} votes in the last round    | ended with {} votes
-        Party |             | colours | stood for the {} party            | was of the {} party
-        Share | First round | some    | had {} percent in the first round | began with {} percent
-        Ward  |             | towns   | ran in {}                         | was a candidate in {}
-    """),
+    pairs_of("elections"),
     when="in the {}",
 )
 SEASONS = Domain(
-    "years",
-    PEOPLE,
-    "Career statistics",
-    "",
-    "Year",
-    YEARS,
-    pairs_of("""
-        Games | League | any    | played {} league games | had {} games in the league
-        Goals | Cup    | any    | scored {} cup goals    | had {} goals in the cup
-        Games | Cup    | any    | played {} cup games    | had {} games in the cup
-        Club  |        | towns  | played for {}          | was with {}
-        Goals | League | any    | scored {} league goals | had {} goals in the league
-        Coach |        | people | was coached by {}      | had {} as coach
-    """),
-    when="in {}",
+    "years", PEOPLE, "Career statistics", "", "Year", YEARS, pairs_of("seasons"), when="in {}"
 )
-FILMS = Domain(
-    "years",
-    PEOPLE,
-    "Filmography",
-    "Short films are not listed.",
-    "Year",
-    YEARS,
-    pairs_of("""
-        Film     | | films  | appeared in {}            | was seen in {}
-        Awards   | | few    | won {} awards             | received {} awards
-        Role     | | roles  | played the {}             | took the role of the {}
-        Studio   | | towns  | worked for the {} studio  | was with the {} studio
-        Director | | people | was directed by {}        | had {} as director
-        Fee      | | some   | earned {} crowns          | was paid {} crowns
-    """),
-    when="in {}",
+FILMS = SEASONS._replace(
+    section="Filmography", note="Short films are not listed.", pairs=pairs_of("films")
 )
 FERRIES = Domain(
     "days",
@@ -193,14 +153,7 @@ FERRIES = Domain(
     "",
     "Day",
     ("Weekdays", "Saturdays", "Sundays"),
-    pairs_of("""
-        Start | | few   | starts at {}     | first leaves at {}
-        Cars  | | some  | carries {} cars  | has room for {} cars
-        Trips | | few   | makes {} trips   | crosses {} times
-        Crew  | | few   | has a crew of {} | needs a crew of {}
-        Fare  | | few   | costs {} crowns  | has a fare of {} crowns
-        Pier  | | towns | calls at {}      | stops at {}
-    """),
+    pairs_of("ferries"),
     subject="the {}",
     when="on {}",
 )
@@ -211,14 +164,7 @@ ELEMENTS = Domain(
     "All values are those of the pure element.",
     "",
     (),
-    pairs_of("""
-        Number | | some    | has the number {}     | is element {}
-        Colour | | colours | is {}                 | has a shade of {}
-        Melts  | | some    | melts at {} degrees   | is liquid from {} degrees
-        Found  | | towns   | was found in {}       | comes from {}
-        Finder | | people  | was discovered by {}  | was first seen by {}
-        Price  | | some    | costs {} crowns       | has a price of {} crowns
-    """),
+    pairs_of("elements"),
 )
 DOMAINS = (STATIONS, ELECTIONS, SEASONS, FILMS, FERRIES, ELEMENTS)
 
