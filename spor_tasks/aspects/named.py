@@ -1,8 +1,6 @@
 """Sets by name (aspect, corpus, protocol and part), from all registered benchmarks."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from spor_tasks.core.contracts import SetName, Sets, SetSpec, Splits
 from spor_tasks.core.errors import SplitError
@@ -75,11 +73,6 @@ def split_name(spec: SetSpec) -> str | None:
         return None
     found: Splits = registry().get("benchmark", spec.benchmark)
     return found.split_of(spec.split_of, spec.name)
-
-
-def recipe(spec: SetSpec) -> Mapping[str, Any] | None:
-    """Return settings and ``seed`` of the search that found shipped sets, None without one."""
-    return _benchmark(spec.benchmark).recipe(spec.name)
 
 
 def place_of(benchmark: str, aspect: str) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,8 @@ class Request:
     ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
     the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
     demand (:class:`~spor_tasks.aspects.build.Settings`); the published corpora of SPOR have fixed
-    ones. ``search`` searches those of systematicity again, or larger sets of another corpus, in
-    ``jobs`` processes, by default one per core; their number does not change the result. It ends
-    after so many ``seconds``, or ``rounds`` (:func:`~spor_tasks.aspects.search.in_rounds`).
+    ones. ``search`` searches larger sets of systematicity. It ends after so many ``seconds``, or
+    ``rounds`` (:func:`spor_tasks.aspects.search.systematicity`).
     """
 
     corpus: str
@@ -36,7 +35,6 @@ class Request:
     restarts: int | None = None
     hide: tuple[str, ...] = ()
     search: bool = False
-    jobs: int | None = None
     seconds: int | None = None
     rounds: int | None = None
 
@@ -72,16 +70,15 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         return own_sets
     if request.search:
         return _searched(request, progress)
-    for setting in ("jobs", "seconds", "rounds"):
-        if getattr(request, setting) is not None:
-            raise ConfigError(
-                "is a setting of a search",
-                where=setting,
-                remedy=f"Add --search, or leave --{setting} out.",
-            )
-    if _is_fixed(request):
-        return _fixed(request)
-    return _built(request, _read(request))
+    _refuse(request, "is a setting of a search", "seconds", "rounds")
+    return _fixed(request) if _is_fixed(request) else _built(request)
+
+
+def _refuse(request: Request, why: str, *settings: str) -> None:
+    for setting in settings:
+        value = getattr(request, setting)
+        if value or (value is not None and setting == "seed"):
+            raise ConfigError(why, where=setting, remedy=f"Leave --{setting} out.")
 
 
 def _own_sets_of(request: Request) -> Answer | None:
@@ -91,11 +88,8 @@ def _own_sets_of(request: Request) -> Answer | None:
     load = getattr(registry().get("benchmark", request.aspect), "own_sets", None)
     if load is None:
         return None
-    for setting in ("seed", "restarts", "hide", "search", "jobs", "seconds", "rounds"):
-        if getattr(request, setting):
-            raise ConfigError(
-                f"has no effect on sets of {request.aspect}", where=setting, remedy="Leave it out."
-            )
+    why = f"has no effect on sets of {request.aspect}"
+    _refuse(request, why, "seed", "restarts", "hide", "search", "seconds", "rounds")
     pair = load(request.corpus, request.protocol, request.part)
     version = f"sha256:{sha256_of(Path(request.corpus))}"
     return Answer(pair, {"corpus_version": version, "settings": {}, "seed": None})
@@ -130,30 +124,23 @@ def _is_fixed(request: Request) -> bool:
     ]
     if any(name.protocol == "published" for name in fixed):
         return True
-    given = request.seed, request.restarts, request.hide or None
-    if not fixed or given != (None, None, None):
-        return False
-    return request.part in {None, *(name.part for name in fixed)}
+    is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
+    return bool(fixed) and is_default and request.part in {None, *(name.part for name in fixed)}
 
 
 def _fixed(request: Request) -> Answer:
-    if request.seed is not None or request.restarts is not None or request.hide:
-        raise ConfigError(
-            f"the sets of {request.corpus} are the same for everyone; seed, restarts and hide do "
-            "not change them",
-            remedy="Leave these options out, search the sets of systematicity again with --search, "
-            "or build sets from your own corpus.",
-        )
+    why = f"has no effect: the sets of {request.corpus} are the same for everyone"
+    _refuse(request, why, "seed", "restarts", "hide")
     spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
-    pair, known = named.load(*spec.name), named.recipe(spec) or {}
+    pair = named.load(*spec.name)
     if request.corpus in sources.SPOR.corpora:
-        return Answer(pair, _facts(**known))
-    settings = build.Settings()
-    made = known or {"seed": settings.seed, **build.effective(settings, pair)}
-    return Answer(pair, _facts(_read(request), **made))
+        return Answer(pair, _facts())
+    seed = None if request.aspect == search.ASPECT else build.Settings().seed  # that was searched
+    return Answer(pair, _facts(_read(request), seed=seed))
 
 
-def _built(request: Request, corpus: CorpusSamples) -> Answer:
+def _built(request: Request) -> Answer:
+    corpus = _read(request)
     if request.protocol not in {None, "strict"}:
         fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.is_fixed)
         raise SplitError(
@@ -161,10 +148,11 @@ def _built(request: Request, corpus: CorpusSamples) -> Answer:
             where=corpus.name,
             remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
-    given = {"seed": request.seed, "restarts": request.restarts}
+    default = build.Settings()
     settings = build.Settings(
+        seed=default.seed if request.seed is None else request.seed,
+        restarts=request.restarts or default.restarts,
         hide=request.hide,
-        **{key: value for key, value in given.items() if value is not None},
     )
     pair = build.build(corpus, request.aspect, request.part, settings)
     return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))
@@ -177,43 +165,13 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             where="search",
             remedy="Leave --search out.",
         )
-    for setting in ("restarts", "hide"):
-        if getattr(request, setting):
-            raise ConfigError(
-                "a search does not use this setting", where=setting, remedy="Leave it out."
-            )
-    known = _known_recipe(request)
-    if known is None and request.part is not None:
-        raise ConfigError(
-            f"{request.corpus} has no part {request.part!r} that a search finds",
-            where="search",
-            remedy="Leave --part out.",
-        )
-    corpus = _read(request)
-    samples = corpus.samples
-    recipe = known or {"seed": build.Settings().seed, **asdict(search.effort(samples))}
-    seed = recipe["seed"] if request.seed is None else request.seed
-    settings = search.Settings(**{key: value for key, value in recipe.items() if key != "seed"})
-    found = search.in_rounds(
-        samples,
-        settings,
-        seed,
-        rounds=request.rounds or (search.ROUNDS if request.seconds is None else search.MOST_ROUNDS),
-        seconds=request.seconds,
-        jobs=request.jobs,
-        progress=progress,
+    _refuse(request, "a search does not use this setting", "restarts", "hide", "part")
+    corpus, seed = _read(request), request.seed or 0
+    found = search.systematicity(
+        corpus.samples, seed, rounds=request.rounds, seconds=request.seconds, progress=progress
     )
-    # A whole search is what it is when nothing ends it, so only another one is told apart.
-    done = {} if found.rounds == search.ROUNDS else {"rounds": found.rounds}
-    facts = _facts(corpus, seed=seed, **asdict(settings), **done)
-    return Answer(replace(found.pair, part=request.part), facts, found.interrupted)
-
-
-def _known_recipe(request: Request) -> Mapping[str, Any] | None:
-    for spec in named.available():
-        if spec.name == (request.aspect, request.corpus, "strict", request.part):
-            return named.recipe(spec)
-    return None
+    facts = _facts(corpus, seed=seed, rounds=found.rounds)
+    return Answer(found.pair, facts, found.interrupted)
 
 
 def _facts(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from spor_tasks.core.sample import SplitPair
 
@@ -144,9 +144,6 @@ class Sets(Protocol):
             SplitError: there are no such sets; the error lists all sets.
             CorpusError: a file is missing or is not the published one.
         """
-
-    def recipe(self, name: SetName) -> Mapping[str, Any] | None:
-        """Return the settings and the ``seed`` of the search that found shipped sets, or None."""
 
 
 class Splits(Sets, Protocol):

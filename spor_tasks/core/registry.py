@@ -24,7 +24,6 @@ CONTRACTS: dict[Kind, tuple[str, ...]] = {
         "sets",
         "find",
         "load",
-        "recipe",
         "grids",
         "published",
     ),

@@ -51,8 +51,7 @@ def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
 
 def digests() -> list[str]:
     """Of sets of the embedded corpus, built of every aspect and searched."""
-    quick = search.Settings(chains=2, moves=1_000, combination_moves=500)
-    pairs = [search.systematicity(MINI.read().samples, quick, seed=4, jobs=1)]
+    pairs = [search.systematicity(MINI.read().samples, 4, rounds=1).pair]
     pairs += [build.build(MINI.read(), *name, Settings(restarts=3)) for name in built.SETS["mini"]]
     return [digest(split.samples) for pair in pairs for split in pair.splits]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.aspects.search.annealing import Prices
+from spor_tasks.aspects.search.annealing import Goal
 from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.core.sample import Sample
 from tests.support.strategies import pools
@@ -34,7 +34,6 @@ def recount(sets: Sets) -> dict[str, Any]:
     atom = [
         item for item in items if atoms & set(pool.units[item]) and pairs[item].isdisjoint(tested)
     ]
-    shown = set().union(*(pairs[item] for item in items if sets.chosen[item]))
     in_atom = dict.fromkeys(atoms, 0)
     in_combination = dict.fromkeys(atoms, 0)
     for counts, members in ((in_atom, atom), (in_combination, items)):
@@ -45,11 +44,9 @@ def recount(sets: Sets) -> dict[str, Any]:
     return {
         "test": sorted(test),
         "atom": sorted(atom),
-        "test_samples": sum(pool.copies[item] for item in test),
         "test_units": sum(pool.copies[item] * len(pool.units[item]) for item in test),
         "atom_samples": sum(pool.copies[item] for item in atom),
         "pairs": sum(sets.chosen[item] * len(pairs[item] & tested) for item in items),
-        "shown_samples": sum(pool.copies[item] for item in test if pairs[item] & shown),
         "atom_occurrences": sum(in_atom.values()),
         "combination_occurrences": sum(in_combination.values()),
         "uncovered_in_atom": sum(not count for count in in_atom.values()),
@@ -94,7 +91,7 @@ def everything(sets: Sets) -> list[object]:
     """All that a search can read, for comparing."""
     return [
         list(value) if isinstance(value := getattr(sets, name), list) else value
-        for name in Sets.__slots__
+        for name in vars(sets)
         if name not in ("_displaced", "_changed", "pool")
     ]
 
@@ -121,9 +118,9 @@ def test_a_gap_is_charged_as_the_method_of_multipliers_says(
     terms: list[tuple[float, float, float]],
 ) -> None:
     stiffness, start, gaps = zip(*terms, strict=True)
-    prices = Prices(stiffness, start)
-    expected = sum(max(0, p + s * g) ** 2 / (2 * s) for s, p, g in terms)
-    assert prices.charge(gaps) == pytest.approx(expected)
-    prices.adapt(gaps)
-    for now, (s, p, g) in zip(prices.prices, terms, strict=True):
+    goal = Goal(Sets(Pool(())), lambda: 0, lambda: gaps, stiffness, start)
+    expected = -sum(max(0, p + s * g) ** 2 / (2 * s) for s, p, g in terms)
+    assert goal() == pytest.approx(expected)
+    goal.adapt()
+    for now, (s, p, g) in zip(goal.prices, terms, strict=True):
         assert now == pytest.approx(0.9 * p + 0.1 * max(0, p + s * g))

@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
 
 from spor_tasks.benchmarks.compmctg import averages, discrimination, paper, splits
 from spor_tasks.benchmarks.compmctg import sets as declared
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
-from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.core.contracts import Gap
 from spor_tasks.metrics.under_splits import HALVES
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
@@ -36,12 +35,6 @@ class CompMCTG:
     def paper(self) -> str:
         """Where the published numbers are from."""
         return str(paper.paper_facts()["source"])
-
-    def recipe(self, name: SetName) -> Mapping[str, Any] | None:
-        """Return the settings of the search that found a split, None where nothing is searched."""
-        if name.protocol not in {"acd", "fewshot"}:
-            return None
-        return {"alpha": splits.facts()["alpha"], "seed": splits.facts()["seed"]}
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the scores over all splits of a protocol, then those that break them down."""

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from spor_tasks.benchmarks.logicnlg import paper
 from spor_tasks.benchmarks.logicnlg import sets as declared
-from spor_tasks.core.contracts import SetName
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, section_title
 
@@ -28,10 +26,6 @@ class LogicNLG:
     def paper(self) -> str:
         """Where the paper's numbers are from."""
         return str(paper.paper_facts()["source"])
-
-    def recipe(self, name: SetName) -> Mapping[str, Any] | None:  # noqa: ARG002 - none is searched
-        """Return None: no set was searched."""
-        return None
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield tables as the paper's Table 2, and of other scores.

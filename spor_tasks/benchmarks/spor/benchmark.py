@@ -17,7 +17,6 @@ class Spor:
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
-    recipe = staticmethod(declared.recipe)
     published = staticmethod(paper.beside)
     grids = staticmethod(tables.grids)
 

@@ -1,14 +1,12 @@
 """What SPOR asks, and how it judges answers: every set with its arms and scores, declared once."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.aspects import build
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.benchmarks.spor import built, judging, released, shipped, strict, twins
+from spor_tasks.benchmarks.spor import built, judging, released, strict, twins
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
@@ -128,12 +126,3 @@ def _load(name: SetName, folder: Path) -> SplitPair:
         return built.load(name.corpus, name.aspect, name.part)
     load_sets = strict.load if name.protocol == "strict" else released.load
     return load_sets(name.aspect, name.corpus, folder, part=name.part)
-
-
-def recipe(name: SetName) -> Mapping[str, Any] | None:
-    """Return settings and ``seed`` of the search that found shipped sets, None without one."""
-    searched = (name.aspect, name.protocol) == ("systematicity", "strict")
-    if not searched or (name.corpus, name.part) not in shipped.SETS:
-        return None
-    settings, seed = shipped.recipe(name.corpus, name.part)
-    return {"seed": seed, **asdict(settings)}

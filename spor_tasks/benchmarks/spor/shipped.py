@@ -1,26 +1,19 @@
 """The strict sets that a search found, shipped as lists of samples so that all have the same ones.
 
 A list names samples by their place in the pool, which is the whole corpus, as the bits of one
-number; the SHA-256 of all sample ids of the pool, in order, says which pool that is. Settings and
-seed are those by which :func:`search.systematicity` finds the same sets again.
-
-``python -m spor_tasks.benchmarks.spor.shipped`` searches all again, in minutes, and writes them.
+number; the SHA-256 of all sample ids of the pool, in order, says which pool that is. The files also
+say by which settings and seed version 0.2 searched them.
 """
 
 import base64
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from spor_tasks.aspects import search
-from spor_tasks.aspects.search import Settings
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.files import write_json
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, Split, SplitPair
 
 SETS: tuple[tuple[str, str | None], ...] = (
@@ -33,13 +26,6 @@ SETS: tuple[tuple[str, str | None], ...] = (
 
 FOLDER = Path(__file__).parent / "strict_ids"
 """Where they lie: one JSON file for each, see :func:`name`."""
-
-
-class Recipe(NamedTuple):
-    """What a search must be given to find shipped sets again."""
-
-    settings: Settings
-    seed: int
 
 
 def name(corpus: str, part: str | None = None) -> str:
@@ -76,26 +62,6 @@ def load(corpus: str, samples: Iterable[Sample], part: str | None = None) -> Spl
     )
 
 
-def recipe(corpus: str, part: str | None = None) -> Recipe:
-    """Return how the sets of one of :data:`SETS` were searched.
-
-    Raises:
-        SplitError: there are no such sets.
-    """
-    content = _read(corpus, part)
-    return Recipe(Settings(**content["settings"]), content["seed"])
-
-
-def pack(pair: SplitPair, samples: Sequence[Sample], recipe: Recipe) -> dict[str, Any]:
-    """Return what a file of this package holds of sets that a search found among ``samples``."""
-    return {
-        "pool": {"samples": len(samples), "sha256": _digest_of_ids(samples)},
-        "settings": dataclasses.asdict(recipe.settings),
-        "seed": recipe.seed,
-        "splits": {split.name: _pack(split, samples) for split in pair.splits},
-    }
-
-
 def _read(corpus: str, part: str | None) -> Mapping[str, Any]:
     if (corpus, part) not in SETS:
         raise SplitError(
@@ -110,16 +76,6 @@ def _digest_of_ids(samples: Iterable[Sample]) -> str:
     return hashlib.sha256("\n".join(sample.id for sample in samples).encode()).hexdigest()
 
 
-def _pack(split: Split, samples: Sequence[Sample]) -> dict[str, Any]:
-    held = {sample.id for sample in split.samples}
-    bits = sum(1 << place for place, sample in enumerate(samples) if sample.id in held)
-    return {
-        "samples": len(split.samples),
-        "sha256": digest(split.samples),
-        "members": base64.b64encode(bits.to_bytes(len(samples) // 8 + 1, "little")).decode(),
-    }
-
-
 def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence[Sample]) -> Split:
     bits = int.from_bytes(base64.b64decode(packed["members"]), "little")
     split = Split(title, tuple(sample for i, sample in enumerate(samples) if bits >> i & 1))
@@ -130,15 +86,3 @@ def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence
             remedy="Install spor-tasks again.",
         )
     return split
-
-
-def main() -> None:
-    """Search all sets again by their recipes, and write their lists."""
-    for corpus, part in SETS:
-        samples, how = registry().get("corpus", corpus).read().samples, recipe(corpus, part)
-        pair = search.systematicity(samples, how.settings, how.seed)
-        write_json(FOLDER / f"{name(corpus, part)}.json", pack(pair, samples, how))
-
-
-if __name__ == "__main__":
-    main()

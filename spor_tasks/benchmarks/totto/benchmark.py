@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from spor_tasks.benchmarks.totto import paper
 from spor_tasks.benchmarks.totto import sets as declared
-from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.core.contracts import Gap
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 
@@ -28,10 +27,6 @@ class ToTTo:
     def paper(self) -> str:
         """Where the published numbers are from."""
         return str(paper.paper_facts()["source"])
-
-    def recipe(self, name: SetName) -> Mapping[str, Any] | None:  # noqa: ARG002 - none is searched
-        """Return None: no set was searched."""
-        return None
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's results of each input, other scores, and its ablation of the inputs."""

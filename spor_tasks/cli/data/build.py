@@ -1,35 +1,58 @@
 """`spor data build`: write the sets of an aspect into a folder."""
 
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_json, positive
-from spor_tasks.cli.data.common import add_request, request_of, title
-from spor_tasks.cli.data.overlap import run as split
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.cli.data.common import title
 from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from spor_tasks.aspects.request import Request
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
-    protocols = ("published", "strict", "overlap")
-    add_request(parser, required=True, protocols=protocols)
     parser.add_argument(
-        "--alpha",
+        "--corpus", required=True, help="webnlg, e2e, viggo, mini, or your own JSON Lines file"
+    )
+    parser.add_argument("--aspect", choices=ARMS, required=True)
+    parser.add_argument(
+        "--part",
+        help="n2, n3 and so on, or main, cwio, performance (default: the aspect's first part)",
+    )
+    parser.add_argument("--protocol", choices=("published", "strict"))
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of sets that are built: of any corpus without published sets, or by --search",
+    )
+    parser.add_argument(
+        "--restarts",
         type=positive,
         metavar="N",
-        help="with --protocol overlap: training keeps the headers of held-out tables that more "
-        "than N of its samples have, 5",
+        help="of a corpus without published sets: runs of Algorithm 1 to choose the best from",
+    )
+    parser.add_argument(
+        "--hide",
+        action="append",
+        default=[],
+        metavar="ATTRIBUTE",
+        help="rule learnability of attribute-value pairs: hide the values of this attribute; may "
+        "be repeated (default: what all references copy)",
     )
     parser.add_argument(
         "--search",
         action="store_true",
         help="search strict sets of systematicity (minutes; Ctrl-C keeps the best found so far)",
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="processes of the search")
     parser.add_argument(
         "--seconds", type=positive, metavar="N", help="end the search then, with the best found"
     )
@@ -50,17 +73,9 @@ def run(options: argparse.Namespace) -> int | None:
     from spor_tasks.aspects import folder, request
     from spor_tasks.cli.progress import working
 
-    if options.protocol == "overlap":
-        split(options)
-        return None
-    if not options.aspect or options.alpha:
-        raise ConfigError(
-            "sets are of an aspect, without --alpha, unless the protocol is overlap",
-            remedy="Add --aspect, or --protocol overlap.",
-        )
     with folder.new(options.out, overwrite=options.overwrite) as staging:
         with working(f"building {options.aspect}") as progress:
-            answer = request.answer(request_of(options), progress)
+            answer = request.answer(_request(options), progress)
         manifest = folder.write_sets(staging, answer.pair, answer.facts)
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
@@ -76,3 +91,10 @@ def run(options: argparse.Namespace) -> int | None:
     found = visible(f"interrupted: {options.out} has the best sets found until then")
     print(found, file=sys.stderr)
     return INTERRUPTED
+
+
+def _request(options: argparse.Namespace) -> "Request":
+    from spor_tasks.aspects.request import Request
+
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(Request)}
+    return Request(**given | {"hide": tuple(options.hide)})

@@ -91,7 +91,7 @@ def test_an_interrupted_search_writes_the_best_found_and_how_to_find_it_again(
 ) -> None:
     log, found, again = (tmp_path / name for name in ("log", "found", "again"))
     log.touch()
-    process = forked(build_with_a_log, log, "--jobs=2", f"--out={found}")
+    process = forked(build_with_a_log, log, f"--out={found}")
     wait_until(lambda: "best so far" in log.read_text(), process)
     os.kill(process.pid or 0, signal.SIGINT)
     process.join()
@@ -100,7 +100,7 @@ def test_an_interrupted_search_writes_the_best_found_and_how_to_find_it_again(
     stored = folder.read_sets(found)
     assert check.check(stored.pair).holds
     rounds = stored.manifest["settings"]["rounds"]
-    assert run("build", "--corpus=mini", "--aspect=systematicity", "--search", "--jobs=1",
+    assert run("build", "--corpus=mini", "--aspect=systematicity", "--search",
                f"--rounds={rounds}", f"--out={again}") == 0  # fmt: skip
     assert [file.read_bytes() for file in sorted(again.iterdir())] == [
         file.read_bytes() for file in sorted(found.iterdir())
