@@ -34,6 +34,7 @@ EMBEDDED = ("mini", "totto_mini", "logicnlg_mini", "compmctg_mini")
 OWN = ("totto", "logicnlg", "compmctg")  # benchmarks without aspects; the others are SPOR's
 STYLES = ("causal", "seq2seq", "instruction")
 Name: TypeAlias = tuple[str, str, str, str | None]  # aspect, corpus, protocol, part
+Style: TypeAlias = Any
 Keys: TypeAlias = Iterator[tuple[str, Callable[[], Any]]]  # with what computes the value of each
 
 # --- The library ----------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def row_of(sample: Any) -> dict[str, Any]:
     return dict(to_row(sample))
 
 
-def prompts_of(sample: Any, style: str) -> tuple[str, ...]:
+def prompts_of(sample: Any, style: Style) -> tuple[str, ...]:
     """Return all that a model reads of a sample."""
     from spor_tasks.prompts import styles
 
@@ -98,7 +99,7 @@ def twins_of(samples: Iterable[Any]) -> Iterable[Any]:
     return twins(samples)
 
 
-def training_pairs(arm: Any, style: str) -> Iterator[tuple[str, str]]:
+def training_pairs(arm: Any, style: Style) -> Iterator[tuple[str, str]]:
     from training.data import make_pairs
     from training.objectives.likelihood import LIKELIHOOD
 
@@ -186,7 +187,7 @@ def spor(*arguments: str) -> None:
     assert status in {0, 1}, arguments
 
 
-def missing_data() -> type[Exception]:
+def missing_data() -> Any:
     from spor_tasks.core.errors import CorpusError
 
     return CorpusError
@@ -265,7 +266,8 @@ def _prompts(name: Name) -> dict[str, str]:
 def rows() -> Keys:
     """The training pairs of every arm, in each style: number, digests of 30 and of all."""
     for name in set_names():
-        if name[2] != "twin":  # whose arms are those of the original sets
+        # The arms of twins are those of the original sets, and those of splits parts of all texts.
+        if name[2] != "twin" and (name[0] != "compmctg" or name[2] == "original"):
             yield key_of(name), partial(_rows, name)
 
 
@@ -392,8 +394,8 @@ def _of_file(file: Path, metric: str, corpus: str) -> dict[str, str]:
 def _totto(folder: Path) -> dict[str, Any]:
     """Score the golden predictions, of which each file has some of the golden examples."""
     name = ("totto", "totto", "published", None)
-    spec, pair = find_set(name), load_set(name)
-    samples, files = list(pair.test.samples), {}
+    spec, samples = find_set(name), list(load_set(name).test.samples)
+    files: dict[str, list[Any]] = {}
     for row in read_gzip(folder / "predictions.jsonl.gz"):
         files.setdefault(row["file"], []).append((samples[row["id"]], (row["prediction"],)))
     return {
@@ -422,7 +424,7 @@ _DCG = "{contrasts: 3, code_vectors: 2, task_vectors: 3}"
 _PREFIX = "{contrasts: 3, length: 2, width: 3}"
 TRAININGS: Mapping[str, tuple[str, ...]] = {
     **{f"lora/{base}": (base, *_MINI) for base in ("gpt2", "llama", "t5", "bart")},
-    "lora/all-linear": ("llama", *_MINI, "lora.target_modules=all-linear", "lora.dropout=0.3"),
+    "lora/all-linear": ("llama", *_MINI, "lora.target_modules=all-linear", "lora.lora_dropout=0.3"),
     "lora/packing": ("llama", *_MINI, "optimization.packing=true"),
     "lora/grouped": ("llama", *_MINI, "optimization.group_by_length=true", "data.limit=60"),
     "lora/accumulated": ("llama", *_MINI, "optimization.gradient_accumulation=2"),

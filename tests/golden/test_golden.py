@@ -1,13 +1,10 @@
 """What was recorded before is the same now (`record.py` says what, and how to look closer)."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import record
+from tests.golden import record
 
 QUICK = ("sets", "prompts", "rows", "scores")
 
