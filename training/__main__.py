@@ -15,8 +15,7 @@ from spor_tasks.core.errors import SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
-from training.config import TrainingConfig, load_config
-from training.settings import keys
+from training.config import load_config
 
 _NOT_DONE = 1
 _BAD_INPUT = 2
@@ -83,11 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         "train",
         help="train an adapter on one arm of one split",
         description="Train a LoRA adapter on one arm of one split, as a config file says.",
-        epilog=f"The keys are {', '.join(keys(TrainingConfig))}.",
+        epilog="docs/training.md lists the keys.",
     )
-    _add_settings(
-        train, "config", "configs/models/mini.yaml", "data.arm=combination or lora.rank=16"
-    )
+    _add_settings(train, "config", "configs/models/mini.yaml", "data.arm=combination or lora.r=16")
     train.add_argument(
         "--push-to-hub", metavar="REPOSITORY", help="upload the adapter to a private repository"
     )
@@ -133,23 +130,6 @@ def _parser() -> argparse.ArgumentParser:
         help="upload each finished adapter to a private repository",
     )
     run.set_defaults(run=_run)
-
-    bench = commands.add_parser(
-        "bench",
-        help="compare the recipe with a plain training loop",
-        description="Measure speed, memory and loss of the recipe and of a plain training loop.",
-    )
-    bench.add_argument(
-        "--model",
-        nargs="+",
-        default=[],
-        metavar="PATH",
-        help="checkpoints (a small causal and a small seq2seq model, made for this)",
-    )
-    bench.add_argument("--pairs", type=_positive, default=120, help="pairs in an epoch (120)")
-    bench.add_argument("--seeds", type=_positive, default=3, help="runs of each loop (3)")
-    bench.add_argument("--threads", type=_positive, help="CPU threads (the fastest, measured)")
-    bench.set_defaults(run=_bench)
 
     demo = commands.add_parser(
         "demo", help="train, evaluate and report on an embedded corpus, in minutes"
@@ -215,7 +195,7 @@ def _train(options: argparse.Namespace) -> None:
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train  # noqa: PLC0415
 
-    result = train(config, advise=True)
+    result = train(config)
     speed = result.pairs_seen / result.seconds
     if _first():
         print(f"{visible(result.adapter)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
@@ -265,13 +245,6 @@ def _classifier(options: argparse.Namespace) -> None:
         found = "" if trained.is_new else ", trained before"
         accuracy = trained.accuracies[-1]
         print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{found}", flush=True)
-
-
-def _bench(options: argparse.Namespace) -> None:
-    # It is beside the other benchmarks, in the tests.
-    from tests.speed import training_loops  # noqa: PLC0415
-
-    training_loops.run(options.model, options.pairs, options.seeds, options.threads)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -1,7 +1,8 @@
 """A base with a fresh adapter, or as a whole, ready to be trained."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import peft
 import torch
@@ -12,7 +13,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Model
-from training.config import LoraConfig, TrainingConfig
+from training.config import TrainingConfig
 from training.memory import enough_memory, forget_peak
 
 
@@ -57,16 +58,8 @@ def prepare(
         ConfigError: the adapter does not fit the model, or the model does not fit the device or
             cannot be trained in its type.
     """
-    settings = config.optimization
-    if settings.precision == "float16" and device.type == "cpu":
-        raise ConfigError(
-            "optimization.precision=float16 needs a GPU",
-            remedy="Set optimization.precision=bfloat16 or float32.",
-        )
     if config.model.quantization:
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
-    if settings.gradient_checkpointing:
-        _recompute_activations(base.model)
     if own is not None:
         model = own
     elif config.method == "full":
@@ -79,10 +72,6 @@ def prepare(
     ):
         model = model if config.model.quantization else model.to(device)
     forget_peak(device)
-    if settings.compile:
-        for blocks in (part for part in model.modules() if isinstance(part, torch.nn.ModuleList)):
-            for block in blocks:
-                block.compile(dynamic=True)
     return model.train()
 
 
@@ -96,37 +85,36 @@ def _whole(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def add_lora(
-    model: PreTrainedModel, lora: LoraConfig, style: PromptStyle, new_tokens: Sequence[int] = ()
+    model: PreTrainedModel,
+    lora: Mapping[str, Any],
+    style: PromptStyle,
+    new_tokens: Sequence[int] = (),
 ) -> peft.PeftModel:
     """Freeze the model and give it fresh adapter weights, from torch's random state.
 
-    The embeddings of ``new_tokens`` are trained, and saved with the adapter.
+    ``lora`` holds arguments of :class:`peft.LoraConfig`. The embeddings of ``new_tokens`` are
+    trained, and saved with the adapter.
 
     Raises:
-        ConfigError: the model does not have the target modules, or peft knows none for it.
+        ConfigError: peft does not know an argument, or the model does not have the target modules.
     """
-    modules = lora.target_modules
-    settings = peft.LoraConfig(
-        task_type="CAUSAL_LM" if style == "causal" else "SEQ_2_SEQ_LM",
-        r=lora.rank,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        target_modules=list(modules) if isinstance(modules, tuple) else modules,
-        use_dora=lora.dora,
-        use_rslora=lora.rslora,
-        trainable_token_indices=_embeddings(model, new_tokens),
-        # GPT-2 stores its weights transposed
-        fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
-    )
     try:
+        settings = peft.LoraConfig(
+            task_type="CAUSAL_LM" if style == "causal" else "SEQ_2_SEQ_LM",
+            trainable_token_indices=_embeddings(model, new_tokens),
+            # GPT-2 stores its weights transposed
+            fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
+            **lora,
+        )
         with warnings.catch_warnings():
             # peft 0.21 uses the old name of a property of transformers 5.23
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, settings)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"lora.target_modules does not fit this model: {error}",
-            remedy="Set lora.target_modules=all-linear, or to a list of module names.",
+            f"lora does not fit this model: {error}",
+            remedy="Set keys of peft.LoraConfig, and lora.target_modules=all-linear, or a list of "
+            "module names.",
         ) from error
 
 
@@ -136,9 +124,3 @@ def _embeddings(model: PreTrainedModel, tokens: Sequence[int]) -> dict[str, list
     different = {id(layer.weight): layer for layer in reversed(layers)}.values()
     names = [name for name, module in model.named_modules() if module in different]
     return {name: list(tokens) for name in names} if tokens else None
-
-
-def _recompute_activations(model: PreTrainedModel) -> None:
-    # transformers 5.23 renamed the method
-    old, new = "gradient_checkpointing_enable", "activation_checkpointing_enable"
-    getattr(model, new if hasattr(model, new) else old)({"use_reentrant": False})

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import tokenizers
 import torch
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 from tokenizers import Regex, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordLevel
@@ -41,7 +41,7 @@ from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.classifier import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
-from training.settings import CLOSED, Count, read_settings, read_yaml, to_dict
+from training.settings import CLOSED, Count, Positive, read_settings, read_yaml, to_dict
 from training.state import seeded
 from training.threads import cpu_threads
 
@@ -70,10 +70,10 @@ class ClassifierConfig:
     epochs: Count | dict[str, Count] = 4
     batch_size: Count | dict[str, Count] = 32
     micro_batch: Count = 32
-    learning_rate: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] = 2e-3
+    learning_rate: Positive = 2e-3
     max_tokens: Count = 64
-    dev_share: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.15
-    seed: StrictInt = 0
+    dev_share: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    seed: int = 0
     threads: Count = 1
     overwrite: bool = field(default=False)
 

@@ -1,53 +1,39 @@
 """The settings of a training run, and how they are read.
 
 Defaults are the paper's (section 2.2 and Appendix A: LoRA r 8, α 32, dropout 0.1; Adam at a
-constant 1e-4; batches of 6; 10 epochs). A file may leave out keys that have defaults and must have
-no unknown keys, and every value must have the type that stands here.
+constant 1e-4; batches of 6; 10 epochs). A file leaves out keys whose defaults it takes.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field
 from pydantic.dataclasses import dataclass
-from pydantic_core import PydanticCustomError
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
 from training.objectives import OBJECTIVES
-from training.settings import CLOSED, Count, NotEmpty, read_settings, read_yaml, to_dict
+from training.settings import (
+    CLOSED,
+    Count,
+    NotEmpty,
+    NotNegative,
+    Positive,
+    read_settings,
+    read_yaml,
+    to_dict,
+)
 
-Protocol: TypeAlias = Literal[
-    "published",
-    "strict",
-    "spaced",
-    "full_table",
-    "tabfact",
-    "challenge",
-    "test",
-    "original",
-    "holdout",
-    "acd",
-    "fewshot",
-    "discrimination",
-    "original_published",
-    "holdout_published",
-    "acd_published",
-    "fewshot_published",
-]
-"""The kinds of sets: SPOR has the first two, LogicNLG the next four too, ToTTo "test", and CompMCTG
-those after it."""
-
-_PositiveNumber: TypeAlias = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
-
-
-def _not_if(default: object) -> Any:  # noqa: ANN401 - pydantic's
-    """Write a key that version 0.1 did not have only if it is set, so that digests stay."""
-    return Field(exclude_if=lambda value: value == default)
+PAPER_LORA: Mapping[str, Any] = {
+    "r": 8,
+    "lora_alpha": 32,
+    "lora_dropout": 0.1,
+    "target_modules": None,
+}
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -60,15 +46,11 @@ class ModelConfig:
     ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
-    path: Annotated[str, NotEmpty]
+    path: NotEmpty
     revision: str | None = None
     architecture: Literal["auto", "causal", "seq2seq"] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     quantization: Literal["nf4"] | None = None
-
-
-def _number_as_text(value: object) -> object:
-    return str(value) if type(value) is int else value  # a split's, which YAML reads as a number
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -84,34 +66,12 @@ class DataConfig:
     aspect: str
     corpus: str
     arm: str
-    protocol: Protocol | None = None
-    part: Annotated[str | None, BeforeValidator(_number_as_text)] = None
+    protocol: str | None = None
+    part: str | None = None
     limit: Count | None = None
-    seed: Annotated[StrictInt | None, _not_if(None)] = None
-    restarts: Annotated[Count | None, _not_if(None)] = None
-    hide: Annotated[tuple[str, ...], _not_if(())] = ()
-
-
-@dataclass(frozen=True, slots=True, config=CLOSED)
-class LoraConfig:
-    """The adapter. ``target_modules`` None is peft's choice for the architecture.
-
-    ``dora`` learns magnitude and direction apart (DoRA); ``rslora`` scales by α/√r, not α/r.
-    """
-
-    rank: Count = 8
-    alpha: _PositiveNumber = 32.0
-    dropout: Annotated[StrictFloat, Field(ge=0, lt=1)] = 0.1
-    target_modules: tuple[str, ...] | Literal["all-linear"] | None = None
-    dora: StrictBool = False
-    rslora: StrictBool = False
-
-    def __post_init__(self) -> None:
-        if self.target_modules == ():
-            raise ConfigError(
-                "lora.target_modules must name a module, or be null",
-                remedy="Set it to null, all-linear, or a list such as [q_proj, v_proj].",
-            )
+    seed: int | None = None
+    restarts: Count | None = None
+    hide: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -127,10 +87,9 @@ class OptimizationConfig:
     pairs. ``packing`` lays those of a batch end to end, each seeing itself alone: nothing is
     padded, and the same is learned. With ``group_by_length`` whole steps are of similarly long
     pairs, which is not the paper's plain shuffling. ``precision`` computes in a shorter type where
-    that is safe; ``gradient_checkpointing`` needs less memory and a third more time, ``compile``
-    minutes at first and less time afterwards. ``threads`` are those of the CPU: sums, and so
-    adapters, differ in their last digits with the number. What is done is kept after every
-    ``save_steps`` steps, and after every epoch, for a run that was cut off to go on from.
+    that is safe. ``threads`` are those of the CPU: sums, and so adapters, differ in their last
+    digits with the number. What is done is kept after every ``save_steps`` steps, and after every
+    epoch, for a run that was cut off to go on from.
 
     The rate rises linearly from 0 over the share ``warmup`` of the steps, and then stays, or falls
     linearly with ``schedule`` ``linear``, to be 0 after the last step. ``clip_norm`` is the largest
@@ -138,27 +97,25 @@ class OptimizationConfig:
     of norms too with ``decay_norms``; ``optimizer`` says whose AdamW (:mod:`training.optimizers`).
     """
 
-    learning_rate: _PositiveNumber = 1e-4
+    learning_rate: Positive = 1e-4
     batch_size: Count = 6
     gradient_accumulation: Count = 1
     epochs: Count | None = 10
     max_steps: Count | None = None
     max_length: Count | None = None
-    packing: StrictBool = False
-    group_by_length: StrictBool = False
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    gradient_checkpointing: StrictBool = False
-    compile: StrictBool = False
+    packing: bool = False
+    group_by_length: bool = False
+    precision: Literal["float32", "bfloat16"] = "float32"
     threads: Count = 1
     save_steps: Count | None = 100
-    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
-    cut: Annotated[Literal["none", "right"], _not_if("none")] = "none"
-    schedule: Annotated[Literal["constant", "linear"], _not_if("constant")] = "constant"
-    warmup: Annotated[StrictFloat, Field(ge=0, lt=1), _not_if(0.0)] = 0.0
-    optimizer: Annotated[Literal["torch", "transformers"], _not_if("torch")] = "torch"
-    weight_decay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), _not_if(0.0)] = 0.0
-    decay_norms: Annotated[StrictBool, _not_if(default=False)] = False
-    clip_norm: Annotated[_PositiveNumber | None, _not_if(None)] = None
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    cut: Literal["none", "right"] = "none"
+    schedule: Literal["constant", "linear"] = "constant"
+    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    optimizer: Literal["torch", "transformers"] = "torch"
+    weight_decay: NotNegative = 0.0
+    decay_norms: bool = False
+    clip_norm: Positive | None = None
 
     def __post_init__(self) -> None:
         if self.epochs is None and self.max_steps is None:
@@ -188,45 +145,36 @@ class SelectionConfig:
     """
 
     policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
-    metric: Annotated[str, NotEmpty] = "parent"
+    metric: str = "parent"
     samples: Count = 500
-    seed: StrictInt = 0
+    seed: int = 0
     beams: Count = 1
     batch_size: Count = 32
-
-
-def _known_objective(name: str) -> str:
-    if name not in (names := OBJECTIVES.names("objective")):
-        known = " or ".join(map(repr, names))
-        raise PydanticCustomError("unknown_objective", "Input should be {known}", {"known": known})
-    return name
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class TrainingConfig:
     """One run: the base, the training set, the method, and the folder of the adapter.
 
-    A relative ``output`` starts at the working directory. ``method`` ``lora`` trains an adapter,
+    A relative ``output`` starts at the working directory; by default it is a folder in ``runs``
+    with the names of file, training set and seed. ``method`` ``lora`` trains an adapter,
     ``full`` all weights of the base, which are saved as a checkpoint, and ``codes`` what makes
-    vectors of values, which the objectives ``dcg`` and ``contrastive_prefix`` have. ``objective``,
-    one of :mod:`training.objectives`, is minimized, with ``objective_settings`` of its own.
-    ``overwrite`` allows replacing an existing adapter. ``report_to`` names the service or program
-    that gets losses and scores.
+    vectors of values, which the objectives ``dcg`` and ``contrastive_prefix`` have. ``lora`` holds
+    arguments of :class:`peft.LoraConfig`; those left out are the paper's, then peft's.
+    ``objective``, one of :mod:`training.objectives`, is minimized, with ``objective_settings`` of
+    its own. ``overwrite`` allows replacing an existing adapter.
     """
 
     model: ModelConfig
     data: DataConfig
-    output: Annotated[Path, NotEmpty]
-    method: Annotated[Literal["lora", "full", "codes"], _not_if("lora")] = "lora"
-    lora: LoraConfig = field(default_factory=LoraConfig)
-    objective: Annotated[str, AfterValidator(_known_objective), _not_if("likelihood")] = (
-        "likelihood"
-    )
-    objective_settings: Annotated[Mapping[str, Any], _not_if({})] = field(default_factory=dict)
+    output: Path = Path()
+    method: Literal["lora", "full", "codes"] = "lora"
+    lora: Mapping[str, Any] = field(default_factory=dict)
+    objective: str = "likelihood"
+    objective_settings: Mapping[str, Any] = field(default_factory=dict)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
-    report_to: Literal["tensorboard", "trackio", "wandb"] | None = None
-    overwrite: StrictBool = False
+    overwrite: bool = False
 
     def __post_init__(self) -> None:
         if self.method == "full" and self.model.quantization:
@@ -235,6 +183,12 @@ class TrainingConfig:
                 "weights of so few bits cannot be trained",
                 remedy="Set model.quantization=null, or method=lora.",
             )
+        if self.objective not in (known := OBJECTIVES.names("objective")):
+            raise ConfigError(
+                f"there is no objective {self.objective!r}",
+                remedy=f"Use one of {', '.join(known)}.",
+            )
+        object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
         if self.objective != "likelihood" or self.objective_settings:
             object.__setattr__(self, "objective_settings", self._resolved())
         methods = self._methods
@@ -280,13 +234,18 @@ class TrainingConfig:
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
-    """Read a YAML file; ``key=value`` settings with dotted keys, as ``lora.rank=4``, override it.
+    """Read a YAML file; ``key=value`` settings with dotted keys, as ``lora.r=4``, override it.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
             has the wrong type or is out of range; the error names the key and its place.
     """
-    return parse_config(read_text(path), overrides, where=str(path))
+    config = parse_config(read_text(path), overrides, where=str(path))
+    if config.output != Path():
+        return config
+    data, seed = config.data, config.optimization.seed
+    names = (data.aspect, Path(data.corpus).stem, data.protocol, data.part, data.arm, str(seed))
+    return replace(config, output=Path("runs", path.stem, "-".join(filter(None, names))))
 
 
 def parse_config(
@@ -303,7 +262,7 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     the training set are identified by their digests, not by their names.
     """
     settings = to_dict(config)
-    for key in ("output", "overwrite", "report_to"):
+    for key in ("output", "overwrite"):
         del settings[key]
     for key in ("path", "revision", "architecture"):
         del settings["model"][key]
@@ -316,3 +275,36 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
 def settings_sha256(settings: Mapping[str, Any]) -> str:
     """Return a digest of settings, whatever the order of their keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+# Settings that may change before a run continues, since they change a step only by rounding.
+_FREE = ("packing", "save_steps")
+
+
+def learned_settings(config: TrainingConfig) -> dict[str, Any]:
+    """Return the settings that a run must share with the one that it continues."""
+    settings = to_dict(config)
+    for key in ("output", "overwrite"):
+        del settings[key]
+    del settings["selection"]["batch_size"]
+    optimization = settings["optimization"]
+    for key in _FREE:
+        del optimization[key]
+    if not config.by_batch:
+        optimization["batch_size"] *= optimization.pop("gradient_accumulation")
+    return settings
+
+
+def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return the dotted keys under which the two hold different values, with both values."""
+    first, second = _flat(one), _flat(other)
+    pairs = [(key, first.get(key), second.get(key)) for key in first | second]
+    return [(key, mine, theirs) for key, mine, theirs in pairs if mine != theirs]
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        flat |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
+    return flat

@@ -26,10 +26,8 @@ from training.manifest import describe, manifest_of, run_facts, save_weights
 from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material, Objective, find_objective
 from training.selection import Judge, TrainingSet, training_set
-from training.state import Run, seeded
-from training.threads import advise_threads, cpu_threads
-from training.trackers import Tracker
-from training.unfinished import Unfinished
+from training.state import Run, Unfinished, seeded
+from training.threads import cpu_threads
 
 _log = logging.getLogger(__name__)
 
@@ -55,14 +53,12 @@ def train(
     pair: SplitPair | None = None,
     *,
     progress: bool = True,
-    advise: bool = False,
 ) -> TrainingResult:
     """Train, and save the weights with their tokenizer, settings, card and manifest to the output.
 
     ``pair`` replaces the split that the settings name. Equal settings, data, versions and device
     give equal bytes, even if a run is interrupted: started again, it continues from the file that
-    it left beside the output. ``advise`` measures the fastest number of CPU threads, and logs it if
-    it is not the one that is set.
+    it left beside the output.
 
     Raises:
         SporError: the split, the base model or the output folder is missing or cannot be used, a
@@ -87,8 +83,6 @@ def train(
                 with enough_memory("on the longest pair", LESS_MEMORY):
                     check_packing(model, rows.rows, base.pad_id)
             run = Run(model, settings, config.selection.metric)
-            if advise:
-                advise_threads(run, objective, rows.rows, base.pad_id)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
             judge = (
@@ -100,7 +94,6 @@ def train(
                 run.restore(kept)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
             resumed_from = len(run.losses)
-            tracker = Tracker(config, team)
             sizes = [step.size for step in steps]
             with tqdm(
                 total=sum(sizes),
@@ -111,13 +104,11 @@ def train(
                 for number, step in fit(run, objective, steps, rows, pad_id=base.pad_id, team=team):
                     bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
                     bar.update(step.size)
-                    tracker.log({"loss": run.losses[-1]}, number)
                     ends_epoch = number == len(steps) or steps[number].epoch > step.epoch
                     if ends_epoch and judge and step.epoch >= sum(objective.stages):
-                        tracker.log(run.judge(judge, team), number)
+                        run.judge(judge, team)
                     if ends_epoch or number % (settings.save_steps or len(steps)) == 0:
                         unfinished.save(run.state())
-            tracker.finish()
 
         if folder:  # in the first process
             if judge:
@@ -208,8 +199,7 @@ def fit(
             )
         if not objective.clips:
             run.clip()
-        run.scaler.step(run.optimizer)
-        run.scaler.update()
+        run.optimizer.step()
         run.optimizer.zero_grad()
         run.losses.append(loss)
         run.seconds += time.perf_counter() - start

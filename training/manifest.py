@@ -19,14 +19,18 @@ from spor_tasks.evaluation.coded import CodedModel
 from training import card
 from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model
-from training.config import TrainingConfig, settings_sha256, shared_settings
+from training.config import (
+    TrainingConfig,
+    learned_settings,
+    settings_sha256,
+    shared_settings,
+)
 from training.data import corpus_sha256
 from training.encoding import Rows, Step, padding
 from training.memory import peak_memory
 from training.selection import TrainingSet, unseen
 from training.settings import dump_settings, to_dict
 from training.state import Run
-from training.unfinished import learned_settings
 
 RESOLVED_CONFIG = "training.yaml"
 

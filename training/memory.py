@@ -12,8 +12,7 @@ from spor_tasks.core.errors import ConfigError
 
 LESS_MEMORY = (
     "Halve optimization.batch_size and double optimization.gradient_accumulation, which learns the "
-    "same, or set optimization.gradient_checkpointing=true: the run then continues from its last "
-    "saved step. Or set model.dtype=bfloat16."
+    "same: the run then continues from its last saved step. Or set model.dtype=bfloat16."
 )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
@@ -270,9 +269,7 @@ class Judge:
         own = slice(processes.process_index, None, processes.num_processes)
         self._model.eval()
         try:
-            # Blocks compiled for training need not be compiled for every length of an output.
-            with torch.compiler.set_stance("force_eager"):
-                outputs = self._generate(self._docs[own])
+            outputs = self._generate(self._docs[own])
         finally:
             self._model.train()
         texts = [(filters.apply(self._filters, output),) for output in outputs]

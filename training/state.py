@@ -1,24 +1,35 @@
-"""The state of a run: what changes while an adapter is trained."""
+"""The state of a run, and the file that an interrupted run continues from, to the same losses."""
 
+import io
 import logging
 import math
+import os
+import pickle
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import PartialState
+from accelerate.utils import gather_object
 
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import atomic_write, open_file, writing
+from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from training.batches import Model
-from training.config import OptimizationConfig
+from training.config import OptimizationConfig, differing_keys
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores
-from training.unfinished import RunState
 
 _log = logging.getLogger(__name__)
+
+RunState = dict[str, Any]
+"""Tensors, numbers, texts, and lists and dictionaries of these."""
 
 _KEPT = ("losses", "scores", "best", "seconds", "judging_seconds")
 
@@ -35,7 +46,6 @@ class Run:
     settings: OptimizationConfig
     metric: str = "parent"
     optimizer: torch.optim.Optimizer = field(init=False)
-    scaler: torch.amp.GradScaler = field(init=False)
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
@@ -45,8 +55,6 @@ class Run:
 
     def __post_init__(self) -> None:
         self.optimizer = optimizer(self.weights, self.settings)
-        half = self.settings.precision == "float16"  # else the scaler does nothing
-        self.scaler = torch.amp.GradScaler(self.model.device.type, enabled=half)
 
     @property
     def weights(self) -> dict[str, torch.nn.Parameter]:
@@ -68,7 +76,6 @@ class Run:
     def clip(self) -> None:
         """Shorten the gradient to the norm that the settings allow."""
         if self.settings.clip_norm is not None:
-            self.scaler.unscale_(self.optimizer)
             torch.nn.utils.clip_grad_norm_(self.weights.values(), self.settings.clip_norm)
 
     @property
@@ -102,7 +109,6 @@ class Run:
         return {
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
-            "scaler": self.scaler.state_dict(),
             "counts": dict(self.counts),
             **{name: getattr(self, name) for name in _KEPT},
         }
@@ -111,7 +117,6 @@ class Run:
         """Continue from a state that :meth:`state` returned."""
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.scaler.load_state_dict(state["scaler"])
         self.counts = dict(state.get("counts", {}))
         for name in _KEPT:
             setattr(self, name, state[name])
@@ -128,3 +133,84 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
     with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
         torch.manual_seed(seed)
         yield
+
+
+class Unfinished:
+    """The file beside the output folder with the state of a run that is not finished.
+
+    ``facts`` identify the run: settings, data, base, versions, processes.
+    """
+
+    def __init__(self, output: Path, facts: Mapping[str, Any], processes: PartialState) -> None:
+        self.path = output.with_name(f"{output.name}.unfinished")
+        self._facts = facts
+        self._processes = processes
+
+    def load(self, *, discard_others: bool) -> RunState | None:
+        """Return the saved state and restore the random state; return None if there is no file.
+
+        Raises:
+            ConfigError: the file is damaged, or of another run and ``discard_others`` is off.
+        """
+        if not os.path.lexists(self.path):
+            return None
+        with self._reading():
+            with open_file(self.path) as file:
+                kept = torch.load(file, map_location="cpu", weights_only=True)
+            differences = sorted(key for key, *_ in differing_keys(kept["facts"], self._facts))
+        if differences:
+            if discard_others:
+                _log.warning("%s is of another run and will be replaced", visible(self.path))
+                return None
+            raise ConfigError(
+                f"is of a run with other {', '.join(differences)}",
+                where=self.path,
+                remedy="Use the settings of that run, or delete the file, or set overwrite=true.",
+            )
+        with self._reading():
+            own, state = kept["random"][self._processes.process_index], dict(kept["state"])
+            torch.set_rng_state(own["cpu"])
+            if "cuda" in own:
+                torch.cuda.set_rng_state(own["cuda"], self._processes.device)
+        return state
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Turn whatever torch raises about a damaged file into an error that names the file.
+
+        Raises:
+            ConfigError: in place of that error.
+        """
+        try:
+            yield
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            if isinstance(error, pickle.UnpicklingError):  # torch's text says how to load it still
+                what = "training did not write it"
+            raise ConfigError(
+                f"cannot be read: {what}",
+                where=self.path,
+                remedy="Delete it; training then starts from step 1.",
+            ) from error
+
+    def save(self, state: RunState) -> None:
+        """Save the state and the random state; if this process is killed, the old file stays.
+
+        Raises:
+            ConfigError: the file cannot be written.
+        """
+        random = {"cpu": torch.get_rng_state()}
+        if self._processes.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self._processes.device)
+        every = gather_object([random])
+        if not self._processes.is_main_process:
+            return
+        content = io.BytesIO()  # for a full disk, torch's writer raises an error of its own
+        torch.save({"facts": self._facts, "state": state, "random": every}, content)
+        with writing(self.path), atomic_write(self.path) as file:
+            file.write(content.getbuffer())
+
+    def remove(self) -> None:
+        """Delete the file of a finished run."""
+        if self._processes.is_main_process:
+            self.path.unlink(missing_ok=True)

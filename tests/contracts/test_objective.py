@@ -16,7 +16,7 @@ from tests.support.tiny_bases import save_base
 from training.adapters import add_lora
 from training.bases import Base, load_base
 from training.batches import Batch, load_batch
-from training.config import LoraConfig, ModelConfig, OptimizationConfig
+from training.config import PAPER_LORA, ModelConfig, OptimizationConfig
 from training.encoding import Row, encode
 from training.objectives import OBJECTIVES
 from training.objectives.base import Objective, find_objective
@@ -50,7 +50,7 @@ def rows(objective: Objective, samples: tuple[Sample, ...], base: Base) -> Seque
 def run(base: Base) -> Run:
     """Return a run whose adapter already does something, as fresh ones do not."""
     with seeded(0, torch.device("cpu")):
-        model = add_lora(base.model, LoraConfig(target_modules="all-linear"), base.style)
+        model = add_lora(base.model, {**PAPER_LORA, "target_modules": "all-linear"}, base.style)
         for weight in model.parameters():
             if weight.requires_grad:
                 weight.data.normal_(std=0.2)

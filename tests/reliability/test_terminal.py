@@ -228,7 +228,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
         "--only",
         NAME.replace("=", ""),
     ],
-    "training bench": lambda place: ["--model", place],
     "training classifier": lambda place: [
         *("--corpus", "yelp", "--aspect", TEXT, "--out", place.folder / NAME)
     ],

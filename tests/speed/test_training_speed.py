@@ -1,4 +1,4 @@
-"""What the recipe gains over the plain loop; `python -m training bench` measures more of it."""
+"""What the recipe gains over the plain loop."""
 
 import pytest
 

@@ -32,15 +32,16 @@ from training import processes
 from training.adapters import prepare
 from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
-from training.config import DataConfig, LoraConfig, ModelConfig, OptimizationConfig, TrainingConfig
+from training.config import DataConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import make_pairs
 from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_stages
 from training.lora import fit
 from training.memory import forget_peak, peak_memory
 from training.objectives.likelihood import LIKELIHOOD
 from training.state import Run, seeded
-from training.threads import cpu_threads, fastest_number_of_threads
+from training.threads import cpu_threads
 
+LORA = {"target_modules": "all-linear"}
 _HELD_OUT = 60
 # So many tokens of bytes and pieces of words split names about as a large vocabulary does.
 _MERGED = 2000
@@ -87,10 +88,8 @@ class Measured:
     utilization: float
 
 
-def run(models: Sequence[str], pairs: int, seeds: int, threads: int | None = None) -> None:
+def run(models: Sequence[str], pairs: int, seeds: int, threads: int = 1) -> None:
     """Measure the loops on every model, on two small ones made for it if none is named.
-
-    The number of CPU threads is measured where none is given.
 
     Raises:
         SporError: a model cannot be loaded, or fitting fails.
@@ -107,7 +106,7 @@ def run(models: Sequence[str], pairs: int, seeds: int, threads: int | None = Non
 
 
 def compare(
-    model: str, arm: Split, pairs: int, seeds: int, threads: int | None
+    model: str, arm: Split, pairs: int, seeds: int, threads: int
 ) -> dict[str, list[Measured]]:
     """Return what was measured of each loop, for each seed."""
     measured: dict[str, list[Measured]] = {name: [] for name in LOOPS}
@@ -117,26 +116,24 @@ def compare(
                 model=ModelConfig(model, dtype=loop.dtype),
                 data=DataConfig("any", "any", arm.name),
                 output=Path(),
-                lora=LoraConfig(target_modules="all-linear"),
+                lora=LORA,
                 optimization=replace(loop.settings, seed=seed),
             )
-            found, threads = _epoch(config, arm, pairs, threads, plain=name == PLAIN)
+            found = _epoch(config, arm, pairs, threads, plain=name == PLAIN)
             measured[name].append(found)
     return measured
 
 
 def _epoch(
-    config: TrainingConfig, arm: Split, pairs: int, threads: int | None, *, plain: bool
-) -> tuple[Measured, int]:
-    """Train for an epoch from fresh adapter weights; return that, and the number of threads."""
+    config: TrainingConfig, arm: Split, pairs: int, threads: int, *, plain: bool
+) -> Measured:
+    """Train for an epoch from fresh adapter weights."""
     team, settings = processes.join(), config.optimization
     base = load_base(config.model)
     rows, held_out = _rows(base, arm, pairs)
     steps = plan_stages(rows.rows, settings)
     with seeded(settings.seed, team.device):
         run = Run(prepare(base, config, team.device), settings)
-        if threads is None:
-            threads = fastest_number_of_threads(run, LIKELIHOOD, rows.rows, base.pad_id)
         with cpu_threads(threads):
             forget_peak(team.device)
             start, cpu_start = time.perf_counter(), time.process_time()
@@ -150,7 +147,7 @@ def _epoch(
             memory = peak_memory(team.device) or 0
             loss = _loss(run.model, base, held_out)
     tokens = sum(_tokens_read(row, base) for row in rows.rows)
-    measured = Measured(
+    return Measured(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
         pairs=len(rows.rows),
@@ -160,7 +157,6 @@ def _epoch(
         memory=memory,
         utilization=_utilization(run.model, tokens / seconds, team),
     )
-    return measured, threads
 
 
 def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:

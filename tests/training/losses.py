@@ -7,7 +7,7 @@ from torch.nn import functional
 from spor_tasks.core.sample import SplitPair
 from training.adapters import add_lora
 from training.bases import Base
-from training.config import LoraConfig
+from training.config import PAPER_LORA
 from training.data import make_pairs
 from training.encoding import Row, encode
 from training.objectives.likelihood import LIKELIHOOD
@@ -27,7 +27,7 @@ def rows_of(base: Base, pair: SplitPair) -> list[Row]:
 def without_dropout(base: Base) -> peft.PeftModel:
     """Return the base with an adapter that does something, as fresh ones do not."""
     with seeded(1, torch.device("cpu")):
-        model = add_lora(base.model, LoraConfig(target_modules="all-linear"), base.style)
+        model = add_lora(base.model, {**PAPER_LORA, "target_modules": "all-linear"}, base.style)
         for weight in model.parameters():
             if weight.requires_grad:
                 weight.data.normal_(std=0.2)

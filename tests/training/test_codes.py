@@ -462,11 +462,6 @@ def test_what_cannot_read_a_checkpoint_says_so(
         ("objective=likelihood", "objective_settings={}"),
         ("method=lora", *meta_of("dcg")),
         ("optimization.packing=true",),
-        (
-            "objective=contrastive_prefix",
-            "objective_settings={}",
-            "optimization.gradient_checkpointing=true",
-        ),
         ("objective_settings={task_vectors: 250}",),
     ],
     ids=str,

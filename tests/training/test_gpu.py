@@ -15,7 +15,7 @@ Configure = Callable[..., TrainingConfig]
 SETTINGS = (
     "data.corpus=mini",
     "data.limit=12",
-    "lora.dropout=0",
+    "lora.lora_dropout=0",
     "optimization.epochs=2",
     "optimization.learning_rate=1e-2",
 )
@@ -53,8 +53,8 @@ def test_a_gpu_learns_what_a_cpu_does(
 def test_a_run_on_a_gpu_goes_on_where_it_was(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = configure(*SETTINGS, "lora.dropout=0.1")
-    cut = configure(*SETTINGS, "lora.dropout=0.1", f"output={whole.output}-cut")
+    whole = configure(*SETTINGS, "lora.lora_dropout=0.1")
+    cut = configure(*SETTINGS, "lora.lora_dropout=0.1", f"output={whole.output}-cut")
     expected = train(whole, progress=False)
     with monkeypatch.context() as patch:
         patch.setattr(lora, "save_weights", _interrupt)

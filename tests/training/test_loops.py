@@ -1,7 +1,6 @@
-"""`python -m training bench`: both loops learn the same, and the table says what was measured."""
+"""The recipe and a plain loop: both loops learn the same, and the table says what was measured."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from spor_tasks.core.sample import Split
 from spor_tasks.corpora import sources
 from tests.speed import training_loops
 from tests.speed.training_loops import LOOPS, PLAIN, compare, small_models
-from training.__main__ import main
-from training.config import LoraConfig
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def test_without_dropout_and_in_one_type_both_loops_learn_the_same(
     base: Callable[..., Path], short: Split, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(training_loops, "_HELD_OUT", 10)
-    monkeypatch.setattr(training_loops, "LoraConfig", partial(LoraConfig, dropout=0.0))
+    monkeypatch.setattr(training_loops, "LORA", {**training_loops.LORA, "lora_dropout": 0.0})
     monkeypatch.setattr(
         training_loops, "LOOPS", {PLAIN: LOOPS[PLAIN], "recipe": LOOPS["recipe, float32"]}
     )
@@ -46,20 +43,13 @@ def test_the_table_has_a_row_for_every_loop(
     monkeypatch.setattr(training_loops, "_HELD_OUT", 10)
     monkeypatch.setenv(sources.SPOR.variable, "nowhere")
     monkeypatch.setattr(training_loops, "small_models", lambda *_: [str(base("t5"))])
-    assert main(["bench", "--pairs", "12", "--seeds", "2", "--threads", "1"]) == 0
+    training_loops.run([], pairs=12, seeds=2)
     out = capsys.readouterr().out
     assert "on 12 pairs of mini atom" in out
     rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| ")][1:]
     assert [row[0] for row in rows] == [f"| {name}" for name in LOOPS]
     assert rows[0][3] == "1.00"
     assert all(" ± " in row[-1] for row in rows)
-
-
-@pytest.mark.parametrize("pairs", ["0", "-1", "many"])
-def test_a_number_of_pairs_must_be_one(pairs: str) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["bench", "--pairs", pairs])
-    assert caught.value.code == 2
 
 
 def test_the_small_models_have_large_vocabularies(short: Split, tmp_path: Path) -> None:

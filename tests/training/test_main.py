@@ -32,12 +32,12 @@ def file(
 def test_a_run_is_told_in_a_line_and_saved(
     file: Path, configure: Configure, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["train", str(file), "data.arm=combination", "lora.rank=2"]) == 0
+    assert main(["train", str(file), "data.arm=combination", "lora.r=2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{configure().output}: loss 5.")
     assert out.endswith(" pairs/s\n")
     manifest = read_manifest(configure().output)
-    assert (manifest["arm"], manifest["config"]["lora"]["rank"]) == ("combination", 2)
+    assert (manifest["arm"], manifest["config"]["lora"]["r"]) == ("combination", 2)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -53,7 +53,7 @@ def test_output_that_nothing_can_take_is_told(
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("lora.rnak=2", "command line: unknown key 'lora.rnak'\n  Did you mean lora.rank?"),
+        ("xyzzy=2", "some.yaml: xyzzy: Unexpected keyword argument\n  docs/training.md"),
         ("data.arm=match", "data.arm: systematicity webnlg has no arm 'match'\n  Its arms are "),
         ("model.path=tests", "tests: is not a checkpoint: it has no config.json\n  "),
     ],
@@ -64,7 +64,7 @@ def test_bad_input_is_one_message_and_exit_code_2(
     assert main(["train", str(file), override]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith(f"error: {message}")
+    assert message in captured.err
 
 
 @pytest.mark.parametrize("rank", [None, "0"])
@@ -112,13 +112,6 @@ def test_a_signal_from_the_keyboard_leaves_nothing_behind(
     process.join(60)
     assert process.exitcode == 130
     assert list(tmp_path.iterdir()) == [file]
-
-
-def test_the_help_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["train", "--help"])
-    assert caught.value.code == 0
-    assert "optimization.learning_rate" in capsys.readouterr().out
 
 
 def test_a_command_is_needed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -393,7 +393,6 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
     "settings",
     [
         {"processes": 2},
-        {"optimization": OptimizationConfig(precision="float16")},
         {"optimization": OptimizationConfig(packing=True), "variant": "published"},
         {"samples": [s for s in CORPUS if combination_in(s) in MINI_SPACE.combinations[:1]]},
         {"sample_combinations": 3},

@@ -11,7 +11,7 @@ from spor_tasks.core.sample import SplitPair
 from tests.training.losses import rows_of, without_dropout
 from training import processes
 from training.bases import load_base
-from training.config import ModelConfig, OptimizationConfig, TrainingConfig, shared_settings
+from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Rows, plan_steps
 from training.lora import fit
 from training.objectives.likelihood import LIKELIHOOD
@@ -124,12 +124,3 @@ def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
 
 def flat(run: Run) -> torch.Tensor:
     return torch.cat([weight.detach().double().flatten() for weight in run.weights.values()])
-
-
-def test_the_defaults_are_written_nowhere(configure: Callable[..., TrainingConfig]) -> None:
-    """Digests of settings from before these keys stay."""
-    written = shared_settings(configure())["optimization"].keys()
-    new = {"schedule", "warmup", "optimizer", "weight_decay", "decay_norms", "clip_norm"}
-    assert not new & written
-    other = shared_settings(configure("optimization.warmup=0.1"))["optimization"]
-    assert new & other.keys() == {"warmup"}

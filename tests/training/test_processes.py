@@ -29,7 +29,7 @@ def test_two_processes_give_the_losses_and_scores_of_one(
         "optimization.gradient_accumulation=2",
         "optimization.epochs=2",
         "optimization.learning_rate=1e-2",
-        "lora.dropout=0",
+        "lora.lora_dropout=0",
         "selection.policy=dev-best",
         "selection.samples=3",
     )

@@ -105,10 +105,10 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
 
 def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path) -> None:
     cut(9, tune, *LONG)
-    other = (*LONG, "lora.rank=4", "optimization.learning_rate=1e-3")
+    other = (*LONG, "lora.r=4", "optimization.learning_rate=1e-3")
     with pytest.raises(ConfigError) as caught:
         tune(*other)
-    assert "settings.lora.rank, settings.optimization.learning_rate" in caught.value.what
+    assert "settings.lora.r, settings.optimization.learning_rate" in caught.value.what
     assert caught.value.where == str(place)
     assert read_manifest(tune(*other, "overwrite=true").adapter)["resumed_from"] == 0
 
@@ -163,11 +163,10 @@ def test_where_memory_ends_that_is_said(tune: Tune, error: Exception) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
 def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune, name: str) -> None:
-    settings = ("optimization.epochs=3", "optimization.batch_size=4", "lora.dropout=0")
+    settings = ("optimization.epochs=3", "optimization.batch_size=4", "lora.lora_dropout=0")
     less = (
         "optimization.batch_size=2",
         "optimization.gradient_accumulation=2",
-        "optimization.gradient_checkpointing=true",
         "optimization.packing=true",
     )
     expected = tune(*settings, name=name, to="whole")

@@ -1,14 +1,13 @@
 """What of a cell is done, as its folder tells, and how the rest gets done.
 
-A cell's folder holds `adapter`, `results`, and while a process works on it `working.json`; the last
-error is in `error.txt`. That a file exists does not make a cell done: its adapter is checked by its
-manifest, and its results by their content.
+A cell's folder holds `adapter` and `results`; the last error is in `error.txt`. An adapter is done
+if its manifest names the settings, data, base and packages that are here. A result is done if it is
+in the folder whose name is the digest of weights, task, packages and settings of the evaluation.
 """
 
+import hashlib
+import json
 import logging
-import os
-import platform
-import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,13 +23,19 @@ from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
-from spor_tasks.core.files import read_json, write_json
+from spor_tasks.core.files import write_json
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import reading
-from training.config import DataConfig, ModelConfig, TrainingConfig
+from training.config import (
+    DataConfig,
+    ModelConfig,
+    TrainingConfig,
+    differing_keys,
+    learned_settings,
+)
 from training.data import find_arm, sets_of
 from training.experiments.experiment import (
     Cell,
@@ -47,11 +52,9 @@ Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "c
 
 _log = logging.getLogger(__name__)
 
-_LOCK, _WORKING, _ERROR = ".lock", "working.json", "error.txt"
+_LOCK, _ERROR = ".lock", "error.txt"
 # Another process may hold a lock for a moment, only to see whether it is held.
 _PATIENCE = 0.2
-# The folder of results while the weights that they are of are not on this machine.
-_UNKNOWN_WEIGHTS = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def look(experiment: Experiment, cell: Cell) -> CellState:
     if state.status in {"done", "conflict"}:
         return state
     if _is_held(job.folder):
-        return CellState("running", _working(job.folder), state.results)
+        return CellState("running", "", state.results)
     if (error := job.folder / _ERROR).exists():
         first_line = error.read_text("utf-8", "replace").partition("\n")[0]
         return CellState("failed", visible(first_line), state.results)
@@ -205,25 +208,27 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     """Say in what the adapter differs from the settings, data and packages here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
     from training.bases import versions  # noqa: PLC0415
-    from training.unfinished import differing_keys, learned_settings  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
         made_with = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
     except ConfigError as error:
         return f"has settings of another version: {error.what}"
-    if different := differing_keys(learned_settings(made_with), learned_settings(config)):
-        key, there, here = different[0]
-        return f"has {key}={there!r}, this experiment asks for {here!r}"
-    made_by = manifest.get("versions")
-    for package, version in versions(config.model).items():
-        if (other := made_by.get(package) if isinstance(made_by, dict) else None) != version:
-            return f"was made with {package} {other}; installed is {version}"
-    if _arm_sha256(config.data) not in {None, manifest["arm_sha256"]}:
-        return f"was trained on another {config.data.arm}, with SHA-256 {manifest['arm_sha256']}"
-    base = checkpoints.base_sha256(_base(config.model))
-    if base not in {None, manifest["base_model"]["sha256"]}:
-        return f"was trained on other weights of {config.model.path}"
+    there = {
+        "settings": learned_settings(made_with),
+        "versions": manifest.get("versions"),
+        "arm_sha256": manifest["arm_sha256"],
+        "base_sha256": manifest["base_model"]["sha256"],
+    }
+    here = {
+        "settings": learned_settings(config),
+        "versions": versions(config.model),
+        # None: the corpus or the base is not on this machine, which training will report
+        "arm_sha256": _arm_sha256(config.data) or there["arm_sha256"],
+        "base_sha256": checkpoints.base_sha256(_base(config.model)) or there["base_sha256"],
+    }
+    for key, made, asked in differing_keys(there, here):
+        return f"has {key} {made!r}, and this experiment asks for {asked!r}"
     return None
 
 
@@ -231,32 +236,49 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
 def _arm_sha256(data: DataConfig) -> str | None:
     try:
         return digest(find_arm(sets_of(data), data.arm).samples)
-    except CorpusError:  # the corpus is missing, which training will report
+    except CorpusError:
         return None
 
 
 # --- Results -------------------------------------------------------------------------------------
 
 
-def _place(job: _Job) -> Path:
-    """Return the folder of results of the weights that exist now, which no others share."""
+def _place(job: _Job, task: str) -> Path:
+    """Return the folder of the results of a task that weights, packages and settings here give."""
     if job.training:
         weights = read_manifest(job.training.output)["adapter_sha256"]
     else:
-        weights = checkpoints.base_sha256(job.arguments)
-    return job.folder / "results" / (weights or _UNKNOWN_WEIGHTS)[:12]
+        weights = checkpoints.base_sha256(job.arguments)  # None while they are not on this machine
+    metadata = _task_metadata()[task]
+    identity = {
+        "weights": weights,
+        "versions": {"spor_tasks": __version__, **backends.package_versions()},
+        "task": (task, metadata["version"]),
+        "test_sha256": _split_sha256(job.cell.sets) or metadata.get("test_sha256"),
+        "model": (job.evaluation.model, job.arguments, job.threads),
+        "settings": (job.metadata, job.options),
+    }
+    sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    return job.folder / "results" / sha256[:12]
 
 
 def _results(job: _Job) -> dict[str, Path]:
-    """Return the latest result file of each task that the experiment's own settings made."""
+    """Return the latest result file of each task that is done."""
     if not any((job.folder / "results").rglob("results_*.json")):
         return {}  # and the weights need no digest
     found: dict[str, Path] = {}
-    files = _place(job).rglob("results_*.json")
-    for file in sorted(files, key=lambda file: file.name, reverse=True):
-        missing = (task for task in job.cell.tasks if task not in found)
-        found |= {task: file for task in missing if _is_of(file, task, job)}
+    for task in job.cell.tasks:
+        files = _place(job, task).rglob("results_*.json")
+        for file in sorted(files, key=lambda file: file.name):
+            found |= {task: file} if _holds(file, task) else {}
     return found
+
+
+def _holds(file: Path, task: str) -> bool:
+    try:
+        return any(result.task == task for result in reading.read(file))
+    except ResultError:  # cut short
+        return False
 
 
 @cache
@@ -268,34 +290,6 @@ def _task_metadata() -> Mapping[str, Any]:
 def _split_sha256(sets: SetName) -> str | None:
     """Return the digest of the test set of a split, which no task file has."""
     return digest(named.load(*sets).test.samples) if named.find(*sets).split_of else None
-
-
-def _is_of(file: Path, task: str, job: _Job) -> bool:
-    """Say whether a file has the result of a task, with the experiment's settings."""
-    try:
-        result = next((result for result in reading.read(file) if result.task == task), None)
-    except ResultError:  # cut short
-        return False
-    if result is None:
-        return False
-    content = read_json(file)
-    run, config = content["config"], content["configs"][task]
-    options, metadata = job.options, _task_metadata()[task]
-    here = {
-        "spor_tasks": __version__,
-        "version": str(metadata["version"]),
-        "test_sha256": _split_sha256(job.cell.sets) or metadata["test_sha256"],
-        **{key: value for key, value in job.metadata.items() if key != "split"},
-    }
-    return (
-        result.signature.items() >= here.items()
-        and config["metadata"]["spor"]["packages"] == backends.package_versions()
-        and (run["model"], run.get("limit")) == (job.evaluation.model, options["limit"])
-        and run.get("threads") in {None, job.threads}  # None: of a GPU, or of hf
-        and run["model_args"] == job.arguments
-        and options.get("num_fewshot") in {None, config["num_fewshot"]}
-        and options.get("apply_chat_template", False) == (content.get("chat_template") is not None)
-    )
 
 
 # --- Doing it ------------------------------------------------------------------------------------
@@ -317,23 +311,18 @@ def _do(
             remedy="Nothing was changed. Set another `output` for the experiment, or replace the "
             "adapter with --overwrite.",
         )
-    try:
-        if job.training and state.status in {"missing", "conflict"}:
-            _note(job.folder, "training")
-            config = replace(job.training, overwrite=overwrite)
-            _train(job, config, evaluator, progress=progress)
-            state = _finished(job)  # there may be results of these very weights
-        for task in job.cell.tasks:
-            if task not in state.results:
-                _note(job.folder, f"evaluating {task}")
-                _evaluate(job, evaluator, task)
-        if job.training:
-            from training import card  # noqa: PLC0415 - torch, which takes seconds
+    if job.training and state.status in {"missing", "conflict"}:
+        config = replace(job.training, overwrite=overwrite)
+        _train(job, config, evaluator, progress=progress)
+        state = _finished(job)  # there may be results of these very weights
+    for task in job.cell.tasks:
+        if task not in state.results:
+            _evaluate(job, evaluator, task)
+    if job.training:
+        from training import card  # noqa: PLC0415 - torch, which takes seconds
 
-            results = [one for file in _results(job).values() for one in reading.read(file)]
-            card.write_card(job.training.output, results)
-    finally:
-        (job.folder / _WORKING).unlink(missing_ok=True)
+        results = [one for file in _results(job).values() for one in reading.read(file)]
+        card.write_card(job.training.output, results)
 
 
 def _train(job: _Job, config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
@@ -358,7 +347,7 @@ def _train(job: _Job, config: TrainingConfig, evaluator: Evaluator, *, progress:
 def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
     from training.threads import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
 
-    place, own = _place(job), job.evaluation
+    place, own = _place(job, task), job.evaluation
     if job.processes == 1:
         with cpu_threads(job.threads):
             evaluator.evaluate(job.arguments, [task], place, metadata=job.metadata, **job.options)
@@ -383,8 +372,8 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
             threads=job.threads,
             log=file.with_suffix(".log"),
         )
-    if place.name == _UNKNOWN_WEIGHTS and (known := _place(job)) != place:
-        place = place.rename(known)  # the weights were downloaded meanwhile
+    if (known := _place(job, task)) != place:  # the weights were downloaded meanwhile
+        place = place.rename(known)
     if task not in _results(job):
         raise ResultError(
             "lm-eval wrote no result", where=place, remedy="Check that the disk has room."
@@ -421,17 +410,3 @@ def _is_held(folder: Path) -> bool:
         return False
     with _claimed(folder, 0) as claimed:
         return not claimed
-
-
-def _note(folder: Path, step: str) -> None:
-    """Write into the cell's folder what this process does there."""
-    worker = f"{platform.node()}:{os.getpid()}"
-    write_json(folder / _WORKING, {"step": step, "worker": worker, "since": time.time()})
-
-
-def _working(folder: Path) -> str:
-    with suppress(ConfigError, ValueError, LookupError, TypeError, OverflowError):
-        note = read_json(folder / _WORKING)
-        minutes, seconds = divmod(int(time.time() - note["since"]), 60)
-        return visible(f"{note['step']} for {minutes}:{seconds:02d} on {note['worker']}")
-    return ""

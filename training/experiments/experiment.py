@@ -15,9 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, StrictBool, StrictInt
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
-from pydantic_core import PydanticCustomError
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec
@@ -25,17 +24,10 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
-from training.config import Protocol, TrainingConfig, parse_config
-from training.settings import CLOSED, COMMAND_LINE, Count, NotEmpty, read_settings, read_yaml
+from training.config import TrainingConfig, parse_config
+from training.settings import CLOSED, Count, read_settings, read_yaml
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
-
-
-def _folder_name(name: str) -> str:
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        words = "Input should have only letters, digits, `.`, `_` and `-`"
-        raise PydanticCustomError("folder_name", words)
-    return name
 
 
 def _file_alone(value: object) -> object:
@@ -48,7 +40,7 @@ def _path_alone(value: object) -> object:
     return {"name": Path(value).name, "path": value} if isinstance(value, str) else value
 
 
-_FolderName: TypeAlias = Annotated[str, AfterValidator(_folder_name)]
+_FolderName: TypeAlias = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -60,7 +52,7 @@ class ModelEntry:
     """
 
     name: _FolderName
-    config: Annotated[Path, NotEmpty] | None = None
+    config: Path | None = None
     overrides: tuple[str, ...] = ()
 
 
@@ -75,7 +67,7 @@ class SetsEntry:
 
     aspect: str
     corpora: tuple[str, ...]
-    protocols: tuple[Protocol | Literal["twin"], ...] = ()
+    protocols: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -129,9 +121,9 @@ class InContextConfig:
 
     models: tuple[Annotated[ShownModel, BeforeValidator(_path_alone)], ...] = ()
     sets: tuple[SetsEntry, ...] = ()
-    shots: StrictInt | None = None
+    shots: int | None = None
     prompt_style: PromptStyle | None = None
-    chat_template: StrictBool = False
+    chat_template: bool = False
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -148,13 +140,13 @@ class Experiment:
     name: str
     sets: tuple[SetsEntry, ...] = ()
     models: tuple[Annotated[ModelEntry, BeforeValidator(_file_alone)], ...] = ()
-    seeds: tuple[StrictInt, ...] = (0,)
+    seeds: tuple[int, ...] = (0,)
     overrides: tuple[str, ...] = ()
-    untuned: StrictBool = True
+    untuned: bool = True
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     in_context: InContextConfig = field(default_factory=InContextConfig)
     processes: Count = 1
-    output: Annotated[Path, NotEmpty] | None = None
+    output: Path | None = None
     slurm: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -204,7 +196,7 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     """Read an experiment file, and check that everything it names exists, except the weights.
 
     ``overrides`` override the file: ``key=value`` with a key of the experiment, such as
-    ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.rank=4``.
+    ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.r=4``.
 
     Raises:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
@@ -230,7 +222,7 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
             if cell.seed is not None:
                 training_config(found, cell)
     except SporError as error:
-        if error.where not in {None, COMMAND_LINE}:
+        if error.where is not None:
             raise
         raise ConfigError(error.what, where=path, remedy=error.remedy) from error
     return found

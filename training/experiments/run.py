@@ -201,8 +201,7 @@ def _gpus(number: int, each: int) -> list[int]:
 def _watch(
     experiment: Experiment, chosen: Sequence[Cell], jobs: Sequence[submitit.Job[None]]
 ) -> None:
-    """Show one bar for all workers, and a line for each step that one of them starts."""
-    told: dict[Cell, str] = {}
+    """Show one bar for all workers until the last has ended."""
     states: dict[Cell, CellState] = {}
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
@@ -211,11 +210,6 @@ def _watch(
             states |= _look(experiment, [cell for cell in chosen if cell not in done])
             bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())
             bar.set_postfix_str(_counted(states))
-            for cell, state in states.items():
-                step = state.detail.partition(" for ")[0]
-                if state.status == "running" and told.get(cell) != step:
-                    told[cell] = step
-                    bar.write(f"{cell.name}: {state.detail}")
             if ended:
                 return
             time.sleep(_SECONDS)

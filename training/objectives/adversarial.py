@@ -13,10 +13,9 @@ where Y_adv is less likely by the margin, nothing more is gained.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Self
 
 import torch
-from pydantic import Field, StrictFloat
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
@@ -28,17 +27,15 @@ from training.encoding import Row, encode
 from training.objectives.base import Material
 from training.objectives.corruption import corrupted
 from training.objectives.likelihood import Likelihood
-from training.settings import CLOSED
-
-_Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+from training.settings import CLOSED, Positive
 
 
 @settings_dataclass(frozen=True, slots=True, config=CLOSED)
 class AdversarialSettings:
     """``weight`` is λ, and ``margin`` is in nats by token."""
 
-    weight: _Positive = 1.0
-    margin: _Positive = 0.5
+    weight: Positive = 1.0
+    margin: Positive = 0.5
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def backpropagate(
     for batch, divisor in zip(batches, divisors, strict=True):
         with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
             loss = loss_of(model, batch) / divisor * weight
-        run.scaler.scale(loss).backward()
+        loss.backward()
         total += loss.detach()
     return total
 

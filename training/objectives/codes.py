@@ -23,7 +23,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import torch
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
@@ -34,8 +34,8 @@ from training.objectives.base import Combination, Material, combination_of
 from training.objectives.likelihood import Likelihood
 from training.settings import CLOSED, Count
 
-_Share = Annotated[StrictFloat, Field(ge=0, le=1)]
-_Number = Annotated[StrictInt, Field(ge=0)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Number = Annotated[int, Field(ge=0)]
 
 _OWN = -1  # in place of the number of a combination
 
@@ -146,20 +146,6 @@ class PrefixObjective(Coded):
 
     settings: ClassVar[type] = PrefixSettings
     vectors = TrainedPrefixes
-
-    def bound(self, material: Material) -> Self:
-        """Return the objective with the values and combinations of a run.
-
-        Raises:
-            ConfigError: it cannot be used with these samples, settings or base.
-        """
-        if material.optimization.gradient_checkpointing:
-            raise ConfigError(
-                "objective contrastive_prefix needs what gradient_checkpointing leaves out",
-                where="optimization.gradient_checkpointing",
-                remedy="Set optimization.gradient_checkpointing=false, and a smaller batch_size.",
-            )
-        return super().bound(material)
 
 
 def read_as(batch: Batch, combinations: Sequence[int]) -> Batch:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import torch
-from pydantic import Field, StrictBool, StrictFloat
+from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
@@ -48,7 +48,7 @@ from training.objectives.base import (
     find_objective,
 )
 from training.objectives.likelihood import LIKELIHOOD, Likelihood
-from training.settings import CLOSED, Count, read_settings, to_dict
+from training.settings import CLOSED, Count, NotNegative, read_settings, to_dict
 from training.state import Run
 
 Pools: TypeAlias = Mapping[Combination, Sequence[int]]
@@ -70,9 +70,9 @@ class MetaSettings:
 
     of: str = "likelihood"
     of_settings: Mapping[str, Any] = field(default_factory=dict)
-    weight: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] = 0.01
+    weight: NotNegative = 0.01
     meta_at: Literal["theta1", "theta"] = "theta1"
-    support_constraint: StrictBool = True
+    support_constraint: bool = True
     sample_combinations: Annotated[Count, Field(ge=2)] | None = None
     variant: Literal["paper", "published"] = "paper"
 
@@ -317,9 +317,6 @@ def _check(how: MetaSettings, material: Material, pools: Pools) -> None:
     if material.processes > 1:
         what = "needs the whole step's gradient before its second one, and so a single process"
         remedy = "Start it without `accelerate launch`."
-    elif settings.precision == "float16":
-        what = "needs gradients that are not scaled, which float16 does not have"
-        remedy = "Set optimization.precision=bfloat16 or float32."
     elif how.variant == "published" and settings.packing:
         what = "takes means of batches in its published variant, and packing may divide them"
         remedy = "Set optimization.packing=false."

@@ -16,10 +16,9 @@ one process does.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import torch
-from pydantic import Field, StrictFloat
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
@@ -31,7 +30,7 @@ from training.batches import Batch, Model, load_batch, target_loss, target_losse
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
 from training.objectives.writing import Writer
-from training.settings import CLOSED, Count
+from training.settings import CLOSED, Count, Positive
 
 Reward: TypeAlias = Callable[[Sequence[Sample], Sequence[str]], Sequence[float]]
 """Returns a number from 0 to 1 for the text about each sample; more is better."""
@@ -49,7 +48,7 @@ class RewardSettings:
     """
 
     reward: str
-    weight: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] = 1.0
+    weight: Positive = 1.0
     max_tokens: Count = 30
 
 

@@ -44,8 +44,7 @@ class Writer:
         training = model.training
         model.eval()
         try:
-            # Blocks compiled for training need not be compiled for every length of a text.
-            with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+            with torch.no_grad():
                 output = self._generate(model, read, sampling=sampling)
         finally:
             model.train(training)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation import evaluate
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.harness import stubs
+from spor_tasks.harness import backends, stubs
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
@@ -119,7 +119,6 @@ def test_an_experiment_ends_with_its_report(finished: Path) -> None:
     assert "## Systematicity" in (experiment.folder / "report.md").read_text()
     for name in NAMES:
         assert not (experiment.folder / name / "error.txt").exists()
-        assert not (experiment.folder / name / "working.json").exists()
 
 
 def test_an_adapter_s_card_has_its_results_and_they_say_how_its_epoch_was_chosen(
@@ -157,29 +156,29 @@ def test_what_is_done_is_not_done_again(finished: Path, done: list[str]) -> None
 
 
 @pytest.fixture
-def copy(finished: Path, experiment: Experiment) -> Experiment:
+def copy(finished: Path, tmp_path: Path) -> Iterator[Experiment]:
     """Return the experiment with the finished one's folder, which may be spoilt."""
-    shutil.copytree(finished / "runs", experiment.folder)
-    for result in experiment.folder.rglob("results_*.json"):
-        # as if it had been made here: the adapter's folder is one of the settings
-        text = result.read_text().replace(str(finished / "runs"), str(experiment.folder))
-        result.write_text(text)
-    return experiment
+    kept = Path(shutil.copytree(finished / "runs", tmp_path / "kept"))
+    yield load_experiment(finished / "tiny.yaml")
+    shutil.rmtree(finished / "runs")
+    shutil.copytree(kept, finished / "runs")
 
 
-def test_a_result_counts_by_what_stands_in_it(copy: Experiment, done: list[str]) -> None:
+def test_a_result_counts_if_it_is_whole_and_of_these_settings_and_packages(
+    copy: Experiment, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert statuses(copy) == ["done"] * 3
-    first, second, untuned = (copy.folder / name / "results" for name in NAMES)
-    (file,) = untuned.rglob("results_*.json")
+    limited = replace(copy, evaluation=replace(copy.evaluation, limit=3))
+    assert statuses(limited) == ["partly", "partly", "missing"]
+    with monkeypatch.context() as patch:
+        patch.setattr(backends, "package_versions", lambda: {"torch": "9"})
+        assert statuses(copy) == ["partly", "partly", "missing"]
+    (file,) = (copy.folder / NAMES[2]).rglob("results_*.json")
     file.write_bytes(file.read_bytes()[:200])  # cut short
-    (file,) = first.rglob("results_*.json")
-    file.write_text(file.read_text().replace('"limit": 2', '"limit": 3'))
-    (file,) = second.rglob("results_*.json")
-    file.write_text(file.read_text().replace('"torch": "', '"torch": "9'))
-    assert statuses(copy) == ["partly", "partly", "missing"]
+    assert statuses(copy) == ["done", "done", "missing"]
     assert run(copy, ["untuned"], progress=False)
     assert done == ["evaluate untuned"]
-    assert statuses(copy) == ["partly", "partly", "done"]
+    assert statuses(copy) == ["done"] * 3
 
 
 def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
@@ -189,7 +188,7 @@ def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     (cell, *_) = expand(copy)
     state = look(copy, cell)
     assert state.status == "conflict"
-    assert "optimization.seed=1" in state.detail
+    assert "settings.optimization.seed 1" in state.detail
 
 
 @settings(
@@ -214,13 +213,13 @@ def test_whatever_the_manifest_of_an_adapter_says_the_plan_is_shown(
 def test_an_adapter_of_other_settings_is_an_error_and_stays(
     copy: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = replace(copy, overrides=(*copy.overrides, "lora.rank=4"))
+    other = replace(copy, overrides=(*copy.overrides, "lora.r=4"))
     before = read_manifest(copy.folder / NAMES[0] / "adapter")
     assert not run(other, progress=False)
     assert done == []
     assert statuses(other) == ["conflict", "conflict", "done"]
     assert read_manifest(copy.folder / NAMES[0] / "adapter") == before
-    assert "has lora.rank=8, this experiment asks for 4" in plan(other)
+    assert "has settings.lora.r 8, and this experiment asks for 4" in plan(other)
     assert "2 conflict, 1 done" in capsys.readouterr().out
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
@@ -228,7 +227,7 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
 
 
 def test_finished_adapters_are_pushed(
-    copy: Experiment, file: Path, monkeypatch: pytest.MonkeyPatch
+    copy: Experiment, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pushed = []
 
@@ -239,6 +238,7 @@ def test_finished_adapters_are_pushed(
         return repository
 
     monkeypatch.setattr(upload, "push_adapter", push)
+    file = finished / "tiny.yaml"
     assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
     assert pushed == [
         (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
@@ -254,8 +254,9 @@ def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
 
 
 def test_a_dry_run_lists_every_cell_and_changes_nothing(
-    copy: Experiment, file: Path, capsys: pytest.CaptureFixture[str]
+    copy: Experiment, finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    file = finished / "tiny.yaml"
     shutil.rmtree(copy.folder / NAMES[1])
     (copy.folder / NAMES[2] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
     shutil.rmtree(copy.folder / NAMES[2] / "results")
@@ -322,7 +323,6 @@ def test_an_interrupt_ends_the_run_and_leaves_no_cell_held(
     monkeypatch.setattr(lora, "train", interrupt)
     assert main(["run", str(file)]) == 130
     assert statuses(experiment) == ["missing"] * 3
-    assert not (experiment.folder / NAMES[0] / "working.json").exists()
 
 
 @pytest.mark.soak
@@ -365,18 +365,15 @@ def test_a_cell_that_another_has_is_left_to_it(
 def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experiment) -> None:
     endless = replace(experiment, overrides=(*experiment.overrides, "optimization.max_steps=9999"))
     (cell, *_) = expand(experiment)
-    note = experiment.folder / cell.name / "working.json"
+    partial = experiment.folder / cell.name / ".adapter.partial"
     process = forked(run, endless, ["atom-0"], progress=False)
     try:
-        wait_until(note.exists, process)
-        state = look(experiment, cell)
-        assert state.status == "running"
-        assert state.detail.startswith("training for 0:")
-        assert json.loads(note.read_text())["worker"].endswith(f":{process.pid}")
+        wait_until(partial.exists, process)
+        assert look(experiment, cell).status == "running"
     finally:
         process.kill()
         process.join()
-    assert look(experiment, cell).status == "missing"  # the note is stale, the lock is free
+    assert look(experiment, cell).status == "missing"  # the lock is free
     assert run(experiment, ["atom-0"], progress=False)
     assert look(experiment, cell).status == "done"
 
