@@ -164,7 +164,7 @@ def test_a_file_of_something_else_is_refused(text: str) -> None:
 @pytest.mark.parametrize("key", ["model.path", "data.aspect", "data.corpus", "data.arm"])
 def test_a_key_without_a_default_is_needed(key: str) -> None:
     needed = ("model.path=b", "data.aspect=a", "data.corpus=c", "data.arm=d")
-    with pytest.raises(ConfigError, match=f"{key}: "):
+    with pytest.raises(ConfigError, match=rf"{key.partition('.')[0]}(\.\w+)?: Field required"):
         parse_config("{}", [setting for setting in needed if not setting.startswith(key)])
 
 

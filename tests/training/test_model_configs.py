@@ -47,7 +47,7 @@ def test_each_model_of_the_paper_has_its_file_and_so_have_small_ones() -> None:
 @pytest.mark.parametrize("file", ALL.values(), ids=ALL)
 def test_a_config_is_valid_and_states_only_differences(file: Path) -> None:
     written, config = yaml.safe_load(file.read_text()), to_dict(load_config(file))
-    least = {"model": {"path": ""}, "data": dict.fromkeys(("aspect", "corpus", "arm"), "")}
+    least = {"model": {"path": "?"}, "data": dict.fromkeys(("aspect", "corpus", "arm"), "?")}
     default = to_dict(parse_config(yaml.safe_dump(least)))
     for section, values in written.items():
         for key in values if section in {"model", "data", "optimization", "selection"} else ():
