@@ -10,13 +10,13 @@ from spor_tasks.core.errors import ConfigError
 _FAULTS = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)
 
 
-def parse(text: str, where: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:  # noqa: ANN401 - any YAML value
+def parse(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return the content of a YAML text.
 
     Raises:
         ConfigError: it is not valid YAML.
     """
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - a SafeLoader
+        return yaml.safe_load(text)
     except _FAULTS as error:
         raise ConfigError(f"is not valid YAML: {error}", where=where) from error
