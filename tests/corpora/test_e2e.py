@@ -9,6 +9,7 @@ import pytest
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
 from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.slots import slots_of
 
 FISH = "name[Gull], food[Fish], customer rating[5 out of 5]"
 FISH_TEXT = "The Gull has fish and 5 out of 5 stars."
@@ -23,7 +24,7 @@ def table(*rows: tuple[str, str]) -> bytes:
 
 
 def read(content: bytes) -> list[Sample]:
-    return list(e2e.read_csv(io.BytesIO(content), SampleMaker("e2e"), where="own.csv"))
+    return list(e2e.read_csv(content, SampleMaker("e2e")))
 
 
 def test_rows_of_one_mr_become_one_sample_even_if_others_stand_between() -> None:
@@ -84,60 +85,6 @@ def test_seven_units_are_not_too_many() -> None:
     assert len(sample.units) == 7
 
 
-@pytest.mark.parametrize(
-    "mr",
-    [
-        "name",
-        "name[Gull",
-        "name[]",
-        "[Gull]",
-        "name[Gull],",
-        "name[Gull], ",
-        "name[Gull] food[Fish]",
-        "name[Gull],food[Fish]",
-        "name[Gull], food[Fi[sh]",
-        "name[Gull], food[Fish]]",
-    ],
-)
-def test_a_malformed_mr_is_named_with_its_line(mr: str) -> None:
-    with pytest.raises(CorpusError, match="not a meaning representation") as caught:
-        read(table((FISH, FISH_TEXT), (mr, "A text.")))
-    assert caught.value.where == "own.csv:3"
-
-
-def test_a_line_is_the_last_of_a_row_that_has_several() -> None:
-    with pytest.raises(CorpusError, match="not a meaning representation") as caught:
-        read(table((FISH, "Two\nlines."), ("name", "A text.")))
-    assert caught.value.where == "own.csv:4"
-
-
-@pytest.mark.parametrize("content", [b"", b"mr,ref\n", b"MR,REF,FIXED,ORIG_MR\n", b"\n"])
-def test_another_header_is_refused(content: bytes) -> None:
-    with pytest.raises(CorpusError, match="the header must be mr,ref,fixed,orig_mr"):
-        read(content)
-
-
-@pytest.mark.parametrize(
-    "missing", [3, 30, len(FISH) + 4, len(FISH) + 5, len(FISH) + 6, len(FISH) + 9]
-)
-def test_a_cut_file_is_named_with_the_line(missing: int) -> None:
-    with pytest.raises(CorpusError, match=r"is not CSV|must have 4 columns") as caught:
-        read(table((FISH, FISH_TEXT), (FISH, FISH_TEXT))[:-missing])
-    assert caught.value.where == "own.csv:3"
-
-
-def test_bytes_that_are_no_text_are_an_error() -> None:
-    with pytest.raises(CorpusError, match="is not CSV"):
-        read(table((FISH, FISH_TEXT)) + b"\xff\n")
-
-
-def test_an_mr_without_its_filter_is_a_list_of_pairs_in_words() -> None:
-    assert e2e.parse_mr("name[Gull, Bar], priceRange[£20-25]", where="here") == [
-        AttributeValue("name", "Gull, Bar"),
-        AttributeValue("price range", "£20-25"),
-    ]
-
-
 def test_where_both_training_files_are_missing_the_fetched_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="is missing") as caught:
         e2e.read_train(tmp_path)
@@ -151,3 +98,10 @@ def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Pat
     with pytest.raises(CorpusError, match="not the published file") as caught:
         e2e.read_train(tmp_path)
     assert caught.value.where == str(path)
+
+
+def test_an_mr_is_a_list_of_slots() -> None:
+    assert slots_of("name[Gull, Bar], customer rating[5 out of 5]") == [
+        ("name", "Gull, Bar"),
+        ("customer rating", "5 out of 5"),
+    ]

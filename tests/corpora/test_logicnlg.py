@@ -65,14 +65,6 @@ def test_a_table_is_read_with_what_stands_in_quotation_marks() -> None:
     assert parse_table("") == Table((), ())
 
 
-@pytest.mark.parametrize("columns", [(), (3,), (-1,), (0, 9)])
-def test_a_column_that_is_not_there_is_named(columns: tuple[int, ...]) -> None:
-    table = Table(("a", "b", "c"), ())
-    with pytest.raises(CorpusError) as error:
-        reader.linked(reader.Statement("x", columns, "t", "x"), table, "file, 3")
-    assert error.value.where == "file, 3"
-
-
 def test_without_tables_both_ways_to_have_them_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,14 +73,6 @@ def test_without_tables_both_ways_to_have_them_are_named(
         reader.tables(tmp_path)
     assert "spor data fetch --corpus logicnlg" in str(error.value.remedy)
     assert "TABFACT_DATA_DIR" in str(error.value.remedy)
-
-
-@pytest.mark.parametrize("name", ["../secret.csv", "a/b.csv", ""])
-def test_the_id_of_a_table_names_no_other_file(tmp_path: Path, name: str) -> None:
-    (tmp_path / "all_csv").mkdir()
-    (tmp_path / "secret.csv").write_text("a#b\n")
-    with pytest.raises(CorpusError):
-        reader.tables(tmp_path).get(name)
 
 
 def test_the_parts_have_the_published_sizes(logicnlg_dir: Path) -> None:

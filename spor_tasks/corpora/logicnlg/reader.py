@@ -8,14 +8,13 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import read_text
 from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.sources import LOGICNLG
@@ -89,28 +88,20 @@ def tables(folder: Path | None = None) -> Tables:
 
 def _loose(folder: Path, table: str) -> str:
     try:
-        return read_text(folder / _plain(table))
-    except (OSError, UnicodeDecodeError) as error:
+        return (folder / table).read_text("utf-8")
+    except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=folder / table) from error
 
 
 def _unpacked(folder: Path, table: str) -> str:
     names, archive = _archive(folder)
-    if table not in names:
-        raise CorpusError(f"has no table {table!r}", where=folder / _ARCHIVE)
-    return archive.read(names[table]).decode("utf-8")
+    return archive.read(names[table]).decode()
 
 
 @cache
 def _archive(folder: Path) -> tuple[Mapping[str, str], zipfile.ZipFile]:
     archive = zipfile.ZipFile(io.BytesIO(LOGICNLG.read_published(_ARCHIVE, folder)))
     return {PurePosixPath(name).name: name for name in archive.namelist()}, archive
-
-
-def _plain(table: str) -> str:
-    if not table or PurePosixPath(table).name != table:
-        raise CorpusError(f"{table!r} is not the id of a table")
-    return table
 
 
 def file_of(part: Part) -> str:
@@ -126,52 +117,28 @@ def read_part(part: Part, folder: Path | None = None) -> tuple[Sample, ...]:
     ``name``, the id of the table, ``title``, ``template``, ``table``, and as ``target`` the text.
 
     Raises:
-        CorpusError: a file is missing or is not the published one, or a column is out of range.
+        CorpusError: a file is missing or is not the published one.
     """
-    path = file_of(part)
-    content = parse_json(LOGICNLG.read_published(path, folder), path)
+    content = json.loads(LOGICNLG.read_published(file_of(part), folder))
     known, make = tables(folder), SampleMaker("logicnlg")
     return tuple(
         sample
-        for table, rows in content.items()
-        for sample in of_table(table, known.get(table), rows, make, where=f"{path}: {table}")
+        for name, rows in content.items()
+        for sample in _of_table(name, known.get(name), list(map(_statement, rows)), make)
     )
 
 
-def of_table(
-    name: str,
-    table: Table,
-    rows: Any,  # noqa: ANN401 - JSON
-    make: SampleMaker,
-    *,
-    where: str,
+def _of_table(
+    name: str, table: Table, statements: Sequence[Statement], make: SampleMaker
 ) -> Iterator[Sample]:
-    """Yield the samples of a table, of rows as they are in the published files.
-
-    Raises:
-        CorpusError: a row is of another form, or a column is out of range.
-    """
-    statements = [_statement(row, f"{where}, {i}") for i, row in enumerate(rows)]
     texts = [statement.text for statement in statements]
     for i, statement in enumerate(statements):
-        yield make(
-            linked(statement, table, f"{where}, {i}"),
-            (texts[i], *texts[:i], *texts[i + 1 :]),
-            **_context(name, statement, table),
-        )
+        references = (texts[i], *texts[:i], *texts[i + 1 :])
+        yield make(_units(statement, table), references, **_context(name, statement, table))
 
 
-def linked(statement: Statement, table: Table, where: str) -> tuple[AttributeValue, ...]:
-    """Return the names and the numbers of the columns that a statement is linked to.
-
-    Raises:
-        CorpusError: a column is out of range, or there is none.
-    """
-    width = len(table.header)
-    if not statement.columns or not all(0 <= column < width for column in statement.columns):
-        raise CorpusError(
-            f"links the columns {list(statement.columns)} of a table that has {width}", where=where
-        )
+def _units(statement: Statement, table: Table) -> tuple[AttributeValue, ...]:
+    """Return the names and the numbers of the columns that a statement is linked to."""
     return tuple(AttributeValue(table.header[i], str(i)) for i in statement.columns)
 
 
@@ -197,7 +164,7 @@ def adversarial(pairs: Iterable[Pair], folder: Path | None = None) -> tuple[Samp
     """Return pairs as samples: of the first statement, with the second one as its contrast.
 
     Raises:
-        CorpusError: there are no tables, or a column is out of range.
+        CorpusError: there are no tables.
     """
     known, make = tables(folder), SampleMaker("logicnlg")
     return tuple(_paired(pair, known.get(pair.table), make) for pair in pairs)
@@ -205,7 +172,7 @@ def adversarial(pairs: Iterable[Pair], folder: Path | None = None) -> tuple[Samp
 
 def _paired(pair: Pair, table: Table, make: SampleMaker) -> Sample:
     first, second = pair.statements
-    own, other = (linked(each, table, pair.table) for each in pair.statements)
+    own, other = (_units(each, table) for each in pair.statements)
     sample = make(own, (first.text,), **_context(pair.table, first, table))
     return replace(sample, challenge=Contrast(other, second.text, second.template))
 
@@ -214,21 +181,18 @@ def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
     """Return the samples of the blind challenge, which have no references.
 
     Raises:
-        CorpusError: the file is missing or is not the published one, or a column is out of range.
+        CorpusError: the file is missing or is not the published one.
     """
-    path = _CHALLENGE_INPUTS
-    content = parse_json(LOGICNLG.read_published(path, folder), path)
+    content = json.loads(LOGICNLG.read_published(_CHALLENGE_INPUTS, folder))
     known, make = tables(folder), SampleMaker("logicnlg")
-    found = []
+    samples = []
     for name, rows in content.items():
         table = known.get(name)
-        for i, row in enumerate(rows):
-            where = f"{path}: {name}, {i}"
-            _, columns, title, _ = _statement(row, where)
-            asked = Statement("", columns, title, "")
-            units = linked(asked, table, where)
-            found.append(make(units, (), **_context(name, asked, table)))
-    return tuple(found)
+        for row in rows:
+            statement = _statement(row)._replace(text="", template="")
+            context = _context(name, statement, table)
+            samples.append(make(_units(statement, table), (), **context))
+    return tuple(samples)
 
 
 def _context(name: str, statement: Statement, table: Table) -> dict[str, Json]:
@@ -242,38 +206,15 @@ def _context(name: str, statement: Statement, table: Table) -> dict[str, Json]:
 
 
 def _pairs(path: str, sides: tuple[str, str], folder: Path | None) -> tuple[Pair, ...]:
-    content = parse_json(LOGICNLG.read_published(path, folder), path)
+    content = json.loads(LOGICNLG.read_published(path, folder))
     first, second = sides
     return tuple(
-        Pair(
-            table,
-            (
-                _statement(row[first], f"{path}: {table}, {i}"),
-                _statement(row[second], f"{path}: {table}, {i}"),
-            ),
-        )
+        Pair(table, (_statement(row[first]), _statement(row[second])))
         for table, rows in content.items()
-        for i, row in enumerate(rows)
+        for row in rows
     )
 
 
-def _statement(row: Any, where: str) -> Statement:  # noqa: ANN401 - JSON
-    try:
-        text, columns, title, template = row
-        return Statement(str(text), tuple(map(int, columns)), str(title), str(template))
-    except (TypeError, ValueError) as error:
-        raise CorpusError(
-            "must be a sentence, its linked columns, a title and a template", where=where
-        ) from error
-
-
-def parse_json(content: bytes, where: str) -> Any:  # noqa: ANN401 - JSON
-    """Return what a JSON text holds.
-
-    Raises:
-        CorpusError: it is not JSON.
-    """
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        raise CorpusError(f"is not JSON: {error}", where=where) from error
+def _statement(row: Sequence[Any]) -> Statement:
+    text, columns, title, template = row
+    return Statement(text, tuple(columns), title, template)

@@ -4,10 +4,10 @@ import io
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 from xml.etree import ElementTree as ET
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample, SampleMaker, Triple
 from spor_tasks.corpora.sources import SPOR
 from spor_tasks.text.normalize import words_of_identifier
@@ -75,58 +75,24 @@ def read_parts(
     make = SampleMaker("webnlg")
     paths = chain.from_iterable(SPOR.under(f"webnlg3.0/{part}") for part in parts)
     return tuple(
-        sample
-        for path in paths
-        for sample in read_xml(io.BytesIO(SPOR.read_published(path, folder)), make, where=path)
+        sample for path in paths for sample in read_xml(SPOR.read_published(path, folder), make)
     )
 
 
-def read_xml(stream: IO[bytes], make: SampleMaker, *, where: str) -> Iterator[Sample]:
-    """Yield the samples of one XML file, entry by entry: the modified triples and every text.
+def read_xml(content: bytes, make: SampleMaker) -> Iterator[Sample]:
+    """Yield the samples of a verified XML file: the modified triples and every text of an entry.
 
-    ``where`` names the stream in errors; ``make`` gives ids to the samples of all files of a
-    corpus.
-
-    Raises:
-        CorpusError: the XML is not well-formed or has no entry; or an entry has no text, a
-            malformed triple, or another number of triples than its size; the error names file and
-            entry.
+    ``make`` gives ids to the samples of all files of a corpus.
     """
-    count = 0
-    try:
-        # The XML is the published one, verified by its digest, or the user's own.
-        for _, element in ET.iterparse(stream):  # noqa: S314
-            if element.tag == "entry":
-                count += 1
-                yield _sample(element, make, where)
-                element.clear()
-    except ET.ParseError as error:
-        raise CorpusError(
-            f"is not well-formed XML: {error}", where=where, remedy="It may be truncated."
-        ) from error
-    if not count:
-        raise CorpusError("has no WebNLG entries", where=where)
+    for _, entry in ET.iterparse(io.BytesIO(content)):  # noqa: S314 - verified by its digest
+        if entry.tag == "entry":
+            triples = entry.iterfind("modifiedtripleset/mtriple")
+            units = (_triple(triple.text or "") for triple in triples)
+            texts = (text.text or "" for text in entry.iterfind("lex"))
+            yield make(units, texts, category=entry.get("category"))
+            entry.clear()
 
 
-def _sample(entry: ET.Element, make: SampleMaker, where: str) -> Sample:
-    category = entry.get("category")
-    place = f"{where}: entry {category} {entry.get('eid')}"
-    units = [_triple(triple, place) for triple in entry.iterfind("modifiedtripleset/mtriple")]
-    if entry.get("size") != str(len(units)) or not units:
-        raise CorpusError(
-            f"has {len(units)} modified triples, but its size is {entry.get('size')}", where=place
-        )
-    texts = [text.text or "" for text in entry.iterfind("lex")]
-    if not all(map(str.strip, texts)) or not texts:
-        raise CorpusError("has no text, or an empty one", where=place)
-    return make(units, texts, category=category)
-
-
-def _triple(element: ET.Element, place: str) -> Triple:
-    parts = (element.text or "").split(" | ")
-    if len(parts) != len(Triple._fields) or not all(parts):
-        raise CorpusError(
-            f"{element.text!r} is not a triple `subject | predicate | object`", where=place
-        )
-    subject, predicate, obj = parts
+def _triple(text: str) -> Triple:
+    subject, predicate, obj = text.split(" | ")
     return Triple(subject, words_of_identifier(predicate), obj)

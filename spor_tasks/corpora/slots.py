@@ -1,0 +1,23 @@
+"""Tables of meaning representations (MRs) with references: `name[Gull], food[Fish]`."""
+
+import csv
+import io
+import re
+
+_SLOT = re.compile(r"([^\[\](), ][^\[\](),]*)\[([^\[\]]*)\]")
+
+
+def references_by_mr(content: bytes) -> dict[str, list[str]]:
+    """Return the references of each MR in a verified CSV file, the MRs in their first order.
+
+    Rows with equal MRs belong together, adjacent or not.
+    """
+    references: dict[str, list[str]] = {}
+    for row in csv.DictReader(io.StringIO(content.decode(), newline="")):
+        references.setdefault(row["mr"], []).append(row["ref"])
+    return references
+
+
+def slots_of(mr: str) -> list[tuple[str, str]]:
+    """Return the slots of an MR and their values, in order."""
+    return [(slot, value) for slot, value in _SLOT.findall(mr)]
