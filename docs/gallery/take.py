@@ -27,12 +27,9 @@ class Shot(NamedTuple):
 
 SHOTS = (
     Shot("top"),
-    Shot("plots", "#plots", size=(1280, 1000)),
-    Shot("samples", "#samples", "#aspect=systematicity&arm=atom&compared=lower&order=gap"),
-    Shot("panels", "#slices", "#aspect=systematicity&arm=atom&open=slices+charts", (1280, 1000)),
-    Shot("dark", "#samples", "#part=main&arm=match&kind=3", scheme="dark"),
+    Shot("samples", "#samples", "#aspect=systematicity&arm=atom&order=gap"),
+    Shot("dark", "#samples", "#arm=combination&kind=3", scheme="dark"),
     Shot("phone", "#samples", size=(390, 800)),
-    Shot("phone-sample", "#sample", "#part=main&arm=match&kind=3", (390, 800), "dark"),
 )
 
 

@@ -2,7 +2,7 @@
 
 A chunk is JSON in gzip in base64, which browsers unpack by themselves: chunk 0 is the index, with
 what filters need of every sample; each other one has up to :data:`SIZE` samples of a test set, or
-outputs of a run, and the last one the settings of all runs. `script/` reads what is written here.
+outcomes of a run. `page.js` reads them.
 """
 
 import base64
@@ -23,8 +23,6 @@ from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.cells import ShownCell, cells_of
 from spor_tasks.report.marking import Fault, Marked, faults_of, has_attributes, marks_of
 from spor_tasks.report.view import view_of
-from spor_tasks.results.evidence import scale_of
-from spor_tasks.results.grid import label
 from spor_tasks.results.logged import Record, SampleFile, alone
 from spor_tasks.results.reading import Problem, TaskResult
 
@@ -32,11 +30,10 @@ SIZE = 1000
 """Samples in a chunk."""
 
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
-_KINDS = {"unit": "u", "doubtful unit": "d", "phrase": "p", "leak": "l", "inner leak": "i"}
 
 
-class Asked(NamedTuple):
-    """A sample as a run got it; ``row`` is what the page keeps of it, as JSON.
+class Entry(NamedTuple):
+    """A sample as a run got it; ``row`` is what the page has of it, as JSON.
 
     ``predicates`` are those of its units, or their attributes, each once.
     """
@@ -54,14 +51,14 @@ class TestSet:
     """The samples of a task, gathered from its runs: by number, and the numbers by id."""
 
     task: TaskResult
-    samples: list[Asked] = field(default_factory=list)
+    samples: list[Entry] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
 
-    def number(self, asked: Asked) -> int:
+    def number(self, entry: Entry) -> int:
         """Return the number of a sample, which is the next one if it is new."""
-        number = self.numbers.setdefault(asked.id, len(self.samples))
+        number = self.numbers.setdefault(entry.id, len(self.samples))
         if number == len(self.samples):
-            self.samples.append(asked)
+            self.samples.append(entry)
         return number
 
 
@@ -132,16 +129,13 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 
 @dataclass(slots=True)
 class _Run:
-    """The samples of a run, with its outputs.
+    """The samples of a run, with its outcomes; the lists run in parallel.
 
-    All lists run in parallel; ``told`` are outputs and scores as JSON, without brackets, and
-    ``found`` is what else is known of an output, after a comma, or nothing. ``given`` is the number
-    of texts that a model was asked the likelihood of, 0 where it wrote its outputs.
+    ``given`` is the number of texts whose likelihood was measured, 0 if the model wrote outputs.
     """
 
-    asked: list[Asked] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    found: list[str] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    outcomes: list[dict[str, Any]] = field(default_factory=list)
     given: int = 0
     scores: list[float | None] = field(default_factory=list)
     faults: list[tuple[Fault, ...]] = field(default_factory=list)
@@ -155,18 +149,11 @@ def _read(file: SampleFile) -> _Run:
             sample = record.sample
             marked = marks_of(record)
             row = _json(_sample_row(sample, record.inputs))
-            asked = Asked(
-                sample.id,
-                len(sample.units),
-                _category(sample),
-                predicates_of(sample),
-                record.inputs,
-                row,
-            )
-            run.asked.append(asked)
+            predicates = predicates_of(sample)
+            size, category = len(sample.units), _category(sample)
+            run.entries.append(Entry(sample.id, size, category, predicates, record.inputs, row))
             scores = {name: _score(alone(name, value)) for name, value in record.scores.items()}
-            run.told.append(f"{_json(list(map(_output_row, marked)))},{_json(scores)}")
-            run.found.append(f",{_json(found)}" if (found := _found_row(record)) else "")
+            run.outcomes.append(_outcome(record, marked, scores))
             run.given = len(record.likelihoods)
             run.scores.append(scores.get(metric))
             run.faults.append(faults_of(sample, marked))
@@ -216,7 +203,6 @@ class _Packing:
     chunks: list[str] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
-    settings: list[str] = field(default_factory=list)
     outcomes: list[Outcomes] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -226,12 +212,10 @@ class _Packing:
         test = TestSet(task)
         for file in files:
             self._add_run(file.run, next(runs), test)
-            self.settings.append(_json(_settings(file)))
         categories = sorted({each.category for each in test.samples if each.category is not None})
         predicates = sorted({name for each in test.samples for name in each.predicates})
         category_numbers = {name: number for number, name in enumerate(categories)}
         numbers = {name: number for number, name in enumerate(predicates)}
-        scale = scale_of(task.spec.headline)
         self.tests.append(
             {
                 "task": task.comparison,
@@ -240,8 +224,6 @@ class _Packing:
                 "part": task.part,
                 "sets": task.protocol,
                 "metric": task.spec.headline,
-                "label": label(task.spec.headline),
-                "scale": [end if math.isfinite(end) else None for end in scale],
                 "sizes": [sample.size for sample in test.samples],
                 "categories": categories,
                 "category": [
@@ -249,23 +231,21 @@ class _Packing:
                     for each in test.samples
                 ],
                 "predicates": predicates,
-                "told": [[numbers[name] for name in each.predicates] for each in test.samples],
+                "sample_predicates": [
+                    [numbers[name] for name in each.predicates] for each in test.samples
+                ],
                 "chunk": self._pack([sample.row for sample in test.samples]),
             }
         )
 
     def _add_run(self, result: TaskResult, run: _Run, test: TestSet) -> None:
-        samples = list(map(test.number, run.asked))
+        samples = list(map(test.number, run.entries))
         if run.problem:
             self.problems.append(run.problem)
         self.outcomes.append(Outcomes(result, test, samples, run.scores, run.faults))
-        rows = [
-            f"[{told},{_json(None if each.inputs == test.samples[number].inputs else each.inputs)}"
-            f"{found}]"
-            for each, told, found, number in zip(
-                run.asked, run.told, run.found, samples, strict=True
-            )
-        ]
+        for entry, outcome, number in zip(run.entries, run.outcomes, samples, strict=True):
+            if entry.inputs != test.samples[number].inputs:
+                outcome["inputs"] = entry.inputs
         self.runs.append(
             {
                 "test": len(self.tests),
@@ -274,9 +254,9 @@ class _Packing:
                 "seed": result.seed,
                 "samples": None if samples == list(range(len(samples))) else samples,
                 "scores": run.scores,
-                "faults": [sum(_BITS[fault] for fault in found) for found in run.faults],
-                "chunk": self._pack(rows),
-                **({"given": run.given} if run.given else {}),
+                "faults": [sum(_BITS[fault] for fault in faults) for faults in run.faults],
+                "chunk": self._pack(list(map(_json, run.outcomes))),
+                "given": run.given,
             }
         )
 
@@ -291,39 +271,12 @@ class _Packing:
     def finished(self) -> Browser:
         index = {
             "size": SIZE,
-            "settings": 1 + len(self.chunks),
-            "faults": [[fault.value, fault.meaning] for fault in Fault],
+            "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
             "tests": self.tests,
             "runs": self.runs,
         }
-        chunks: tuple[str, ...] = ()
-        if self.chunks:
-            chunks = (_packed(_json(index)), *self.chunks, _packed(_listed(self.settings)))
+        chunks = (_packed(_json(index)), *self.chunks) if self.chunks else ()
         return Browser(chunks, tuple(self.outcomes), tuple(self.problems))
-
-
-def _settings(file: SampleFile) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return everything that is known of a run, in groups with a title."""
-    run = file.run
-    adapter = run.adapter
-    about = {
-        "model": run.model,
-        "arm": run.arm,
-        "seed": run.seed,
-        "adapter": adapter and adapter.sha256,
-        "sets": str(run.spec.name),
-        "task as run": run.task,
-        "results": str(run.file),
-        "samples": file.path.name,
-        "prompts cut": run.prompts_cut,
-    }
-    return [
-        ("Run", about),
-        ("Scores", {name: _score(value) for name, value in sorted(run.scores.items())}),
-        ("Signature", run.signature),
-        ("Training", run.training),
-        ("Packages", dict(sorted(run.versions.items()))),
-    ]
 
 
 def _listed(rows: Sequence[str]) -> str:
@@ -357,34 +310,34 @@ def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def _cell_row(cell: ShownCell) -> str | ShownCell:
-    return cell.text if cell == ShownCell(cell.text) else cell
+def _cell_row(cell: ShownCell) -> dict[str, Any]:
+    """Return what is not as in a plain cell, and the text."""
+    usual = ShownCell(cell.text)._asdict()
+    return {"text": cell.text} | {
+        name: value for name, value in cell._asdict().items() if value != usual[name]
+    }
 
 
-def _output_row(output: Marked) -> list[Any]:
-    return [
-        output.output,
-        output.scored,
-        [
-            [start, end, [f"{_KINDS[kind]}{number}" for kind, number in labels]]
-            for start, end, labels in output.marks
-        ],
-        output.units,
-        output.phrases,
-        output.leaks,
-    ]
+def _outcome(
+    record: Record, outputs: Sequence[Marked], scores: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """Return what is known of the outputs for a sample, without what is empty."""
+    known = {
+        "likelihoods": [each._asdict() for each in record.likelihoods],
+        "reading": record.reading and record.reading._asdict(),
+        "attributes": [each._asdict() for each in record.said],
+    }
+    return {"outputs": list(map(_output_row, outputs)), "scores": scores} | _filled(known)
 
 
-def _found_row(record: Record) -> dict[str, Any]:
-    """Return what is known of outputs besides marks and scores; empty for most."""
-    found: dict[str, Any] = {}
-    if record.likelihoods:
-        found["likelihoods"] = record.likelihoods
-    if record.reading:
-        found["reading"] = record.reading._asdict()
-    if record.said:
-        found["said"] = record.said
-    return found
+def _output_row(output: Marked) -> dict[str, Any]:
+    marks = [mark._asdict() for mark in output.marks]
+    lists = {"units": output.units, "phrases": output.phrases, "leaks": output.leaks}
+    return {"text": output.output, "scored": output.scored} | _filled({"marks": marks, **lists})
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
 
 
 def _score(number: float | None) -> float | None:

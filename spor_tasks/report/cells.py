@@ -15,7 +15,7 @@ class ShownCell(NamedTuple):
     """A cell, or ``hidden`` cells that it stands for; ``units`` are its numbers if highlighted."""
 
     text: str
-    is_header: bool = False
+    header: bool = False
     columns: int = 1
     rows: int = 1
     units: tuple[int, ...] = ()

@@ -241,7 +241,7 @@ def _row(row: ShownRow) -> Iterator[_Piece]:
             yield _Piece(before)
             yield _Piece(f"[{units}: {_short(cell.text)}]", _SHOWN["unit"][1])
         else:
-            yield _Piece(before + _short(cell.text), _BOLD if cell.is_header else "")
+            yield _Piece(before + _short(cell.text), _BOLD if cell.header else "")
 
 
 def _wrapped(pieces: Iterable[_Piece], width: int, *, indent: int = 8) -> Iterator[str]:

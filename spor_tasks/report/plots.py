@@ -13,7 +13,7 @@ import numpy as np
 from spor_tasks.aspects.named import group_title
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.visible import visible
-from spor_tasks.report.browser import Asked, Outcomes
+from spor_tasks.report.browser import Entry, Outcomes
 from spor_tasks.report.collect import Report
 from spor_tasks.report.figures import (
     AS_IS,
@@ -246,7 +246,7 @@ def _style(panel: _Panel, series: _Series) -> dict[str, Any]:
 
 def _panels(
     outcomes: Iterable[Outcomes],
-    group_of: Callable[[Asked], int | str | None],
+    group_of: Callable[[Entry], int | str | None],
     metrics: Iterable[str],
 ) -> list[_Panel]:
     """Return a panel for each model and task whose samples form several groups."""

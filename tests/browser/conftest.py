@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from spor_tasks import report
 from tests.browser.steps import DESKTOP, Opener
 from tests.support import invented_runs
-from tests.support.result_files import sample_row, write_result, write_samples
 
 # Set where a browser must be at hand: a test that would skip for want of one then fails.
 REQUIRE = "SPOR_REQUIRE_BROWSER"
@@ -51,37 +49,6 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / report.PAGE
 
 
-ODD_MODEL = "=cmd|' /C calc'!A0/модель π <b>"
-ODD_OUTPUTS = (
-    '=HYPERLINK("http://x.test","y")',
-    "\t-2+3",
-    "@SUM(1)",
-    "a, “b”\nc",
-    "Greyport has the Cold Sound.",
-    "half \ud800 a pair",
-)
-
-
-@pytest.fixture(scope="session")
-def odd_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of two runs of one model, which have a verdict on every other sample, or on none."""
-    folder = tmp_path_factory.mktemp("odd")
-    for name, value in (("1", 50.0), ("2", None)):
-        file = write_result(folder / f"results_{name}.json", arm=None, model=ODD_MODEL, n=6)
-        rows = [
-            sample_row(
-                replace(invented_runs.town(number), context={}),
-                [output],
-                {"parent": None if number % 2 else value},
-                number,
-            )
-            for number, output in enumerate(ODD_OUTPUTS)
-        ]
-        write_samples(file, "spor_systematicity_mini", rows)
-    report.write([folder], folder)
-    return folder / report.PAGE
-
-
 @pytest.fixture
 def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
     """Open a page; in the end nothing may have gone wrong in it, or left it."""
@@ -110,7 +77,7 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
         return page
 
     def check(url: str, file: Path) -> None:
-        if not url.startswith((file.as_uri(), "data:,", "blob:")):
+        if not url.startswith((file.as_uri(), "data:")):
             faults.append(f"request: {url}")
 
     yield opened

@@ -52,8 +52,8 @@ def test_a_small_table_is_shown_whole_with_the_numbers_of_highlighted_cells() ->
     assert view.title == "Ports · Boats"
     head, first, last = view.rows
     assert head == (
-        ShownCell("Port", is_header=True, units=(1,)),
-        ShownCell("Boats", is_header=True, columns=2),
+        ShownCell("Port", header=True, units=(1,)),
+        ShownCell("Boats", header=True, columns=2),
     )
     assert isinstance(first, tuple)
     assert first[-1] == ShownCell("10 to 14", units=(0, 2))

@@ -32,17 +32,23 @@ texts = (
 )
 
 
-PARTS: Any = template("parts.html.j2", html_text).module
+PAGE = template("page.html.j2", html_text)
+EMPTY = dict.fromkeys(("cards", "tables", "boards", "plots", "problems", "sections", "chunks"), ())
+TEXTS = ("version", "name", "tasks", "models", "style", "script", "ranking", "missing", "legend")
+
+
+def page(**content: Any) -> str:  # noqa: ANN401 - what the template takes
+    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
 
 
 def in_a_table(text: str) -> str:
     name = f"a{text}"  # which is never a number
     grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
-    return str(PARTS.table(grid, numeric(grid)))
+    return page(tables=[(grid, numeric(grid))])
 
 
 def in_a_problem(text: str) -> str:
-    return str(PARTS.problems([Problem("kind", text, text)]))
+    return page(problems=[Problem("kind", text, text)])
 
 
 def tags(html: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -65,4 +71,4 @@ def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
     packed = browser._packed(browser._json(rows))
     assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
     found = json.loads(gzip.decompress(base64.b64decode(packed)))
-    assert [row[0] for row in found] == outputs
+    assert [row["text"] for row in found] == outputs

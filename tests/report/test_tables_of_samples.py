@@ -224,17 +224,17 @@ def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
     index = chunk(html, 0)
     parts = {test["part"]: number for number, test in enumerate(index["tests"])}
     of_part = {part: index["runs"][number] for part, number in parts.items()}
-    assert [of_part[part].get("given") for part in (None, "adversarial", "ppl")] == [None, 2, 1]
+    assert [of_part[part]["given"] for part in (None, "adversarial", "ppl")] == [0, 2, 1]
     told = chunk(html, index["tests"][parts[None]]["chunk"])
     assert told[0]["columns"] == [[0, 2]]
     pairs = chunk(html, index["tests"][parts["adversarial"]]["chunk"])
     assert [len(each["columns"]) for each in pairs] == [2, 2, 2, 2]
     written = chunk(html, of_part[None]["chunk"])
-    assert written[2][3]["reading"]["program"] is None
-    assert [len(each) for each in written] == [4, 4, 4, 3]
+    assert written[2]["reading"]["program"] is None
+    assert ["reading" in each for each in written] == [True, True, True, False]
     given = chunk(html, of_part["adversarial"]["chunk"])
-    assert [log for log, _, _ in given[0][3]["likelihoods"]] == [-20.0, -24.0]
-    assert given[3][1]["adv_acc_distinct"] == 50.0
+    assert [each["log"] for each in given[0]["likelihoods"]] == [-20.0, -24.0]
+    assert given[3]["scores"]["adv_acc_distinct"] == 50.0
     assert of_part["adversarial"]["faults"] == [0, 0, 0, 0]
     assert of_part["ppl"]["scores"] != [None] * 4
 

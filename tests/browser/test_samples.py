@@ -1,0 +1,118 @@
+"""Kinds of samples in a real browser: tables, cells, pairs of texts, attributes, twins."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from spor_tasks import report
+from spor_tasks.corpora.embedded import TOTTO_MINI
+from tests.browser.steps import PHONE, Opener, choose, shown
+from tests.support import attribute_runs, cell_runs, table_runs
+from tests.support.invented_runs import HOSTILE
+from tests.support.twin_runs import OUTPUTS, spec_of, write_run
+
+Reported = Callable[[Callable[[Path], object]], Path]
+
+
+@pytest.fixture
+def reported(tmp_path: Path) -> Reported:
+    """Report runs that a function writes, and return the page."""
+
+    def made(write: Callable[[Path], object]) -> Path:
+        write(tmp_path / "runs")
+        report.write([tmp_path / "runs"], tmp_path)
+        return tmp_path / report.PAGE
+
+    return made
+
+
+def heads(page: Page, side: int) -> list[str]:
+    return [
+        text.split()[0] for text in page.locator(f".about thead .about-{side}").all_inner_texts()
+    ]
+
+
+def test_attributes_are_compared_with_the_requested_ones(
+    open_page: Opener, reported: Reported
+) -> None:
+    file = reported(attribute_runs.write)
+    page = open_page(file=file, address="#sample=0.0")
+    shown(page, 0)
+    expect(page.locator("#sample .attributes")).to_have_text(
+        "Judged as: sentiment Negative, tense Past (asked: Present), topic Food"
+    )
+    assert page.locator("#sample td.verdict .word").all_inner_texts() == ["told", "missing", "told"]
+    page.keyboard.press("j")
+    shown(page, 1)
+    assert page.locator("#sample td.verdict").count() == 0  # nobody judged
+    page.keyboard.press("j")
+    shown(page, 2)
+    expect(page.locator("#sample .attributes")).to_contain_text(HOSTILE[0][:5])
+    assert page.locator("#sample .attributes").locator("script, img").count() == 0
+
+
+def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported: Reported) -> None:
+    samples = TOTTO_MINI.part("test")[:4]
+    unit = samples[1].units[0]
+    outputs = [samples[0].references[0], f"There is {unit[1]}.", "Nothing.", "Nothing."]
+    last = cell_runs.harmful()
+    file = reported(lambda folder: cell_runs.write_run(folder, samples, outputs, last=last))
+    page = open_page(file=file, address="#sample=0.0")
+    shown(page, 0)
+    expect(page.locator(".cells .highlighted")).to_have_count(len(samples[0].units))
+    for number, each in enumerate(samples[0].units):
+        cell = page.locator(f'.cells [data-unit="{number}"]')
+        expect(cell).to_contain_text(each[1])
+        expect(cell.locator(".sign")).to_contain_text("told")
+    page.locator(".cells [data-unit='1']").hover()
+    expect(page.locator(".cells .lit")).to_have_count(1)
+    expect(page.locator(".output mark.lit").first).to_be_visible()
+    page.keyboard.press("End")
+    page = open_page(PHONE, scheme="dark", file=file, address="#sample=0.3")
+    shown(page, 3)
+    assert page.locator(".cells tr").count() < 30
+    expect(page.locator(".cells")).to_contain_text("rows not shown")
+    expect(page.locator('.cells [data-unit="0 1"]')).to_contain_text("cell 57")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#query").fill("cell 57")
+    expect(page.locator("#count")).to_have_text("1 of 4 samples")
+
+
+def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
+    open_page: Opener, reported: Reported
+) -> None:
+    file = reported(table_runs.write)
+    page = open_page(file=file, address="#sample=0.0")
+    shown(page, 0)
+    assert heads(page, 0) == ["baker", "goats"]
+    expect(page.locator("#sample .note").first).to_contain_text("Read as false: eq{1;")
+    page = open_page(PHONE, file=file, address="#sample=0.3")
+    expect(page.locator(".about tbody tr")).to_have_count(table_runs.ROWS)
+    expect(page.locator(".about tbody tr").first).to_contain_text(HOSTILE[0])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page = open_page(file=file)
+    choose(page, "part", "adversarial")
+    verdicts = page.locator("#sample .note", has_text="Likelier")
+    expect(page.locator("#sample .wins th")).to_have_text("▸ text")
+    expect(verdicts).to_have_text("Likelier: by token text, by sum text, by byte text")
+    cells = page.locator("#sample .given tbody tr").first.locator("td.number")
+    assert cells.all_inner_texts()[:3] == ["−20.00", "10", "−2.000"]
+    page.locator("#next").click()
+    expect(page.locator("#sample .wins th")).to_have_text("▸ contrast")
+    expect(page.locator("#sample .fault")).to_have_count(0)
+
+
+def test_each_output_names_its_side_and_order(open_page: Opener, reported: Reported) -> None:
+    spec = spec_of("order_invariance", "main")
+    file = reported(lambda folder: write_run(folder, spec, OUTPUTS, "original", 0.0))
+    page = open_page(address="#beside=none", file=file)
+    assert page.locator(".outputs .order").all_inner_texts() == [
+        f"Output for {side}, input order {order}"
+        for side in ("the original", "the twin")
+        for order in ("0 1", "1 0")
+    ]
+    twin = page.locator(".card", has_text="Twin").last
+    assert "Velmic" in twin.inner_text()
+    assert "The Elm serves Velmic food" in twin.inner_text()
