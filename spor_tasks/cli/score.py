@@ -117,7 +117,7 @@ def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
 
 
 def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
-    """Return accuracy, if there are classifiers, and Dist-n and perplexity beside it."""
+    """Return accuracy, if there are classifiers, and Dist-3 and perplexity beside it."""
     if options.model or options.format or options.label:
         raise ConfigError(
             "the metric compmctg takes no --model, --format or --label",
