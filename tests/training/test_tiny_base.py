@@ -17,6 +17,7 @@ from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 from training import tiny_base
+from training.__main__ import main
 from training.encoding import IGNORED, collate
 from training.tiny_base import BaseSettings
 
@@ -118,6 +119,15 @@ def test_equal_settings_make_equal_weights(tmp_path: Path) -> None:
         tiny_base.build(tmp_path / name, QUICK, replace(TINY, seed=seed), progress=False)
         digests.add(digest_weights(tmp_path / name))
     assert len(digests) == 2
+
+
+def test_the_command_trains_a_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(tiny_base.SETTINGS, QUICK, TINY)
+    assert main(["base", QUICK, str(tmp_path / "base")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'base'}\n"
+    assert read_manifest(tmp_path / "base").items() >= tiny_base.facts(QUICK, TINY).items()
 
 
 def test_a_damaged_pretraining_file_is_named(
