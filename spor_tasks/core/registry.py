@@ -7,31 +7,13 @@ An entry is a line of :data:`ENTRIES`, or an entry point of an installed package
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeAlias
 
 from spor_tasks.core.errors import ConfigError
 
 Kind: TypeAlias = Literal["benchmark", "corpus", "metric", "objective"]
-
-CONTRACTS: dict[Kind, tuple[str, ...]] = {
-    "benchmark": (
-        "name",
-        "title",
-        "source",
-        "paper",
-        "groups",
-        "sets",
-        "find",
-        "load",
-        "grids",
-        "published",
-    ),
-    "corpus": ("name", "read", "everything", "linearize"),
-    "metric": ("scores", "signature", "outputs", "measure", "values", "describe"),
-    "objective": ("rows", "loss", "step"),  # of training, which registers them itself
-}
-"""The attributes that an entry of each kind must have; the contracts describe them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,60 +70,47 @@ ENTRIES = (
 
 
 class Registry:
-    """Entries by kind and name, each imported once.
+    """Entries by kind and name; the object of each is imported when it is asked for.
 
     Raises:
         ConfigError: two entries of a kind have one name.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self._entries: dict[tuple[Kind, str], Entry] = {}
-        self._loaded: dict[Entry, Any] = {}
+        self._targets: dict[tuple[Kind, str], str] = {}
         for entry in entries:
-            known = self._entries.setdefault((entry.kind, entry.name), entry)
-            if known != entry:
+            target = self._targets.setdefault((entry.kind, entry.name), entry.target)
+            if target != entry.target:
                 raise ConfigError(
-                    f"two entries have the name {entry.name!r}: {known.target} and {entry.target}",
+                    f"two entries have the name {entry.name!r}: {target} and {entry.target}",
                     where=f"registry of {entry.kind} entries",
                     remedy="Rename one of them, or uninstall the package that it comes from.",
                 )
 
     def names(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of a kind, those of this package first."""
-        return tuple(name for of, name in self._entries if of == kind)
+        return tuple(name for of, name in self._targets if of == kind)
 
     def get(self, kind: Kind, name: str) -> Any:  # noqa: ANN401 - each kind has its own contract
         """Return the object with this name.
 
         Raises:
-            ConfigError: there is no such entry, it cannot be imported, or it lacks an attribute of
-                its contract.
+            ConfigError: there is no such entry, or it cannot be imported.
         """
-        if (kind, name) not in self._entries:
+        if (kind, name) not in self._targets:
             raise ConfigError(
                 f"there is no {kind} {name!r}", remedy=f"Use one of {', '.join(self.names(kind))}."
             )
-        entry = self._entries[kind, name]
-        if entry not in self._loaded:
-            self._loaded[entry] = _checked(entry)
-        return self._loaded[entry]
+        target = self._targets[kind, name]
+        try:
+            return _resolved(target)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(
+                f"cannot be imported: {error}", where=f"{kind} {name!r} ({target})"
+            ) from error
 
 
-def _checked(entry: Entry) -> Any:  # noqa: ANN401 - as above
-    where = f"{entry.kind} {entry.name!r} ({entry.target})"
-    module, _, attribute = entry.target.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"cannot be imported: {error}", where=where) from error
-    if missing := [part for part in CONTRACTS[entry.kind] if not hasattr(found, part)]:
-        raise ConfigError(
-            f"lacks {', '.join(missing)}",
-            where=where,
-            remedy=f"A {entry.kind} must have {', '.join(CONTRACTS[entry.kind])}; see "
-            "docs/extending.md.",
-        )
-    return found
+_resolved = cache(resolve_name)  # for prompts ask for the corpus of each sample
 
 
 @cache

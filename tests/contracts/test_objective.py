@@ -119,14 +119,6 @@ def test_a_step_without_batches_changes_nothing(objective: Objective, run: Run) 
 # --- The registry --------------------------------------------------------------------------------
 
 
-class _WithoutALoss:
-    def rows(self) -> None: ...
-    def step(self) -> None: ...
-
-
-WITHOUT_A_LOSS = _WithoutALoss()
-
-
 def test_an_unknown_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(ConfigError, match="'likelyhood'") as caught:
         find_objective("likelyhood")
@@ -137,7 +129,6 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
 @pytest.mark.parametrize(
     ("target", "fault"),
     [
-        (f"{__name__}:WITHOUT_A_LOSS", "loss"),
         (f"{__name__}:NOTHING", "NOTHING"),
         ("no.module:OBJECTIVE", "no"),
     ],

@@ -189,7 +189,8 @@ def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
     for name, rows in content.items():
         table = known.get(name)
         for row in rows:
-            statement = _statement(row)._replace(text="", template="")
+            _, columns, title, _ = row
+            statement = Statement("", tuple(columns), title, "")
             context = _context(name, statement, table)
             samples.append(make(_units(statement, table), (), **context))
     return tuple(samples)
