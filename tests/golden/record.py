@@ -14,6 +14,7 @@ first section knows the modules of the library: where these move, change it and 
 """
 
 import argparse
+import difflib
 import fnmatch
 import hashlib
 import itertools
@@ -498,14 +499,12 @@ def _report() -> dict[str, Any]:
         for name, tasks in BASELINES:
             spor("baseline", name, *tasks, "--limit", "40", "--results", f"{folder}/results")
         spor("report", f"{folder}/results", "--out", f"{folder}/report")
-        files = sorted(Path(folder, "report").glob("*.*"))
-        return {
-            file.name: file.read_text("utf-8").splitlines()
-            for file in files
-            if file.suffix in {".md", ".tex", ".csv"}
-        }
+        files = [Path(folder, "report", name) for name in NAMED]
+        texts = {file.name: file.read_text("utf-8").splitlines() for file in files}
+    return {name: texts[name] if name.endswith(".md") else sha(texts[name]) for name in NAMED}
 
 
+NAMED = ("report.md", "report.tex", "report.csv")
 PARTS = {
     part.__name__: part for part in (sets, prompts, rows, demonstrations, scores, losses, report)
 }
@@ -594,8 +593,13 @@ def changes(before: Any, now: Any) -> Iterator[str]:
     """Yield what of a value differs; what is recorded as missing may be there now."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key, value in before.items():
-            if value is not None and now.get(key) != value and now.get(key, "") is not None:
-                yield f"{key} was {value!s:.150}, is {now.get(key)!s:.150}"
+            other = now.get(key)
+            if value is None or other == value or (other is None and key in now):
+                continue  # data that is missing here, or was missing there
+            if key == "report.md":
+                yield from list(difflib.unified_diff(value, other or [], lineterm="", n=0))[2:40]
+                continue
+            yield f"{key} was {value!s:.150}, is {other!s:.150}"
     elif isinstance(before, list) and all(isinstance(each, float) for each in before):
         if len(before) != len(now) or any(
             abs(a - b) > 2e-6 for a, b in zip(before, now, strict=True)
