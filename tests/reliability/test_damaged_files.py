@@ -84,7 +84,6 @@ COMMANDS_WITH_NAMES: Sequence[Sequence[str]] = (
     ["score", "{rows}", *SCORE, "--per-sample", LONG_NAME],
     ["data", "build", "--corpus", LONG_NAME, "--aspect", "systematicity", "--out", "x"],
     ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", LONG_NAME],
-    ["data", "write", "mini", LONG_NAME],
     ["data", "check", LONG_NAME],
     ["eval", "--tasks", "spor_mini", "--model_args", f"pretrained={LONG_NAME}"],
     ["eval", "--tasks", "spor_mini", "--model_args", f"pretrained={{results}},peft={LONG_NAME}"],
@@ -142,7 +141,6 @@ def test_a_pipe_of_the_shell_is_read_and_a_named_one_is_not_waited_for(
     "arguments",
     [
         ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", "{out}"],
-        ["data", "write", "mini", "{out}"],
         ["report", "{results}", "--out", "{out}"],
         ["score", "{rows}", *SCORE, "--per-sample", "{out}"],
     ],
@@ -167,7 +165,6 @@ def test_a_full_disk_is_told_and_nothing_is_left(
     "arguments",
     [
         ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out"],
-        ["data", "write", "mini"],
         ["report", "{results}", "--out"],
         ["report", "{results}", "--leaderboard", "--out"],
         ["baseline", "units-joined", "spor_systematicity_mini", "--results"],
@@ -190,7 +187,6 @@ def test_a_folder_that_takes_no_files_is_told(
     [
         ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", "{link}"],
         ["data", "check", "{link}"],
-        ["data", "write", "mini", "{link}"],
         ["report", "{link}"],
         ["eval", "--tasks", "spor_mini", "--model_args", "pretrained={link}"],
     ],
