@@ -75,6 +75,22 @@ def split_name(spec: SetSpec) -> str | None:
     return found.split_of(spec.split_of, spec.name)
 
 
+def check_has_units(corpus: str) -> None:
+    """Check that a corpus is not that of a benchmark without aspects.
+
+    Raises:
+        SplitError: it is, so it has tables or control codes.
+    """
+    if any(
+        spec.name.corpus == corpus and spec.name.aspect == spec.benchmark for spec in available()
+    ):
+        raise SplitError(
+            "has tables or control codes, and SPOR's aspects are about units that recur",
+            where=corpus,
+            remedy="Use webnlg, e2e, viggo, mini, or a file of your own with such units.",
+        )
+
+
 def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
     """Return where an aspect stands among those of all benchmarks."""
     groups = list(_benchmark(benchmark).groups)

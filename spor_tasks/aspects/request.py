@@ -184,12 +184,7 @@ def _facts(
 def _read(request: Request) -> CorpusSamples:
     if request.corpus not in corpora():
         return read_own(request.corpus)
-    if request.corpus in {s.name.corpus for s in named.available() if s.name.aspect == s.benchmark}:
-        raise SplitError(
-            "has tables or control codes, and SPOR's aspects are about units that recur",
-            where=request.corpus,
-            remedy="Use webnlg, e2e, viggo, mini, or a file of your own with such units.",
-        )
+    named.check_has_units(request.corpus)
     corpus: CorpusSamples = registry().get("corpus", request.corpus).read()
     return corpus
 

@@ -1,6 +1,8 @@
 """`spor tasks`: list the tasks, and make them known to lm-eval."""
 
 import argparse
+import textwrap
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,9 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spor_tasks.core.contracts import SetSpec
     from spor_tasks.harness.task_files import TaskFile
 
 
@@ -19,18 +24,14 @@ def add(commands: Commands) -> None:
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
     path = verbs.add_parser("path", help="print the folder to give as lm-eval's --include_path")
     path.set_defaults(run=print_path)
-    listing = verbs.add_parser("list", help="list tasks and groups")
+    listing = verbs.add_parser("list", help="list the tasks of each corpus, and their tags")
+    listing.add_argument("--all", action="store_true", help="every task, with what it is")
     listing.set_defaults(run=print_list)
     register = verbs.add_parser(
         "register", help="register the tasks in the installed lm-eval; safe to repeat"
     )
     register.add_argument("--remove", action="store_true", help="remove the registered tasks")
     register.set_defaults(run=run_register)
-    export = verbs.add_parser(
-        "export", help="write the task files of the released sets into a folder"
-    )
-    export.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
-    export.set_defaults(run=run_export)
     make = verbs.add_parser("make", help="write task files for a corpus of your own")
     make.add_argument(
         "file",
@@ -87,7 +88,7 @@ def run_make(options: argparse.Namespace) -> None:
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in made.refused.items():
         print(f"{name:<56}not possible: {visible(why)}")
-    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(made.group)} …")
+    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(made.tag)} …")
 
 
 def print_path(_: argparse.Namespace) -> None:
@@ -97,19 +98,52 @@ def print_path(_: argparse.Namespace) -> None:
     print(visible(task_files.FOLDER))
 
 
-def print_list(_: argparse.Namespace) -> None:
-    """Print every task and group with what it is."""
+def print_list(options: argparse.Namespace) -> None:
+    """Print which tasks each corpus has, or every task with what it is."""
+    from spor_tasks.aspects import named
     from spor_tasks.harness import task_files
 
     files = task_files.files()
-    width = max(len(file.name) for file in files)
-    for file in files:
-        print(f"{file.name:<{width}}  {_describe(file)}")
+    if options.all:
+        width = max(len(file.name) for file in files)
+        for file in files:
+            print(f"{file.name:<{width}}  {_describe(file)}")
+        return
+    for benchmark in named.benchmarks():
+        rows = list(_table(benchmark.sets()))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            print("  ".join(cells).rstrip())
+        print()
+    tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
+    print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
+    print("`spor tasks list --all` names every task.")
+
+
+def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
+    """Yield a header of corpora, then a row for each name of a task, with `…` for the corpus.
+
+    Where the parts of an aspect differ in their names, the cells have them.
+    """
+    corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
+    rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for spec in specs:
+        name = spec.name
+        has_parts = name.part is not None and name.aspect != spec.benchmark
+        task = spec.task.replace(f"_{name.part}", "", 1) if has_parts else spec.task
+        rows[task.replace(name.corpus, "…", 1)][name.corpus].append(
+            str(name.part) if has_parts else "yes"
+        )
+    for spec in specs:
+        for variant in (*spec.decodings, *(["icl_ARM"] if spec.in_context else [])):
+            rows[f"…_{variant}"][spec.name.corpus] = ["yes"]
+    yield [specs[0].benchmark, *corpora]
+    for task, cells in rows.items():
+        yield [task, *(" ".join(cells[corpus]) for corpus in corpora)]
 
 
 def _describe(file: "TaskFile") -> str:
-    if file.kind == "group":
-        return f"group of {', '.join(file.content['task'])}"
     metadata = file.content["metadata"]
     names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
     shown = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
@@ -122,18 +156,9 @@ def run_register(options: argparse.Namespace) -> None:
     from spor_tasks.harness import stubs
 
     if options.remove:
-        done = stubs.remove()
-    else:
-        folder = stubs.folder()
-        done = {folder: stubs.register(folder)}
-    for folder, changes in done.items():
-        counts = f"{changes.written} written, {changes.removed} removed, {changes.kept} kept as is"
-        print(f"{visible(folder)}: {counts}")
-
-
-def run_export(options: argparse.Namespace) -> None:
-    """Write the task files of the released sets."""
-    from spor_tasks.harness import export
-
-    export.write(options.folder)
-    print(visible(options.folder))
+        for folder in stubs.remove():
+            print(f"{visible(folder)}: removed")
+        return
+    folder = stubs.folder()
+    stubs.register(folder)
+    print(f"{visible(folder)}: all tasks registered")

@@ -69,9 +69,8 @@ class SetSpec:
     ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
     can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
     ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
-    demonstrations. ``version`` is that of the tasks. ``wider_group`` is a group of the task beside
-    that of its corpus; of a benchmark without aspects, ``group`` is that of its corpus under
-    another name, and of sets that are not the default it is the only one.
+    demonstrations. ``version`` is that of the tasks. ``tags`` are the names that stand for the
+    greedy task and others; in-context tasks of a benchmark with aspects have their own.
 
     ``splits`` are the names of the splits that answers to the task may be read under, one at a time
     (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task.
@@ -94,11 +93,10 @@ class SetSpec:
     breakdown: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
     template: str = "_base"
-    decodings: tuple[str, ...] = (BEAM5,)
+    decodings: tuple[str, ...] = ()
     in_context: bool = True
     version: float = 1.0
-    group: str | None = None
-    wider_group: str | None = None
+    tags: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     split_of: SetName | None = None
 

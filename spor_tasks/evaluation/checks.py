@@ -45,7 +45,7 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
 
 def _check_names(names: Sequence[str], *, others: bool) -> None:
     """Refuse a misspelt name of our tasks at once; lm-eval would take seconds to find it."""
-    ours = [file.name for file in task_files.files()]
+    ours = task_files.names()
     for name in names:
         close = difflib.get_close_matches(name, ours, cutoff=0.75)
         is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")

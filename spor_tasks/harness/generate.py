@@ -1,9 +1,8 @@
-"""Writes the files of tasks and groups: ``python -m spor_tasks.harness.generate``.
+"""Writes the task files: ``python -m spor_tasks.harness.generate``.
 
 Run it after a set was added or changed, where the corpora are; then commit the files.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,9 +15,6 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 
-_GROUP_VERSION = 1.0
-"""The version of groups; that of a task is in its declaration."""
-
 
 def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files of tasks over these sets of a benchmark.
@@ -29,7 +25,8 @@ def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
         CorpusError: the data of a set is missing.
     """
     for spec in specs:
-        name_of_set = spec.name.protocol if _has_no_aspects(sets) else spec.name.aspect
+        has_aspects = spec.name.aspect != spec.benchmark
+        name_of_set = spec.name.aspect if has_aspects else spec.name.protocol
         folder = f"{spec.benchmark}/{spec.name.corpus}/{name_of_set}"
         pair = sets.load(spec.name) if spec.is_pinned else None
         for name, text in task_texts(spec, pair):
@@ -52,59 +49,16 @@ def task_texts(
         yield f"{task['task']}.yaml", dump(task)
 
 
-def group_files(sets: Sets) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files of all groups of a benchmark."""
-    for name, members in groups(sets).items():
-        yield f"{sets.name}/{name}.yaml", dump(group_content(name, members))
-
-
-def group_content(name: str, members: Sequence[str]) -> dict[str, Any]:
-    """Return the content of the file of a group."""
-    return {"group": name, "task": list(members), "metadata": {"version": _GROUP_VERSION}}
-
-
-def _has_no_aspects(sets: Sets) -> bool:
-    return list(sets.groups) == [sets.name]
-
-
-def groups(sets: Sets) -> dict[str, list[str]]:
-    """Return the members of each group: tasks over the default sets, decoded greedily.
-
-    Those that show demonstrations have groups of their own. A benchmark without aspects has a group
-    for each corpus, or those that its sets name.
-    """
-    specs = sets.sets()
-    if _has_no_aspects(sets):
-        return _named_groups(specs)
-    members: dict[str, dict[str, None]] = defaultdict(dict)
-    members[sets.name] = dict.fromkeys(
-        f"{sets.name}_{spec.name.corpus}" for spec in specs if spec.name.protocol == "published"
-    )
-    for spec in specs:
-        if not spec.is_default:
-            if spec.group:
-                members[spec.group][spec.task] = None
-            continue
-        of_corpus = f"{sets.name}_{spec.name.corpus}"
-        parts = spec.task.removesuffix(f"_{spec.name.part}")  # the task itself where there is one
-        for group in filter(None, (of_corpus, spec.wider_group)):
-            members[group][parts] = None
-        if spec.name.part is not None:
-            members[parts][spec.task] = None
-        for arm in spec.arms if spec.in_context else ():
-            members[f"{of_corpus}_icl"][f"{parts}_icl_{arm}"] = None
-            if spec.name.part is not None:
-                members[f"{parts}_icl_{arm}"][spec.task_name(arm)] = None
-    return {name: list(found) for name, found in members.items()}
-
-
-def _named_groups(specs: Iterable[SetSpec]) -> dict[str, list[str]]:
-    members: dict[str, list[str]] = defaultdict(list)
-    for spec in specs:
-        for group in (spec.group or f"{spec.name.corpus}_all", spec.wider_group):
-            if spec.is_default and group:
-                members[group].append(spec.task)
-    return dict(members)
+def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None) -> Sequence[str]:
+    """Return the tags of a task, given what distinguishes it from the greedy one."""
+    if decoding is None and icl_arm is None:
+        return spec.tags
+    if icl_arm is None or not spec.is_default or spec.name.aspect == spec.benchmark:
+        return ()
+    of_corpus = f"{spec.benchmark}_{spec.name.corpus}_icl"
+    if spec.name.part is None:
+        return (of_corpus,)
+    return of_corpus, f"{spec.task.removesuffix(f'_{spec.name.part}')}_icl_{icl_arm}"
 
 
 def _task(
@@ -119,6 +73,7 @@ def _task(
     return {
         "include": included[0] if len(included) == 1 else included,
         "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
+        **({"tag": list(tags)} if (tags := _tags(spec, **variant)) else {}),
         "metadata": {
             "version": spec.version,
             "benchmark": spec.benchmark,
@@ -143,7 +98,7 @@ def main() -> None:
     files: dict[str, str] = {}
     for name in registry().names("benchmark"):
         sets: Sets = registry().get("benchmark", name)
-        files |= dict([*contents(sets, sets.sets()), *group_files(sets)])
+        files |= dict(contents(sets, sets.sets()))
     for path in task_files.FOLDER.rglob("*.yaml"):
         if path.relative_to(task_files.FOLDER).as_posix() not in files:
             path.unlink()

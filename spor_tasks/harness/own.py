@@ -17,16 +17,16 @@ from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.harness.generate import dump, group_content, task_texts
+from spor_tasks.harness.generate import task_texts
 
 _KIND = "tasks"
 _SETTINGS = ("seed", "restarts", "hide")
 
 
 class Made(NamedTuple):
-    """The group of all tasks, the tasks with their sizes, and why other sets were refused."""
+    """The tag of all tasks, the tasks with their sizes, and why other sets were refused."""
 
-    group: str
+    tag: str
     tasks: Mapping[str, int]
     refused: Mapping[str, str]
 
@@ -58,11 +58,10 @@ def write(
             spec = _spec(pair)
             _write_tasks(place, spec, pair, _own_corpus(request, facts))
             sizes[spec.task] = len(pair.test.samples)
-            group = f"{spec.benchmark}_{spec.name.corpus}"
+            tag = f"{spec.benchmark}_{spec.name.corpus}"
         _refuse_nothing(sizes, refused, request.corpus)
-        _write_group(place, group, tuple(sizes))
-        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "group": group})
-    return Made(group, sizes, refused)
+        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
+    return Made(tag, sizes, refused)
 
 
 def write_splits(folder: Path, request: Request, *, overwrite: bool = False) -> Made:
@@ -89,10 +88,9 @@ def write_splits(folder: Path, request: Request, *, overwrite: bool = False) -> 
             _write_tasks(place, spec, pair, _own_corpus(request, facts))
             sizes[spec.task] = len(pair.test.samples)
         _refuse_nothing(sizes, refused, request.corpus)
-        group = f"{spec.benchmark}_{spec.name.corpus}"
-        _write_group(place, group, tuple(sizes))
-        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "group": group})
-    return Made(group, sizes, refused)
+        tag = f"{spec.benchmark}_{spec.name.corpus}"
+        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
+    return Made(tag, sizes, refused)
 
 
 @contextmanager
@@ -107,10 +105,6 @@ def _new(folder: Path, templates: Path, *, overwrite: bool) -> Iterator[Path]:
 def _write_tasks(place: Path, spec: SetSpec, pair: SplitPair, own: Mapping[str, Any]) -> None:
     for name, text in task_texts(spec, pair, templates=".", own_corpus=own):
         (place / name).write_text(text, "utf-8")
-
-
-def _write_group(place: Path, group: str, members: Sequence[str]) -> None:
-    (place / f"{group}.yaml").write_text(dump(group_content(group, members)), "utf-8")
 
 
 def _own_corpus(request: Request, facts: Mapping[str, Any]) -> dict[str, Any]:

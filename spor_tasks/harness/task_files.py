@@ -1,15 +1,15 @@
 """The task files: their content, the names that `--tasks` takes, and lm-eval's manager of them."""
 
-import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from fnmatch import fnmatch
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from spor_tasks.core.contracts import BEAM5, SetSpec
+from spor_tasks.core.contracts import SetSpec
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -22,10 +22,9 @@ TEMPLATES = FOLDER / "spor"
 
 
 class TaskFile(NamedTuple):
-    """A name that ``--tasks`` takes, and its file."""
+    """A task, and its file."""
 
     name: str
-    kind: Literal["task", "group"]
     path: Path
     content: dict[str, Any]
 
@@ -35,50 +34,51 @@ class TaskFile(NamedTuple):
         decoding: str | None = self.content["metadata"].get("decoding")
         return decoding
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The names that stand for this task and others."""
+        return tuple(self.content.get("tag", ()))
+
 
 def files() -> tuple[TaskFile, ...]:
-    """Return the file of every task and group, sorted by name, without importing lm-eval."""
+    """Return the file of every task, sorted by name, without importing lm-eval."""
     return tuple(sorted(map(_read, FOLDER.rglob("*.yaml")), key=attrgetter("name")))
 
 
-def matching(names: Iterable[str]) -> list[str]:
-    """Return the names of our tasks and groups that are among the names or match the patterns."""
-    known = [file.name for file in files()]
-    return sorted({match for name in names for match in fnmatch.filter(known, name)})
+def names() -> tuple[str, ...]:
+    """Return the names of all tasks and tags, sorted."""
+    return tuple(sorted({name for file in files() for name in (file.name, *file.tags)}))
 
 
-def expand(names: Iterable[str]) -> tuple[TaskFile, ...]:
-    """Return the files of our tasks with these names, which may be groups or patterns.
+def matching(patterns: Iterable[str]) -> list[str]:
+    """Return the names of our tasks and tags that are among the names or match the patterns."""
+    patterns = list(patterns)
+    return [name for name in names() if any(fnmatch(name, pattern) for pattern in patterns)]
+
+
+def expand(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
+    """Return the files of our tasks with these names, which may be tags or patterns.
 
     Names of other tasks are skipped.
     """
-    known = {file.name: file for file in files()}
-
-    def leaves(name: str) -> Iterator[str]:
-        for match in fnmatch.filter(known, name):
-            if known[match].kind == "task":
-                yield match
-            else:
-                for member in known[match].content["task"]:
-                    yield from leaves(member)
-
-    found = dict.fromkeys(leaf for name in names for leaf in leaves(name))
-    return tuple(known[name] for name in found)
+    found = set(matching(patterns))
+    return tuple(file for file in files() if not found.isdisjoint((file.name, *file.tags)))
 
 
 def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return how the task of some sets decodes, and the filters that cut its outputs.
 
     It decodes greedily, or with this number of beams as the benchmark's tasks with beams, if it has
-    any. Sets whose templates are not here, as those of an installed package, decode as SPOR's.
+    any (``_beam5`` and the like). Sets whose templates are not here, as those of an installed
+    package, decode as SPOR's.
     """
     templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
-    name = "_base" if spec is None or not templates.is_dir() else spec.template
-    template = _template((templates if templates.is_dir() else TEMPLATES) / name)
+    own = templates / spec.template if spec is not None and templates.is_dir() else None
+    template = _template(own or TEMPLATES / "_base")
     chosen = template["generation_kwargs"]
-    searching = BEAM5 if spec is None else next(iter(spec.decodings), "")
-    if beams > 1 and (templates / f"_{searching}").is_file():
-        chosen = _template(templates / f"_{searching}")["generation_kwargs"]
+    searching = next(templates.glob("_beam*"), None)
+    if beams > 1 and searching is not None:
+        chosen = _template(searching)["generation_kwargs"]
     functions = [each["function"] for each in template["filter_list"][0]["filter"]]
     names = (name.removeprefix("spor_") for name in functions if name.startswith("spor_"))
     return chosen | {"num_beams": beams}, tuple(names)
@@ -104,8 +104,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 @cache  # files do not change during a run, and names are looked up often
 def _read(path: Path) -> TaskFile:
     content = yaml.load(path.read_bytes(), _Loader)  # noqa: S506
-    kind: Literal["task", "group"] = "group" if "group" in content else "task"
-    return TaskFile(content[kind], kind, path, content)
+    return TaskFile(content["task"], path, content)
 
 
 def manager(model_args: dict[str, Any] | None = None, **metadata: object) -> "TaskManager":

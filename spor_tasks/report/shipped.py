@@ -106,11 +106,7 @@ def _sets(benchmark: str, name: SetName) -> str:
 
 @cache  # the files do not change while a report is made
 def _shipped() -> tuple[Mapping[str, ShippedTask], Mapping[tuple[str, SetName], ShippedTask]]:
-    tasks = [
-        _read(file.name, file.content["metadata"])
-        for file in task_files.files()
-        if file.kind == "task"
-    ]
+    tasks = [_read(file.name, file.content["metadata"]) for file in task_files.files()]
     by_sets: dict[tuple[str, SetName], ShippedTask] = {}
     for task in sorted(tasks, key=lambda task: len(task.task)):  # that without a variant
         by_sets.setdefault((task.benchmark, task.name), task)

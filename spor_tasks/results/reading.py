@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks.core.contracts import BEAM5, SetName, Sets, SetSpec
-from spor_tasks.core.errors import ResultError, SporError
+from spor_tasks.core.errors import ResultError, SplitError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.registry import registry
 from spor_tasks.results.schema import fault_of_file, fault_of_task
@@ -215,6 +215,9 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
             continue
         try:
             yield _task_result(file, task, content)
+        except SplitError:
+            what = f"has results of {task}, a task that this version does not have"
+            yield Problem("schema", str(file), what)
         except SporError as error:
             what = f"is not a result file of this version: configs.{task}.metadata: {error.what}"
             yield Problem("schema", str(file), what)

@@ -1,5 +1,7 @@
 """`spor tasks`: what is listed, written and registered."""
 
+import re
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -8,51 +10,45 @@ from spor_tasks import cli
 from spor_tasks.harness import stubs, task_files
 
 
-@pytest.fixture
-def stub_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "stubs"
-    monkeypatch.setattr(stubs, "folder", lambda: folder)
-    return folder
-
-
 def test_the_path_is_that_of_the_task_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["tasks", "path"]) == 0
     folder = Path(capsys.readouterr().out.removesuffix("\n"))
     assert any(folder.rglob("spor_systematicity_mini.yaml"))
 
 
-def test_every_task_and_group_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tasks_of_each_corpus_fit_three_screens(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["tasks", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 3 * 24
+    cells = {line.split("  ")[0]: re.split(r"\s\s+", line)[1:] for line in lines}
+    assert cells["spor"] == ["webnlg", "e2e", "mini", "viggo"]
+    assert cells["spor_productivity_…"] == ["n3 n4 n5", "n3 n4 n5", "n3 n4", "n3 n4 n5"]
+    assert cells["…_beam4"] == ["yes"]
+
+
+def test_every_task_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tasks", "list", "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [file.name for file in task_files.files()]
     says = dict(line.split(maxsplit=1) for line in lines)
     assert says["spor_systematicity_mini"] == "systematicity, mini, strict"
     assert says["spor_productivity_e2e_n4_beam5"] == "productivity, e2e, n4, published, 5 beams"
     assert says["spor_systematicity_e2e_icl_atom"] == "systematicity, e2e, published, shown atom"
-    assert says["spor_productivity_mini"].startswith("group of spor_productivity_mini_n3, ")
-    assert says["spor"].startswith("group of spor_webnlg, spor_e2e")
     assert says["logicnlg_ppl"] == "logicnlg, ppl, published"
 
 
-def test_tasks_are_exported_into_a_folder_of_their_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["tasks", "export", str(tmp_path / "spor")]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'spor'}\n"
-    assert (tmp_path / "spor" / "spor.yaml").is_file()
-    assert cli.main(["tasks", "export", str(tmp_path / "spor")]) == 2
-    assert "error: " in capsys.readouterr().err
-
-
 def test_tasks_are_registered_and_removed(
-    stub_folder: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    number = len(task_files.files())
+    package = tmp_path / "lm_eval"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    monkeypatch.setattr(
+        stubs, "find_spec", lambda name: PathFinder.find_spec(name, [str(tmp_path)])
+    )
+    folder = package / "tasks" / "spor_tasks_stubs"
     assert cli.main(["tasks", "register"]) == 0
-    assert cli.main(["tasks", "register"]) == 0
+    assert len(list(folder.iterdir())) == len(task_files.files())
     assert cli.main(["tasks", "register", "--remove"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        f"{stub_folder}: {number} written, 0 removed, 0 kept as is",
-        f"{stub_folder}: 0 written, 0 removed, {number} kept as is",
-        f"{stub_folder}: 0 written, {number} removed, 0 kept as is",
-    ]
+    assert not folder.exists()
+    assert capsys.readouterr().out == f"{folder}: all tasks registered\n{folder}: removed\n"

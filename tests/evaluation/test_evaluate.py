@@ -42,7 +42,7 @@ def registered() -> Iterator[None]:
     stubs.register(folder)
     yield
     if not before:
-        stubs.unregister(folder)
+        stubs.remove()
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def metadata(folder: Path, task: str) -> dict[str, Any]:
 
 def test_what_a_corpus_allows_is_made_and_the_rest_is_told(cafes: Path, tmp_path: Path) -> None:
     made = own.write(tmp_path / "tasks", request(cafes, hide=("door",)))
-    assert made.group == "spor_cafes"
+    assert made.tag == "spor_cafes"
     assert made.tasks["spor_rule_learnability_cafes"] == 2
     assert made.tasks["spor_order_invariance_cafes_main"] == 2
     assert "productivity n5" in made.refused

@@ -26,19 +26,18 @@ INN = Sample(
     "2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), context={"name": "The Gull"}
 )
 
-# `spor tasks list` without what it says of each. A task of the paper's corpora, or of the embedded
-# one like them, stands for its `_beam5` too, unless it is one in context or with twins.
+# The names of all tasks and tags of SPOR, which people type.
 NAMES = (DATA / "tasks.txt").read_text().splitlines()
-GROUPS = [name.removeprefix("group ") for name in NAMES if name.startswith("group ")]
+TAGS = [name.removeprefix("tag ") for name in NAMES if name.startswith("tag ")]
 SPECS = {spec.task: spec for spec in SPOR.sets()}
 LIKE_THE_PAPERS = ("webnlg", "e2e", "mini")
-ALL_IN_CONTEXT = [name for name in NAMES if "_icl_" in name and not name.startswith("group ")]
+ALL_IN_CONTEXT = [name for name in NAMES if "_icl_" in name and not name.startswith("tag ")]
 IN_CONTEXT = [
     name
     for name in ALL_IN_CONTEXT
     if SPECS[name.partition("_icl_")[0]].name.corpus in LIKE_THE_PAPERS
 ]
-TWINS = [name for name in NAMES if name.endswith("_twin") and not name.startswith("group ")]
+TWINS = [name for name in NAMES if name.endswith("_twin") and not name.startswith("tag ")]
 TASKS = [
     name
     for name, spec in SPECS.items()
@@ -66,21 +65,21 @@ def prompts(task: Task, number: int = 10) -> Iterator[str]:
 # --- What there is --------------------------------------------------------------------------------
 
 
-def test_these_are_the_tasks_and_groups() -> None:
-    expected = dict.fromkeys(GROUPS, "group") | dict.fromkeys(ALL_IN_CONTEXT, "task")
-    for name, spec in SPECS.items():
-        expected |= dict.fromkeys(
-            [name, *(spec.task_name(decoding=each) for each in spec.decodings)], "task"
-        )
-    assert {file.name: file.kind for file in FILES} == expected
+def test_these_are_the_tasks_and_tags() -> None:
+    assert sorted([*(file.name for file in FILES), *(f"tag {tag}" for tag in TAGS)]) == NAMES
     manager = task_files.manager()
-    assert manager.all_tasks == [file.name for file in task_files.files()]
-    assert set(GROUPS) <= set(manager.all_groups)
+    assert manager.all_tasks == [*task_files.names()]
+    assert set(TAGS) <= set(manager.all_tags)
 
 
 def test_every_split_has_a_task() -> None:
-    tasks = {name for name in NAMES if not name.startswith("group ")}
-    assert SPECS.keys() == tasks - set(ALL_IN_CONTEXT)
+    assert {*SPECS} == {file.name for file in FILES if not file.decoding} - {*ALL_IN_CONTEXT}
+
+
+def test_only_the_published_sets_have_tasks_with_beams() -> None:
+    with_beams = {file.content["metadata"]["protocol"] for file in FILES if file.decoding}
+    assert with_beams == {"published"}
+    assert sum(file.decoding is not None for file in FILES) == 16
 
 
 def test_each_file_has_the_name_of_its_task_and_a_version() -> None:
@@ -89,7 +88,7 @@ def test_each_file_has_the_name_of_its_task_and_a_version() -> None:
         assert isinstance(file.content["metadata"]["version"], float)
 
 
-def test_groups_and_patterns_stand_for_their_tasks() -> None:
+def test_tags_and_patterns_stand_for_their_tasks() -> None:
     def expand(*names: str) -> list[str]:
         return [file.name for file in task_files.expand(names)]
 
@@ -99,7 +98,7 @@ def test_groups_and_patterns_stand_for_their_tasks() -> None:
     assert sorted(expand("spor_mini")) == sorted(MINI)
     assert sorted(expand("spor_productivity")) == sorted(n for n in greedy if "productivity" in n)
     assert expand("spor_order_invariance_e2e") == [
-        f"spor_order_invariance_e2e_{part}" for part in ("main", "cwio", "performance")
+        f"spor_order_invariance_e2e_{part}" for part in ("cwio", "main", "performance")
     ]
     assert set(expand("spor_*_icl")) == {name for name in ALL_IN_CONTEXT if "_twin_" not in name}
     assert expand("spor_productivity_mini_icl_visible") == [
@@ -117,16 +116,10 @@ def committed(names: set[str]) -> dict[str, str]:
     return {name: (task_files.FOLDER / name).read_text("utf-8") for name in names}
 
 
-def test_the_files_of_groups_are_current() -> None:
-    written = dict(generate.group_files(SPOR))
-    assert sorted(written) == [f"spor/{name}.yaml" for name in GROUPS]
-    assert written == committed(set(written))
-
-
 def test_the_files_of_tasks_over_the_embedded_corpus_are_current() -> None:
     specs = [spec for spec in SPOR.sets() if spec.name.corpus == "mini"]
     written = dict(generate.contents(SPOR, specs))
-    assert len(written) == 2 * len(MINI) + sum("_mini_" in name for name in IN_CONTEXT)
+    assert len(written) == len(MINI) + sum("_mini_" in name for name in IN_CONTEXT)
     assert written == committed(set(written))
 
 
@@ -136,7 +129,8 @@ def test_the_files_of_tasks_over_the_real_corpora_are_current() -> None:
     specs = [SPECS[name] for name in TASKS if name not in MINI]
     written = dict(generate.contents(SPOR, specs))
     in_context = [name for name in IN_CONTEXT if not {"mini", "twin"} & set(name.split("_"))]
-    assert len(written) == 2 * (len(TASKS) - len(MINI)) + len(in_context)
+    beams = sum(len(spec.decodings) for spec in specs)
+    assert len(written) == len(TASKS) - len(MINI) + beams + len(in_context)
     assert written == committed(set(written))
 
 
@@ -154,7 +148,6 @@ def test_the_files_of_tasks_over_viggo_are_current(name: str) -> None:
 def test_the_files_of_tasks_with_twins_are_current(name: str) -> None:
     specs = [spec for spec in SPOR.sets() if spec.task == name]
     written = dict(generate.contents(SPOR, specs))
-    assert len(written) == 1 + len(specs[0].arms)
     assert written == committed(set(written))
 
 
@@ -165,24 +158,23 @@ def test_the_folders_hold_no_python_and_are_those_of_corpora_and_aspects() -> No
         *folders, _ = file.path.relative_to(task_files.FOLDER).parts
         metadata = file.content["metadata"]
         of_task = ["spor", metadata.get("corpus"), metadata.get("aspect")]
-        assert folders == (of_task if file.kind == "task" else ["spor"])
+        assert folders == of_task
 
 
 def test_metadata_says_what_the_name_does() -> None:
     for file in FILES:
-        if file.kind == "task":
-            metadata = file.content["metadata"]
-            assert metadata["benchmark"] == "spor"
-            assert (metadata.get("decoding") == "beam5") is file.name.endswith("_beam5")
-            assert file.decoding == metadata.get("decoding")
-            assert metadata.get("icl_arm") in {None, file.name.rpartition("_icl_")[2]}
+        metadata = file.content["metadata"]
+        assert metadata["benchmark"] == "spor"
+        assert (metadata.get("decoding") == "beam5") is file.name.endswith("_beam5")
+        assert file.decoding == metadata.get("decoding")
+        assert metadata.get("icl_arm") in {None, file.name.rpartition("_icl_")[2]}
 
 
 def test_a_task_differs_from_its_beams_in_decoding_alone() -> None:
     contents = {file.name: file.content for file in task_files.files()}
-    for name in TASKS:
+    for name in (file.name for file in FILES if f"{file.name}_beam5" in contents):
         greedy, beams = contents[name], contents[f"{name}_beam5"]
-        assert beams == greedy | {
+        assert beams | {"tag": greedy["tag"]} == greedy | {
             "include": [greedy["include"], "../../_beam5"],
             "task": f"{name}_beam5",
             "metadata": greedy["metadata"] | {"decoding": "beam5"},
@@ -226,10 +218,12 @@ def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
     for name in ALL_IN_CONTEXT:
         base, _, arm = name.rpartition("_icl_")
         shown, other = contents[name], contents[base]
+        tags = {"tag": shown["tag"]} if "tag" in shown else {}
         over = f"_icl{Path(contents[base]['include']).name.removeprefix('_base')}"
         assert shown == {
             "include": f"../../{over}",
             "task": name,
+            **tags,
             "metadata": other["metadata"] | {"icl_arm": arm},
         }
 
@@ -241,7 +235,6 @@ def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
 def test_the_first_ten_prompts_are_these(name: str) -> None:
     golden = (DATA / f"prompts_{name}.txt").read_text()
     assert list(prompts(load(name))) == golden.splitlines()
-    assert list(prompts(load(f"{name}_beam5"))) == golden.splitlines()
 
 
 @pytest.mark.parametrize("name", [name for name in IN_CONTEXT if "_mini_" in name])

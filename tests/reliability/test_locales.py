@@ -28,7 +28,6 @@ COMMANDS = {
     "report runs --out bericht": 0,
     "report runs --leaderboard --out tafel": 0,
     "show runs/results_00.json 1": 0,
-    "tasks export ausfuhr": 0,
     "train größe.yaml": 2,
 }
 # It takes the words of all commands as a shell gives them, with a semicolon after each command.

@@ -156,7 +156,6 @@ def experiment(place: Place, **more: object) -> str:
 
 ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
     "tasks path: a word too many": lambda _: [NAME],
-    "tasks export": lambda place: [place.folder / "exported"],
     "tasks register": lambda _: [],
     "tasks make": lambda place: [corpus(place), "--out", place.folder / "made"],
     "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
@@ -234,7 +233,7 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
 }
 ENDS = {
     **dict.fromkeys(
-        ["tasks export", "tasks register", "tasks make", "data build", "data build: its manifest"],
+        ["tasks register", "tasks make", "data build", "data build: its manifest"],
         0,
     ),
     **dict.fromkeys(["score", "baseline"], 0),

@@ -484,7 +484,6 @@ def test_one_bad_file_does_not_keep_the_others_from_being_reported(tmp_path: Pat
 @pytest.mark.parametrize(
     ("metadata", "words"),
     [
-        ({"aspect": "telepathy"}, "'telepathy'"),
         ({"test_sha256": "12"}, "test_sha256 is '12'"),
         ({"spor": None}, "spor is None"),
         ({"spor": ...}, "lacks 'spor'"),
@@ -506,6 +505,29 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
     assert problem.kind == "schema"
     assert "configs.spor_new.metadata" in problem.what
     assert words in problem.what
+
+
+@pytest.mark.parametrize(
+    ("task", "metadata"),
+    [
+        ("spor_telepathy_mini", {"aspect": "telepathy"}),
+        ("spor_systematicity_totto_mini_schema", {"corpus": "totto_mini", "part": "schema"}),
+        ("spor_systematicity_compmctg_mini", {"corpus": "compmctg_mini"}),
+        (
+            "logicnlg_tabfact",
+            {"benchmark": "logicnlg", "aspect": "logicnlg", "corpus": "logicnlg"}
+            | {"protocol": "tabfact"},
+        ),
+    ],
+)
+def test_a_task_that_is_gone_is_named_and_nothing_else_is_lost(
+    tmp_path: Path, task: str, metadata: dict[str, object]
+) -> None:
+    write_result(tmp_path / "results_1.json")
+    write_result(tmp_path / "results_2.json", task=task, metadata=metadata)
+    found = report.collect([tmp_path])
+    assert len(found.tables[0].rows) == 1
+    assert lost(found).what == f"has results of {task}, a task that this version does not have"
 
 
 @pytest.mark.parametrize("value", [100.5, -3.0])

@@ -1,4 +1,4 @@
-"""All tasks of a group with a model that answers at once: `instant_run.py GROUP`.
+"""All tasks of a tag with a model that answers at once: `instant_run.py TAG`.
 
 Prints, as JSON, the seconds that lm-eval takes to import, those of everything after, by the clock
 and of the processor, the number of outputs, and the most memory in GB.
@@ -18,10 +18,10 @@ imported, busy = time.perf_counter(), time.process_time()
 from tests.support.scripted import ScriptedLM, evaluate  # noqa: E402
 
 
-def main(group: str) -> None:
+def main(tag: str) -> None:
     """Answer with the first reference, or where there is none with the prompt."""
     model = ScriptedLM(lambda request: request.doc["target"] or request.doc["prompt"])
-    evaluate(model, group)
+    evaluate(model, tag)
     figures = {
         "lm-eval": imported - started,
         "ours": time.perf_counter() - imported,

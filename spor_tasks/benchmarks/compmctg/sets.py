@@ -167,9 +167,8 @@ def _spec(name: SetName) -> SetSpec:
         is_fixed=name.corpus in _DESIGNS and name.corpus != MINI,
         is_pinned=is_shipped and (not is_texts or name.corpus == MINI),
         template="_discrimination" if is_texts else "_base",
-        decodings=(),
         in_context=False,
-        group=f"{BENCHMARK}_{protocol}" if is_texts else BENCHMARK,
+        tags=_tags(name, protocol),
     )
 
 
@@ -177,6 +176,13 @@ def _generation(name: SetName) -> SetName:
     """Return the sets that ask for texts under the same split as given texts are read."""
     protocol, _, number = (name.part or "original_").rpartition("_")
     return name._replace(protocol=protocol, part=number or None)
+
+
+def _tags(name: SetName, protocol: str) -> tuple[str, ...]:
+    if name.corpus not in _DESIGNS:
+        return (f"{BENCHMARK}_{name.corpus}",)
+    of_protocol = f"{BENCHMARK}_{protocol}"
+    return (of_protocol,) if protocol == discrimination.PROTOCOL else (BENCHMARK, of_protocol)
 
 
 def _judged(corpus: str, *, is_divided: bool) -> dict[str, Any]:

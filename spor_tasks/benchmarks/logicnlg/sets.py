@@ -143,8 +143,8 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
         trained_on=SetName(BENCHMARK, name.corpus, prompts, trained),
         is_default=other is None,
         is_fixed=name.corpus == BENCHMARK,
-        decodings=(),
         in_context=other is None,
+        tags=(f"{name.corpus}_all",) if other is None else (),
     )
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from spor_tasks.aspects import build
+from spor_tasks.aspects import build, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks.spor import built, judging, released, strict, twins
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import BEAM5, SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import sources
@@ -55,11 +55,12 @@ def find(name: SetName) -> SetSpec:
     """Return what is said of these sets, shipped or of a corpus of one's own.
 
     Raises:
-        SplitError: there is no such aspect or part.
+        SplitError: there is no such aspect or part, or the corpus has no units.
     """
     for spec in specs():
         if spec.name == name:
             return spec
+    named.check_has_units(name.corpus)
     build.require_known(name.aspect, name.part)
     return _spec(name, name.protocol)
 
@@ -78,10 +79,20 @@ def _spec(name: SetName, default: str) -> SetSpec:
         trained_on=_trained_on(name, default),
         is_default=name.protocol == default,
         is_fixed=name.corpus in {*released.CORPORA, "viggo"},
+        decodings=(BEAM5,) if name.protocol == "published" else (),
         in_context=name.protocol == default,
         version=2.0,
-        wider_group=None if name.corpus == "viggo" else f"{BENCHMARK}_{name.aspect}",
+        tags=_tags(name) if name.protocol == default else (),
     )
+
+
+def _tags(name: SetName) -> tuple[str, ...]:
+    """Return the names that stand for the task of default sets and others."""
+    corpus = f"{BENCHMARK}_{name.corpus}"
+    parts = [f"{BENCHMARK}_{name.aspect}_{name.corpus}"] if name.part else []
+    paper = [BENCHMARK] if name.protocol == "published" else []
+    wider = [f"{BENCHMARK}_{name.aspect}"] if name.corpus in (*released.CORPORA, "mini") else []
+    return (*paper, corpus, *wider, *parts)
 
 
 def _part_title(name: SetName) -> str | None:

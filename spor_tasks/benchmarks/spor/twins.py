@@ -19,6 +19,11 @@ _LEFT_OUT = frozenset({"cwio", "performance"})
 """Parts of order invariance: the one is neither good nor bad, the other is asked by productivity
 and systematicity too."""
 
+_IN_CONTEXT = frozenset(
+    {("systematicity", None), ("productivity", "n3"), ("rule_learnability", None)}
+)
+"""Aspects and parts with tasks in context."""
+
 
 def specs(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
     """Yield the sets with twins of those that have some."""
@@ -41,9 +46,9 @@ def _of_twins(spec: SetSpec) -> SetSpec:
         is_default=False,
         template="_twin",
         decodings=(),
+        in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
         version=1.0,
-        group=f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",
-        wider_group=None,
+        tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
     )
 
 

@@ -81,7 +81,8 @@ def _spec(name: SetName) -> SetSpec:
     is_scored = name.protocol == "published"
     # Demonstrations with whole tables would not fit into most models.
     whole = (name.part or "").startswith("fulltable")
-    given: dict[str, Any] = {"decodings": ("beam4",), "in_context": not whole}
+    beams = ("beam4",) if name.corpus == BENCHMARK else ()
+    given: dict[str, Any] = {"decodings": beams, "in_context": not whole}
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -92,6 +93,7 @@ def _spec(name: SetName) -> SetSpec:
         **given | (_JUDGED if is_scored else _SUBMITTED),
         trained_on=SetName(BENCHMARK, name.corpus, "published", name.part),
         is_default=is_scored,
+        tags=(f"{name.corpus}_all",) if is_scored else (),
         is_fixed=name.corpus == BENCHMARK,
         is_pinned=name.corpus != BENCHMARK,
     )

@@ -26,11 +26,7 @@ MINI = "compmctg_mini_acd"
 
 
 def test_there_is_one_task_for_each_corpus_and_protocol() -> None:
-    found = {
-        file.name
-        for file in task_files.files()
-        if file.kind == "task" and file.name.startswith("compmctg")
-    }
+    found = {file.name for file in task_files.files() if file.name.startswith("compmctg")}
     assert found == {
         f"compmctg_{corpus}_{protocol}"
         for corpus, protocols in PROTOCOLS.items()
@@ -40,7 +36,7 @@ def test_there_is_one_task_for_each_corpus_and_protocol() -> None:
 
 def test_files_are_current() -> None:
     specs = [spec for spec in COMPMCTG.sets() if spec.name.corpus in {"compmctg_mini", "yelp"}]
-    for name, text in (*generate.contents(COMPMCTG, specs), *generate.group_files(COMPMCTG)):
+    for name, text in generate.contents(COMPMCTG, specs):
         assert (task_files.FOLDER / name).read_text("utf-8") == text, name
 
 
