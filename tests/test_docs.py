@@ -56,11 +56,10 @@ def figures(name: SetName) -> list[str]:
     pair = named.load(*name)
     assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == name
     cells = list(map(counts, pair.splits))
-    match check.check(pair):
-        case check.Systematicity() as shown:
-            cells += [f"{shown.pairs_in_combination:,}", f"{shown.divergence:.4f}"]
-        case check.Productivity() as long:
-            cells += [f"{long.long_in_visible:,}", f"{long.divergence:.4f}"]
+    counted = check.check(pair).counts
+    more = {"systematicity": "pairs_in_combination", "productivity": "long_in_visible"}
+    if pair.aspect in more:
+        cells += [f"{counted[more[pair.aspect]]:,}", f"{counted['divergence']:.4f}"]
     return cells
 
 

@@ -61,7 +61,7 @@ def build(
 
     If units are triples, entities of the test samples are hidden; nothing is random. If they are
     attribute-value pairs, the values of the ``attributes`` are hidden in the test samples. If no
-    attributes are given, the values that all references copy are hidden (:func:`hide_copied`), save
+    attributes are given, the values that all references copy are hidden, save
     that of the pairs of E2E, test samples are composed from the values in the training samples,
     without using ``test``, as in the paper.
 
@@ -79,12 +79,10 @@ def build(
                 remedy="Leave out --hide. Entities are hidden in triples.",
             )
         outcomes = _hide_entities(test)
-    elif attributes:
-        outcomes = _hide_named(train, test, attributes)
-    elif {*_ENUMERATED, _DRAWN} <= _values(train).keys():
+    elif not attributes and {*_ENUMERATED, _DRAWN} <= _values(train).keys():
         outcomes = list(hide_values(train, rng))
     else:
-        outcomes = _hide_copied(train, test)
+        outcomes = _hide_in_place(test, _values([*train, *test]), attributes)
     tested, untested = _kept(outcomes), counted(each for each in outcomes if isinstance(each, str))
     if not tested:
         raise SplitError(
@@ -167,10 +165,16 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
     instead of values. The name, the place nearby (or none) and the order of the units are random.
 
     Raises:
-        SplitError: the attributes are not those of E2E, or a hidden attribute has an unknown value.
+        SplitError: a hidden attribute has a value that E2E does not have.
     """
     values = _values(train)
-    _check(values)
+    for attribute, known in POSSIBLE_VALUES.items():
+        if unknown := sorted(set(values[attribute]).difference(known)):
+            raise SplitError(
+                f"{attribute} has the values {', '.join(unknown)}, which E2E does not have and no "
+                "metric knows",
+                remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
+            )
     told = {value for attribute in _ENUMERATED for value in values[attribute]}
     names = _saying_nothing((name for sample in train if (name := sample.about("name"))), told)
     nearby = _saying_nothing(values[_DRAWN], told)
@@ -188,75 +192,44 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
     return tuple(samples)
 
 
-def _hide_named(
-    train: Sequence[Sample], test: Sequence[Sample], attributes: Sequence[str]
+def _hide_in_place(
+    test: Sequence[Sample], values: Mapping[str, Sequence[str]], attributes: Sequence[str]
 ) -> list[_Outcome]:
-    """Return the test samples with phrases in place of these attributes' values.
+    """Return the test samples with ``Value A``, ``Value B`` … in place of attributes' values.
 
-    A sample is left out if it has none of the attributes, or reveals a value of one elsewhere.
+    These are the named ``attributes``, or else those whose values all references copy. A sample is
+    left out if it has none of them, or reveals a value of a named one elsewhere.
     """
-    values = _values([*train, *test])
     if unknown := [attribute for attribute in attributes if attribute not in values]:
         raise SplitError(
             f"no sample has the attribute {unknown[0]!r}",
-            where=train[0].corpus,
+            where=test[0].corpus if test else None,
             remedy=f"Choose from {', '.join(sorted(values))}.",
         )
-    chosen = [
-        [*dict.fromkeys(unit[0] for unit in sample.units if unit[0] in attributes)][
-            : len(_PLACEHOLDERS)
-        ]
-        for sample in test
-    ]
-    return _without_values(
-        test,
-        [
-            (_REVEALED if _told(sample, present, values) else present)
-            if present
-            else "no unit has a named attribute"
-            for sample, present in zip(test, chosen, strict=True)
-        ],
-        values,
-    )
-
-
-def hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> tuple[Sample, ...]:
-    """Return the test samples with a phrase in place of each value that all references copy.
-
-    A value is copied if every reference has it as whole words. It is hidden only if its attribute
-    has no other value in the sample, and if nothing that is still shown contains any value of its
-    attribute. Samples that hide nothing are left out.
-    """
-    return _kept(_hide_copied(train, test))
-
-
-def _hide_copied(train: Sequence[Sample], test: Sequence[Sample]) -> list[_Outcome]:
-    values = _values([*train, *test])
-    return _without_values(test, [_copied(sample, values) for sample in test], values)
-
-
-def _without_values(
-    samples: Iterable[Sample],
-    attributes: Iterable[Sequence[str] | str],
-    values: Mapping[str, Sequence[str]],
-) -> list[_Outcome]:
-    """Return the samples with ``Value A``, ``Value B`` … in place of their attributes' values.
-
-    Where a sample has the reason for which it hides nothing in place of attributes, so it stays.
-    """
+    make = SampleMaker(test[0].corpus if test else "")
     outcomes: list[_Outcome] = []
-    make: SampleMaker | None = None
-    for sample, present in zip(samples, attributes, strict=True):
-        if isinstance(present, str):
-            outcomes.append(present)
+    for sample in test:
+        hidden = _named(sample, attributes, values) if attributes else _copied(sample, values)
+        if isinstance(hidden, str):
+            outcomes.append(hidden)
             continue
-        make = make or SampleMaker(sample.corpus)
-        phrases = dict(zip(present, _PLACEHOLDERS, strict=False))
+        phrases = dict(zip(hidden, _PLACEHOLDERS, strict=False))
         units = (AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in sample.units)
         known = tuple((what, tuple(values[what])) for what in phrases)
         made = make(units, (), **sample.context)
         outcomes.append(replace(made, challenge=Hidden(tuple(phrases.items()), known)))
     return outcomes
+
+
+def _named(
+    sample: Sample, attributes: Sequence[str], values: Mapping[str, Sequence[str]]
+) -> list[str] | str:
+    """Return the named attributes that the sample has, or why they cannot be hidden."""
+    units = (unit[0] for unit in sample.units if unit[0] in attributes)
+    present = [*dict.fromkeys(units)][: len(_PLACEHOLDERS)]
+    if not present:
+        return "no unit has a named attribute"
+    return _REVEALED if _told(sample, present, values) else present
 
 
 def _told(
@@ -277,7 +250,11 @@ def _told(
 
 
 def _copied(sample: Sample, values: Mapping[str, Sequence[str]]) -> list[str] | str:
-    """Return the attributes whose value in the sample can be hidden, or why there is none."""
+    """Return the attributes whose value in the sample can be hidden, or why there is none.
+
+    Every reference must have the value as whole words, the attribute no other value in the sample,
+    and nothing that is still shown may contain any value of the attribute.
+    """
     texts = [f" {clean(text)} " for text in sample.references]
     words = [clean(unit[-1]) for unit in sample.units]
     several = Counter(unit[0] for unit in sample.units)
@@ -316,21 +293,6 @@ def _choices(values: Mapping[str, list[str]]) -> Iterator[tuple[tuple[str, str],
         )
         if any(attribute in _PHRASES for attribute, _ in pairs):
             yield pairs
-
-
-def _check(values: Mapping[str, Collection[str]]) -> None:
-    """Check that these are the attributes of E2E, and that no hidden one has an unknown value."""
-    remedy = "Name the attributes whose values to hide, with --hide ATTRIBUTE."
-    missing = [attribute for attribute in (*_ENUMERATED, _DRAWN) if attribute not in values]
-    if missing:
-        raise SplitError(f"lacks the attributes {', '.join(missing)} of E2E", remedy=remedy)
-    for attribute, known in POSSIBLE_VALUES.items():
-        if unknown := sorted(set(values[attribute]).difference(known)):
-            raise SplitError(
-                f"{attribute} has the values {', '.join(unknown)}, which E2E does not have and no "
-                "metric knows",
-                remedy=remedy,
-            )
 
 
 def _saying_nothing(texts: Iterable[str], told: Collection[str]) -> list[str]:

@@ -118,6 +118,10 @@ def test_released_sets_are_rebuilt_to_the_byte_and_strict_ones_meet_every_requir
     for pair, expected in ((rebuilt, of_released), (exchanged, of_strict)):
         report = check.productivity(pair, threshold)
         assert report.violations == ()
-        counts = len(pair.test.samples), report.long_in_visible, report.units_in_long
+        counts = (
+            len(pair.test.samples),
+            report.counts["long_in_visible"],
+            report.counts["units_in_long"],
+        )
         assert counts == expected
     assert digests.digest(exchanged.arms[1].samples).startswith(visible_sha256)

@@ -8,7 +8,6 @@ import pytest
 from spor_tasks.aspects.rule_learnability import (
     POSSIBLE_VALUES,
     build,
-    hide_copied,
     hide_entities,
     hide_values,
 )
@@ -160,16 +159,6 @@ def test_a_seed_gives_the_same_samples_again_and_another_the_same_choices() -> N
     assert [hidden_of(row).phrases for row in others] == [hidden_of(row).phrases for row in rows()]
 
 
-def test_pairs_of_other_attributes_cannot_be_hidden() -> None:
-    with pytest.raises(
-        SplitError, match="lacks the attributes eat type, price range, customer rating"
-    ):
-        hide_values(
-            [place("Auk", food="Greek", area="harbour", family_friendly="no", near="x")],
-            random.Random(0),
-        )
-
-
 def test_values_that_no_metric_knows_are_not_hidden() -> None:
     with pytest.raises(SplitError, match="price range has the values free, outrageous"):
         hide_values(
@@ -190,7 +179,7 @@ def test_values_that_all_references_copy_are_hidden() -> None:
     plain = boat(texts, *units, ("gear", "sail"), ("gear", "oar"), ("use", "metre"))
     told = boat(texts, *units, name="The 6 of Oak")
     other = boat(("",), ("length", "6"), ("hull", "elm"), ("deck", "yes"))
-    first, second = hide_copied([other], [plain, told, other])
+    first, second = build([other], [plain, told, other], random.Random(0)).test.samples
     phrases = {"colour": "Value A", "length": "Value B", "hull": "Value C"}
     assert hidden_of(first).phrases == tuple(phrases.items())
     assert first.units == tuple(
@@ -205,7 +194,8 @@ def test_values_that_all_references_copy_are_hidden() -> None:
 def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:
     """Hull is not hidden, for its name is shown; so what it contains cannot be hidden either."""
     sample = boat(("Oak and oak 4 and 4.",), ("hull", "oak 4"), ("length", "4"), name="Oak 4")
-    assert hide_copied([sample], [sample]) == ()
+    with pytest.raises(SplitError, match="what would be hidden is shown elsewhere"):
+        build([sample], [sample], random.Random(0))
 
 
 def test_the_one_arm_is_the_training_set() -> None:

@@ -1,7 +1,6 @@
 """`spor data check`: test sets against the requirements of their aspect."""
 
 import argparse
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
 
-_WIDTH = 55  # of the longest label
+_WIDTH = 30  # of the longest label
 
 
 def add(commands: Commands) -> None:
@@ -51,13 +50,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _row(result: "CheckResult") -> dict[str, Any]:
     violations = [violation._asdict() for violation in result.violations]
-    return {"holds": result.holds, **dataclasses.asdict(result), "violations": violations}
+    return {"holds": result.holds, **result.counts, "violations": violations}
 
 
 def _print(heading: str, result: "CheckResult") -> None:
     print(visible(heading))
-    for name, label in result.labels().items():
-        print(f"  {label:<{_WIDTH}}{number(getattr(result, name)):>16}")
+    for name, count in result.counts.items():
+        print(f"  {name.replace('_', ' '):<{_WIDTH}}{number(count):>16}")
     if result.holds:
         print("  every requirement holds")
     for violation in result.violations:
