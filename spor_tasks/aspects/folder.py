@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from spor_tasks import __version__
 from spor_tasks.aspects.arms import ARMS
@@ -77,37 +79,37 @@ def read_sets(folder: Path) -> StoredSets:
     """
     manifest = read_manifest(folder, MANIFEST)
     try:
-        kind, aspect, corpus, protocol, part = (
-            manifest[key] for key in ("kind", "aspect", "corpus", "protocol", "part")
-        )
-        _texts(kind, aspect, corpus, protocol, *([] if part is None else [part]))
-        limit = float(manifest["settings"]["limit"])
-        digests = {
-            name: manifest["files"][_file(name)]["sha256"] for name in (*ARMS[aspect], _TEST)
-        }
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise _not_sets(folder, f"{type(error).__name__}: {error}") from error
-    if kind != _KIND:
-        raise _not_sets(folder, f"its kind is {kind!r}, not {_KIND!r}")
+        read = msgspec.convert(manifest, _Manifest)
+        files = [(name, read.files[_file(name)].sha256) for name in (*ARMS[read.aspect], _TEST)]
+    except (msgspec.ValidationError, KeyError) as error:
+        raise ResultError(
+            f"is not the manifest of built sets ({error})",
+            where=folder / MANIFEST,
+            remedy="Give a folder that `spor data build` wrote, or build the sets again.",
+        ) from error
     *arms, test = (
-        Split(name, _read(folder / _file(name), corpus, sha256)) for name, sha256 in digests.items()
+        Split(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
     )
-    pair = SplitPair(aspect, corpus, protocol, tuple(arms), test, part)
-    return StoredSets(pair, limit, manifest)
+    pair = SplitPair(read.aspect, read.corpus, read.protocol, tuple(arms), test, read.part)
+    return StoredSets(pair, read.settings.limit, manifest)
 
 
-def _texts(*values: object) -> None:
-    for value in values:
-        if not isinstance(value, str):
-            raise TypeError(f"{value!r} is not a text")
+class _Settings(msgspec.Struct):
+    limit: float
 
 
-def _not_sets(folder: Path, why: str) -> ResultError:
-    return ResultError(
-        f"is not the manifest of built sets ({why})",
-        where=folder / MANIFEST,
-        remedy="Give a folder that `spor data build` wrote, or build the sets again.",
-    )
+class _File(msgspec.Struct):
+    sha256: str
+
+
+class _Manifest(msgspec.Struct):
+    kind: Literal["sets"]
+    aspect: str
+    corpus: str
+    protocol: str
+    part: str | None
+    settings: _Settings
+    files: dict[str, _File]
 
 
 def _file(name: str) -> str:
