@@ -24,12 +24,14 @@ def broken(pair: SplitPair) -> list[str]:
 def _broken_orders(pair: SplitPair) -> list[str]:
     """Match has each reference of Original once, with its units in the order of the text."""
     original, match, test = (split.samples for split in pair.splits)
-    references = Counter(
+    references: Counter[tuple[object, ...]] = Counter(
         (sample.about("name"), _in_order_of(sample, text), text)
         for sample in original
         for text in sample.references
     )
-    matches = Counter((sample.about("name"), sample.units, *sample.references) for sample in match)
+    matches: Counter[tuple[object, ...]] = Counter(
+        (sample.about("name"), sample.units, *sample.references) for sample in match
+    )
     words = [f"Match differs in {key}" for key in (references - matches) | (matches - references)]
     if pair.part != "performance":
         words += [f"{sample.id} has a single unit" for sample in test if len(sample.units) == 1]
