@@ -1,6 +1,6 @@
 """What all plots are drawn with: colours, helpers for axes, and how a figure becomes a picture.
 
-Each hue (Okabe and Ito's) goes with a marker or a hatch of its own. Equal figures are equal bytes.
+Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equal bytes.
 """
 
 import io
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INK, SOFT, PAPER = "#111111", "#666666", "#ffffff"
 """The neutral colours, as in `figures.mplstyle`; a page may put its own in their place."""
 
-BLUE, VERMILION, GREEN, SKY, ORANGE = "#0072b2", "#d55e00", "#009e73", "#56b4e9", "#e69f00"
+BLUE, VERMILION = "#0072b2", "#d55e00"
 _GRAY = "#999999"
 
 _MOST_PANELS = 12  # that a plot can have and be read
@@ -53,13 +53,12 @@ class Look(NamedTuple):
 
     color: str
     marker: str
-    line: str
 
 
-LOOKS = (Look(BLUE, "o", "-"), Look(VERMILION, "s", "--"))
+LOOKS = (Look(BLUE, "o"), Look(VERMILION, "s"))
 """Of the arms, in order."""
 
-AS_IS = Look(_GRAY, "D", ":")
+AS_IS = Look(_GRAY, "D")
 
 
 def drawing() -> AbstractContextManager[None]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from itertools import groupby
 from statistics import fmean
@@ -17,15 +17,10 @@ from spor_tasks.report.browser import Entry, Outcomes
 from spor_tasks.report.collect import Report
 from spor_tasks.report.figures import (
     AS_IS,
-    BLUE,
-    GREEN,
     INK,
     LOOKS,
-    ORANGE,
     PAPER,
-    SKY,
     SOFT,
-    VERMILION,
     Plot,
     drawing,
     explain,
@@ -50,7 +45,6 @@ MISSING = (
 )
 
 _MOST_ROWS = 40  # that a plot can have and be read
-_WIDE = 9  # % of a bar that have room for a number
 _LEVEL = 1.959964  # standard errors on either side in 95 %
 
 
@@ -69,8 +63,6 @@ def draw(report: Report, outcomes: Sequence[Outcomes]) -> tuple[Plot, ...]:
             _gaps(rows),
             halves_plot(rows),
             _by_units(outcomes),
-            _consistency(rows),
-            _cases(rows),
             _by_category(outcomes),
         )
     return tuple(filter(None, plots))
@@ -152,7 +144,7 @@ def _gap(axes: "Axes", found: Difference, at: float) -> None:
     )
 
 
-# --- Score by number of units, and by category -------------------------------------------------
+# --- Score by number of units, and by category ----------------------------------------------------
 
 
 class _Series(NamedTuple):
@@ -172,63 +164,37 @@ class _Panel(NamedTuple):
 
 def _by_units(outcomes: Iterable[Outcomes]) -> Plot | None:
     panels = _panels(outcomes, lambda sample: sample.size, ("parent", "cwio", "copy_rule"))
-    return _grouped(panels, _against_units, 2.5, "units", "Score against number of units")
+    return _grouped(panels, "units", "Score by number of units")
 
 
 def _by_category(outcomes: Iterable[Outcomes]) -> Plot | None:
     panels = _panels(outcomes, lambda sample: sample.category, ("parent", "copy_rule"))
-    most = max((len(each.groups) for panel in panels for each in panel.series), default=0)
-    height = 1.0 + 0.26 * most
-    return _grouped(panels, _beside_categories, height, "categories", "Score by category")
+    return _grouped(panels, "categories", "Score by category")
 
 
-def _grouped(
-    panels: Sequence[_Panel],
-    draw_panel: Callable[["Axes", _Panel], None],
-    height: float,
-    name: str,
-    title: str,
-) -> Plot | None:
+def _grouped(panels: Sequence[_Panel], name: str, title: str) -> Plot | None:
+    """Return a plot with a row for each group of samples, and a point for each arm."""
     if not panels:
         return None
-    figure, grid, dropped = panels_of([panel.title for panel in panels], height)
+    most = max(len(each.groups) for panel in panels for each in panel.series)
+    figure, grid, dropped = panels_of([panel.title for panel in panels], 1.0 + 0.26 * most)
     for panel, axes in zip(panels, grid, strict=False):
-        draw_panel(axes, panel)
+        groups = sorted({group for series in panel.series for group in series.groups})
+        for number, series in enumerate(panel.series):
+            places = [groups.index(group) + _shift(number, panel) for group in series.groups]
+            axes.errorbar(series.means, places, xerr=series.reach, **_style(panel, series))
+        axes.set_yticks(range(len(groups)), [short(str(group)) for group in groups])
+        axes.set_ylim(len(groups) - 0.4, -0.6)
+        axes.set_xlabel(label(panel.spec.headline))
+        axes.grid(axis="x")
+        axes.legend()
     caption = f"Means over samples, and seeds, with 95 % intervals over samples.{dropped}"
     return plot_of(figure, name, title, caption, wide=len(panels) > 1)
 
 
-def _against_units(axes: "Axes", panel: _Panel) -> None:
-    for number, series in enumerate(panel.series):
-        sizes = np.array(series.groups) + _shift(number, panel, 0.08)
-        axes.errorbar(sizes, series.means, yerr=series.reach, **_style(panel, series))
-    axes.set_xticks(sorted({size for series in panel.series for size in series.groups}))
-    if panel.spec.headline != "cwio":  # from 0 to 100; τ may be negative
-        highest = max((mean for series in panel.series for mean in series.means), default=0)
-        axes.set_ylim(bottom=0, top=None if highest else 1)
-    axes.set_xlabel("units")
-    axes.set_ylabel(label(panel.spec.headline))
-    axes.grid(axis="y")
-    axes.legend(handlelength=2.4)
-
-
-def _beside_categories(axes: "Axes", panel: _Panel) -> None:
-    names = sorted({name for series in panel.series for name in series.groups})
-    for number, series in enumerate(panel.series):
-        shift = _shift(number, panel, 0.16)
-        places = [names.index(name) + shift for name in series.groups]
-        style = _style(panel, series) | {"linestyle": "none"}
-        axes.errorbar(series.means, places, xerr=series.reach, **style)
-    axes.set_yticks(range(len(names)), [short(name) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlabel(label(panel.spec.headline))
-    axes.grid(axis="x")
-    axes.legend()
-
-
-def _shift(number: int, panel: _Panel, step: float) -> float:
+def _shift(number: int, panel: _Panel) -> float:
     """Return how far a series stands from its group's place, so that none hides another."""
-    return step * (number - (len(panel.series) - 1) / 2)
+    return 0.16 * (number - (len(panel.series) - 1) / 2)
 
 
 def _style(panel: _Panel, series: _Series) -> dict[str, Any]:
@@ -236,8 +202,7 @@ def _style(panel: _Panel, series: _Series) -> dict[str, Any]:
     return {
         "color": look.color,
         "marker": look.marker,
-        "linestyle": look.line,
-        "linewidth": 1.3,
+        "linestyle": "none",
         "markersize": 4.5,
         "elinewidth": 0.9,
         "label": series.arm or "as is",
@@ -289,117 +254,3 @@ def _series(
         if (count := len(values[name]))
     ]
     return _Series(arm, names, [fmean(values[name]) for name in names], reach)
-
-
-# --- Order invariance and the copy rule: shares that add up --------------------------------------
-
-
-class _Share(NamedTuple):
-    """A part of a bar; its value is the mean of a metric, or the rest up to 100."""
-
-    metric: str | None
-    label: str
-    color: str
-    hatch: str
-
-
-_ORDERS: Mapping[str, Sequence[_Share]] = {
-    title: (
-        _Share(f"{metric}_pbh", "for both orders", BLUE, ""),
-        _Share(f"{metric}_poh", "for one", SKY, "///"),
-        _Share(None, "for neither", PAPER, ""),
-    )
-    for title, metric in (
-        ("Fidelity: does the text express all units?", "fidelity"),
-        ("Ordering: is the order that of a reference?", "ordering"),
-        ("Both at once", "faithful_ordering"),
-    )
-}
-
-_COPIES = (
-    _Share("copy_rule", "copied, nothing leaked", GREEN, ""),
-    _Share("copy_rule_11", "copied and leaked", ORANGE, "///"),
-    _Share("copy_rule_00", "neither", PAPER, ""),
-    _Share("copy_rule_01", "not copied, leaked", VERMILION, "xxx"),
-)
-
-
-def _consistency(rows: Iterable[Comparison]) -> Plot | None:
-    title = "Does the input order matter?"
-    caption = (
-        "Samples whose two outputs, for two input orders, have a property: both, one, or neither."
-    )
-    return _shares(rows, _ORDERS, "consistency", title, caption)
-
-
-def _cases(rows: Iterable[Comparison]) -> Plot | None:
-    title = "Copied or memorised?"
-    caption = "The cases of the copy rule: is the phrase copied, and does what it hides appear?"
-    return _shares(rows, {"": _COPIES}, "cases", title, caption)
-
-
-def _shares(
-    rows: Iterable[Comparison],
-    panels: Mapping[str, Sequence[_Share]],
-    name: str,
-    title: str,
-    caption: str,
-) -> Plot | None:
-    bars = _bars(rows, {share.metric for each in panels.values() for share in each} - {None})
-    if not bars:
-        return None
-    figure = figure_of(4.6 + 1.8 * len(panels), 1.2 + 0.46 * len(bars))
-    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False).flat
-    for axes, (heading, shares) in zip(grid, panels.items(), strict=True):
-        _stack(axes, bars, shares)
-        axes.set_title(heading)
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    return plot_of(figure, name, title, caption, wide=len(panels) > 1)
-
-
-class _Bar(NamedTuple):
-    label: str
-    means: dict[str, float]
-
-
-def _bars(rows: Iterable[Comparison], needed: set[str | None]) -> list[_Bar]:
-    """Return the scores by metric of each arm of each model, for a task with these metrics."""
-    bars: dict[tuple[str | None, ...], _Bar] = {}
-    for row in rows:
-        if needed.issubset(row.spec.reported):
-            what = words(row.spec.name.corpus, row.variant, row.spec.name.protocol)
-            for arm, cell in (("as is", row.as_is), *row.by_arm):
-                if cell.mean is not None:
-                    bar = _Bar(f"{short(row.model)}, {arm}\n{what}", {})
-                    key = row.task, row.model, row.apart, arm
-                    bars.setdefault(key, bar).means[row.metric] = cell.mean
-    return list(bars.values())[:_MOST_ROWS]
-
-
-def _stack(axes: "Axes", bars: Sequence[_Bar], shares: Sequence[_Share]) -> None:
-    """Draw the bars, with their parts side by side and numbers where there is room."""
-    left = np.zeros(len(bars))
-    for share in shares:
-        means = [bar.means.get(share.metric or "", 0.0) for bar in bars]
-        values = np.array(means) if share.metric else 100 - left
-        drawn = axes.barh(
-            range(len(bars)),
-            values,
-            left=left,
-            height=0.62,
-            color=share.color,
-            hatch=share.hatch,
-            edgecolor=INK,
-            linewidth=0.5,
-            label=share.label,
-        )
-        numbers = [f"{value:.0f}" if value >= _WIDE else "" for value in values]
-        box = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.2}
-        axes.bar_label(drawn, numbers, label_type="center", size=7.5, bbox=box)
-        left += values
-    axes.set_yticks(range(len(bars)), [bar.label for bar in bars])
-    axes.set_ylim(len(bars) - 0.5, -0.5)
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("% of samples")
-    without_frame(axes)
