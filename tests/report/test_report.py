@@ -482,16 +482,10 @@ def test_one_bad_file_does_not_keep_the_others_from_being_reported(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("metadata", "words"),
-    [
-        ({"test_sha256": "12"}, "test_sha256 is '12'"),
-        ({"spor": None}, "spor is None"),
-        ({"spor": ...}, "lacks 'spor'"),
-        ({"spor": {}}, "lacks 'spor_tasks'"),
-    ],
+    "metadata", [{"test_sha256": "12"}, {"spor": None}, {"spor": ...}, {"spor": {}}]
 )
 def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
-    tmp_path: Path, metadata: dict[str, object], words: str
+    tmp_path: Path, metadata: dict[str, object]
 ) -> None:
     with edited(write_result(tmp_path / "results_1.json")) as content:
         for part in ("results", "configs", "n-samples"):
@@ -504,7 +498,6 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
     problem = lost(found)
     assert problem.kind == "schema"
     assert "configs.spor_new.metadata" in problem.what
-    assert words in problem.what
 
 
 @pytest.mark.parametrize(
