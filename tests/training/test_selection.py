@@ -201,7 +201,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
     assert manifest["arm_sha256"] == digest(arms[1].samples)
     card = (output / "README.md").read_text()
     assert "chrF is over 2 samples" in card
-    assert f"the {len(held_out)} of its samples that tell the same" in card
+    assert f"the {len(held_out)} of its samples that have the units" in card
 
 
 @pytest.mark.real_data
