@@ -13,7 +13,7 @@ from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
 from tests.support.scripted import texts
 
-TASKS = ["spor_order_invariance_mini_main", "spor_order_invariance_mini_cwio_beam5"]
+TASKS = ["spor_order_invariance_mini_main", "spor_order_invariance_mini_cwio"]
 
 
 def main(base: str, out: Path) -> None:

@@ -31,7 +31,7 @@ from tests.support.scripted import texts
 
 MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
-BEAMS = f"{ATOMS}_beam5"
+BEAMS = {"num_beams": 5}
 
 
 def evaluate(
@@ -56,29 +56,27 @@ def outputs(result: dict[str, Any], task: str) -> list[list[str]]:
 # --- Beams ----------------------------------------------------------------------------------------
 
 
-FEW = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8}}
+FEW = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8, **BEAMS}}
 
 
 def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> None:
-    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, BEAMS, **FEW)
-    assert len(set(chain.from_iterable(outputs(result, BEAMS)))) > 1
-    assert result["config"]["prompts_cut"] == {BEAMS: 0}
-    assert result["configs"][BEAMS]["generation_kwargs"]["num_beams"] == 5
+    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **FEW)
+    assert len(set(chain.from_iterable(outputs(result, ATOMS)))) > 1
+    assert result["config"]["prompts_cut"] == {ATOMS: 0}
+    assert result["configs"][ATOMS]["generation_kwargs"]["num_beams"] == 5
 
 
 def test_lm_evals_own_hf_is_not_asked_for_beams(checkpoint: Callable[..., Path]) -> None:
     with pytest.raises(AttributeError, match=BEAM_REQUESTS):
-        evaluate("hf", {"pretrained": str(checkpoint("gpt2"))}, BEAMS, **FEW)
+        evaluate("hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **FEW)
 
 
-@pytest.mark.parametrize(
-    ("task", "decoding"), [(BEAMS, {}), (f"{MAIN}_beam5", {}), (MAIN, {"num_beams": 2})]
-)
-def test_a_model_that_cannot_is_never_asked_for_beams(task: str, decoding: dict[str, Any]) -> None:
+@pytest.mark.parametrize("task", [ATOMS, MAIN])
+def test_a_model_that_cannot_is_never_asked_for_beams(task: str) -> None:
     with pytest.raises(
         AttributeError, match=f"'DummyLM' object has no attribute '{BEAM_REQUESTS}'"
     ):
-        evaluate("dummy", {}, task, gen_kwargs=decoding)
+        evaluate("dummy", {}, task, gen_kwargs={"num_beams": 2})
 
 
 def test_a_process_without_a_model_that_can_refuses_beams_before_it_builds_prompts(
@@ -87,8 +85,8 @@ def test_a_process_without_a_model_that_can_refuses_beams_before_it_builds_promp
     for module in BEAM_MODELS.values():
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ConfigError) as caught:
-        evaluate("dummy", {}, BEAMS)
-    assert caught.value.where == BEAMS
+        evaluate("dummy", {}, ATOMS, gen_kwargs=BEAMS)
+    assert caught.value.where == ATOMS
     assert "spor-hf" in str(caught.value.remedy)
 
 

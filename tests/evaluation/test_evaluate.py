@@ -142,7 +142,7 @@ def test_what_a_file_says_is_known_too(
         (["--tasks", "spor_mini", "--metadata", '{"corpus": "webnlg"}'], "error: "),
         (["--tasks", MINI, "--limit", "0"], "--limit: "),
         (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "--num_fewshot: "),
-        (["--tasks", f"{MINI}_beam5"], "hf does not support the beam search"),
+        (["--tasks", MINI, "--gen_kwargs", "num_beams=5"], "hf does not support the beam search"),
         (
             ["--tasks", "spor_mini", "--model", "vllm", "--gen_kwargs", "num_beams=2"],
             "vllm does not support the beam search",

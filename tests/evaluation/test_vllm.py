@@ -27,7 +27,6 @@ pytestmark = [
 
 TASKS = ("spor_systematicity_mini", "spor_systematicity_mini_icl_atom")
 PAIRED = "spor_order_invariance_mini_main"
-BEAMS = "spor_systematicity_mini_beam5"
 SHORT = ("--limit", "4", "--gen_kwargs", "max_gen_toks=16", "--log_samples")
 
 
@@ -97,7 +96,7 @@ def outputs(folder: Path) -> Outputs:
 def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return the results of vLLM and of transformers: the first adapter, the second, the base."""
     folder = tmp_path_factory.mktemp("results")
-    tasks = ("--tasks", ",".join((*TASKS, PAIRED, BEAMS)))
+    tasks = ("--tasks", ",".join((*TASKS, PAIRED)))
     for kind, argument, settings, more in (
         (
             "spor-vllm",
@@ -117,12 +116,12 @@ def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
 def test_outputs_and_scores_are_those_of_transformers(
     both: Callable[[str], Path], made: Made
 ) -> None:
-    """Greedy, in context, in pairs and with beams; with either adapter, and without."""
+    """Greedy, in context and in pairs; with either adapter, and without."""
     found, expected = (outputs(both(kind)) for kind in ("spor-vllm", "spor-hf"))
     names = {f"{made.base} + {adapter}" for adapter in made.adapters} | {str(made.base)}
-    assert found.keys() == {(name, task) for name in names for task in (*TASKS, PAIRED, BEAMS)}
+    assert found.keys() == {(name, task) for name in names for task in (*TASKS, PAIRED)}
     assert found == expected
-    for task in (*TASKS, PAIRED, BEAMS):
+    for task in (*TASKS, PAIRED):
         different = {tuple(found[name, task]) for name in names}
         assert len(different) == len(names), "an adapter that changes nothing shows nothing"
     scores = [
