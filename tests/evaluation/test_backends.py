@@ -286,7 +286,7 @@ def test_vllm_is_given_the_adapter_and_decodes_greedily(
     assert facts["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
     assert facts["adapter"]["adapter_sha256"]
     with pytest.raises(AttributeError, match=BEAM_REQUESTS):
-        evaluate("vllm", arguments, BEAMS)
+        evaluate("vllm", arguments, ATOMS, gen_kwargs=BEAMS)
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
@@ -302,7 +302,7 @@ def test_spor_vllm_searches_with_what_vllm_scores_and_decodes_its_tokens(
         assert found
         return found
 
-    found = run(BEAMS, max_gen_toks=4, length_penalty=0.5)
+    found = run(ATOMS, **BEAMS, max_gen_toks=4, length_penalty=0.5)
     asked = [call for call in vllm if "prompts" in call]
     assert {len(call["prompts"]) for call in asked} == {
         2,
@@ -312,7 +312,7 @@ def test_spor_vllm_searches_with_what_vllm_scores_and_decodes_its_tokens(
     }  # two searches at once, then one
     assert all(call["lora_request"][-1] == arguments["lora_local_path"] for call in asked)
     assert {call["sampling_params"].logprobs for call in asked} == {10}
-    assert found["configs"][BEAMS]["metadata"]["spor"]["generation"]["num_beams"] == 5
+    assert found["configs"][ATOMS]["metadata"]["spor"]["generation"]["num_beams"] == 5
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments["pretrained"])
     with_end = run(ATOMS)
@@ -328,7 +328,7 @@ def test_spor_vllm_searches_with_what_vllm_scores_and_decodes_its_tokens(
     (text,) = model.spor_beam_search([host.request({}, "A", settings, 0)], disable_tqdm=True)
     assert text == tokenizer.decode(best, skip_special_tokens=True)
     with pytest.raises(ConfigError) as caught:
-        run(BEAMS, early_stopping=True)
+        run(ATOMS, **BEAMS, early_stopping=True)
     assert caught.value.where == "--gen_kwargs"
     assert "spor-hf" in str(caught.value.remedy)
 

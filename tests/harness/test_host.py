@@ -19,14 +19,14 @@ from tests.conftest import REPOSITORY
 from tests.support.scripted import ScriptedLM, half_right, simple
 
 NEXT = REPOSITORY / "tests" / "data" / "lm_eval_next.json"
-GROUP, LIMIT = "spor_mini", 4
+TAG, LIMIT = "spor_mini", 4
 PARTS = ("results", "configs", "n-samples", "n-shot")
 
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the installed version."""
-    found = simple(ScriptedLM(half_right), GROUP, limit=LIMIT)
+    found = simple(ScriptedLM(half_right), TAG, limit=LIMIT)
     content = {part: found[part] for part in PARTS}
     for config in content["configs"].values():
         config["metadata"].pop("config_source")
