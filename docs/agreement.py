@@ -19,11 +19,11 @@ from scipy import stats
 from spor_tasks.core.codec import SampleMaker, from_row
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora import surfaces
 from spor_tasks.metrics.chrf import CHRF
 from spor_tasks.metrics.coverage import COVERAGE
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
+from spor_tasks.text import align
 from spor_tasks.text.filters import first_line
 
 TITLES = {"webnlg2017": "WebNLG 2017", "webnlg2020": "WebNLG 2020", "e2e2017": "E2E 2017"}
@@ -42,7 +42,7 @@ _BLEU = BLEU(effective_order=True)  # as sacrebleu advises for sentences
 
 def scores(sample: Sample, output: str) -> dict[str, float]:
     """Return the scores of one output by metric, in the order of the table."""
-    located = surfaces.locate(sample, output, strict=is_strict(sample))
+    located = align.locate(sample.units, output, strict=is_strict(sample))
     found = {"fidelity": 100.0 * (None not in located)}
     metrics = [COVERAGE]
     if sample.references:  # E2E's rows have none

@@ -31,7 +31,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     def made(aspect: str, arm: str | None = None, **settings: Any) -> TwinTask:  # noqa: ANN401
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
         found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
-        monkeypatch.setattr(plan, "_sets", lambda _: (spec_of(aspect), found))
+        monkeypatch.setattr(plan, "_sets", lambda *_: (spec_of(aspect), found))
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
         template = task_files._template(task_files.TEMPLATES / ("_icl" if arm else "_base"))

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -140,10 +139,16 @@ def verified(place: Place) -> str:
 
 def experiment(place: Place, **more: object) -> str:
     """An experiment of which one cell failed and another is of no experiment."""
+    path = TEXT.replace("\udc80", "")  # settings are text in Unicode
     settings = {
         "name": "evil",
         "output": str(place.folder / "out"),
-        "models": [{"name": "m", "config": place.file("model.yaml", {"model": {"path": TEXT}})}],
+        "models": [
+            {
+                "name": "m",
+                "config": place.file("model.yaml", {"model": {"path": TEXT.replace("\udc80", "")}}),
+            }
+        ],
         "sets": [{"aspect": "systematicity", "corpora": ["mini"]}],
         "evaluation": {"decoding": "greedy"},
         **more,
@@ -227,6 +232,7 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
         "--only",
         NAME.replace("=", ""),
     ],
+    "training base": lambda place: [TEXT, place.folder / NAME],
     "training classifier": lambda place: [
         *("--corpus", "yelp", "--aspect", TEXT, "--out", place.folder / NAME)
     ],
@@ -240,7 +246,6 @@ ENDS = {
     **dict.fromkeys(["show", "show: one run", "report: compared", "push", "training run"], 0),
     **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
 }
-SLOW = {"training bench"}
 SILENT = {"score"}  # prints numbers
 SAFE = {"tasks path", "tasks list", "training demo"}  # they are given nothing
 
@@ -264,8 +269,6 @@ def test_every_command_is_attacked_or_given_nothing() -> None:
 def test_what_is_printed_acts_on_nothing(
     attack: str, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if attack in SLOW and not os.environ.get("SPOR_SOAK"):
-        pytest.skip("torch takes seconds to import: SPOR_SOAK is not set")
     command = attack.partition(":")[0].split()
     main = training.main if command[0] == "training" else cli.main
     words = command[command[0] == "training" :]
