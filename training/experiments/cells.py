@@ -212,10 +212,13 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     try:
         checkpoints.check_manifest(manifest, config.output)
         made_with = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
+        settings = learned_settings(made_with)
     except ConfigError as error:
         return f"has settings of another version: {error.what}"
+    except ValueError as error:  # pydantic's, of settings that are nested too deeply
+        return f"has settings of another version: {error}"
     there = {
-        "settings": learned_settings(made_with),
+        "settings": settings,
         "versions": manifest.get("versions"),
         "arm_sha256": manifest["arm_sha256"],
         "base_sha256": manifest["base_model"]["sha256"],
