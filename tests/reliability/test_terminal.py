@@ -139,7 +139,8 @@ def verified(place: Place) -> str:
 
 def experiment(place: Place, **more: object) -> str:
     """An experiment of which one cell failed and another is of no experiment."""
-    path = TEXT.encode(errors="ignore").decode()  # settings are text in Unicode
+    # Settings are text in Unicode; PyYAML reads an escaped pair of surrogates as two characters.
+    path = TEXT.encode(errors="ignore").decode().replace("\U000e0041", "")
     settings = {
         "name": "evil",
         "output": str(place.folder / "out"),
