@@ -43,14 +43,11 @@ def run(options: argparse.Namespace) -> None:
     """Check the results, print what is sent, and send it."""
     from spor_tasks.report import publish
 
-    with publish.packed(options.results, options.type, jobs=os.cpu_count() or 1) as package:
-        for path in sorted(package.folder.rglob("*")):
+    with publish.packed(options.results, options.type, jobs=os.cpu_count() or 1) as folder:
+        for path in sorted(folder.rglob("*")):
             if path.is_file():
-                place = path.relative_to(package.folder).as_posix()
-                print(f"{path.stat().st_size:>14,}  {visible(place)}")
-        for corpus, licence in package.licences.items():
-            terms = f"{licence.name}, {licence.attribution}" if licence else "no licence is stated"
-            print(f"The samples have references of {visible(corpus)}: {terms}.")
+                print(f"{path.stat().st_size:>14,}  {visible(path.relative_to(folder).as_posix())}")
+        print((folder / "README.md").read_text("utf-8"))
         if not options.dry_run:
-            settings = {"create": options.create, "pull_request": options.pr}
-            print(publish.push(package, options.to, options.type, **settings))
+            settings = {"create": options.create, "pr": options.pr}
+            print(publish.push(folder, options.to, options.type, **settings))

@@ -35,9 +35,6 @@ from spor_tasks.results.reading import Problem, TaskResult
 KIND = "export"
 """The kind of problems with what is published."""
 
-OWNER = "spor-tasks"
-"""The owner of each benchmark's dataset repository, unless a user names another one."""
-
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.))\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 _ENGINES = {"hf": "transformers", "spor-hf": "transformers", "vllm": "vllm"}
 _ARGUMENTS = {"temperature": "temperature", "top_p": "top_p", "max_gen_toks": "max_tokens"}
@@ -134,26 +131,25 @@ def _hub_entries(
     rows: Iterable[Comparison], runs: _Runs, settings: Settings
 ) -> tuple[dict[str, str], list[Problem]]:
     """Return a file for each model, task and arm with the mean over seeds, by its path."""
-    found: dict[str, set[str]] = defaultdict(set)
+    entries: dict[str, set[str]] = defaultdict(set)
     problems = []
     for row in rows:
         if row.metric != row.spec.headline or not score_info(row.metric).higher_is_better:
             continue
         for arm, cell in ((None, row.as_is), *row.by_arm):
             chosen = [runs[run] for run in cell.runs if run in runs]
-            if not chosen or cell.reason or len(chosen) < len(cell.runs):
-                if chosen:
-                    why = cell.reason or "some of its runs are not exported"
-                    problems.append(_problem(f"{row.task} of {row.name}", f"not in hub/: {why}"))
-                continue
-            results, names = zip(*chosen, strict=True)
-            task = re.sub(r"[^\w-]+", "_", row.task.replace("=", ""), flags=re.ASCII)
-            path = f"{names[0]}/.eval_results/{task}_{arm or 'as_is'}.yaml"
-            # A set, since a model as it is occurs in the rows of all its adapters.
-            found[path].add(_entry(row, arm, cell, results, settings))
-    several = [path for path, texts in found.items() if len(texts) > 1]
+            if chosen and (cell.reason or len(chosen) < len(cell.runs)):
+                why = cell.reason or "some of its runs are not exported"
+                problems.append(_problem(f"{row.task} of {row.name}", f"not in hub/: {why}"))
+            elif chosen:
+                results, names = zip(*chosen, strict=True)
+                task = re.sub(r"[^\w-]+", "_", row.task.replace("=", ""), flags=re.ASCII)
+                path = f"{names[0]}/.eval_results/{task}_{arm or 'as_is'}.yaml"
+                # A set, since a model as it is occurs in the rows of all its adapters.
+                entries[path].add(_entry(row, arm, cell, results, settings))
+    several = [path for path, texts in entries.items() if len(texts) > 1]
     problems += [_problem(path, "not in hub/: there are several such results") for path in several]
-    return {path: texts.pop() for path, texts in found.items() if path not in several}, problems
+    return {path: texts.pop() for path, texts in entries.items() if path not in several}, problems
 
 
 def _entry(
@@ -176,7 +172,7 @@ def _entry(
         versions,
     ]
     ended = max(result.date or 0 for result in results)
-    dataset = settings.dataset or f"{OWNER}/{row.spec.benchmark}"
+    dataset = settings.dataset or f"spor-tasks/{row.spec.benchmark}"
     content = {
         "dataset": {"id": dataset, "task_id": row.spec.task},
         "value": round(cell.mean or 0, 4),
@@ -184,8 +180,7 @@ def _entry(
         **({"source": {"url": settings.source, "name": versions}} if settings.source else {}),
         "notes": "; ".join(notes),
     }
-    text: str = yaml.safe_dump([content], sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return str(yaml.safe_dump([content], sort_keys=False, allow_unicode=True, width=100))
 
 
 # --- Every Eval Ever ------------------------------------------------------------------------------
@@ -196,12 +191,12 @@ def _record(
 ) -> tuple[str, str]:
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
-    if (adapter := result.adapter) is not None:
-        model = f"{name}+{adapter.arm}-{str(adapter.sha256 or adapter.seed)[:8]}"
+    if adapter := result.adapter:
+        model += f"+{adapter.arm}-{str(adapter.sha256 or adapter.seed)[:8]}"
     date = repr(result.date)
     versions = {f"version.{key}": value for key, value in result.versions.items()}
     signature = {f"signature.{key}": value for key, value in result.signature.items()}
-    engine = _ENGINES.get(result.signature["backend"], result.signature["backend"])
+    backend = result.signature["backend"]
     content = {
         "schema_version": "0.3.0",
         "evaluation_id": f"{result.task}/{model}/{date}",
@@ -222,7 +217,7 @@ def _record(
             "name": model,
             "id": model,
             "developer": name.partition("/")[0],
-            "inference_engine": {"name": engine},
+            "inference_engine": {"name": _ENGINES.get(backend, backend)},
             "additional_details": {
                 "deployment_type": "unknown",
                 "model_availability": "unknown",

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import yaml
 from huggingface_hub import HfApi
@@ -18,6 +17,7 @@ from huggingface_hub import HfApi
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import open_file
+from spor_tasks.core.visible import visible
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report.collect import read
 from spor_tasks.report.shipped import fault_of, shipped_task
@@ -37,22 +37,12 @@ _NAMED_SECRET = re.compile(
 )
 
 
-class Package(NamedTuple):
-    """A folder with the layout of the repository.
-
-    ``licences`` are those of the references in the samples, by corpus; None for a corpus of the
-    user's own.
-    """
-
-    folder: Path
-    licences: Mapping[str, Licence | None]
-
-
 @contextmanager
-def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Package]:
-    """Check results, and yield what to send; the copies exist only in the block.
+def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Path]:
+    """Check results, and yield a folder with the layout of the repository, for the block only.
 
-    The working directory is another one while the report is made.
+    Its README names the licences of the references in the samples, by corpus. The working
+    directory is another one while the report is made.
 
     Raises:
         ResultError: there are no results of our tasks; one of them cannot be verified; a file has a
@@ -66,7 +56,6 @@ def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Packa
     with TemporaryDirectory(prefix="spor-push-") as name:
         stage = Path(name)
         for path in {path: None for each in samples for path in (each.run.file, each.path)}:
-            _refuse_secrets(path)
             copy = stage / RESULTS / path.absolute().parent.name / path.name
             if copy.exists():
                 raise ResultError(f"would be the same file as another {copy.name}", where=path)
@@ -77,7 +66,7 @@ def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Packa
         if kind == "space":
             (stage / report.PAGE).rename(stage / "index.html")
         (stage / _CARD).write_text(_card(licences), "utf-8")
-        yield Package(stage, licences)
+        yield stage
 
 
 def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
@@ -85,55 +74,53 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
 
     Raises:
         ResultError: a result cannot be read, has no samples, does not have the scores of its
-            samples, or is not of the version and the whole test set of the task that it names; or
-            two results are of one run.
+            samples, or is not of the version and the whole test set of the task that it names; two
+            results are of one run; or a file has a secret in it.
     """
     material = read(paths)
-    faults = [str(problem) for problem in material.problems if problem.kind not in _HARMLESS] or [
-        f"{file.run.file}: {file.run.task} {fault}"
-        for file in material.samples
-        if (fault := fault_of(file))
-    ]
+    faults = [str(problem) for problem in material.problems if problem.kind not in _HARMLESS]
+    for file in () if faults else material.samples:
+        if fault := fault_of(file):
+            faults.append(f"{file.run.file}: {file.run.task} {fault}")
+        faults += [*_secrets(file.run.file), *_secrets(file.path)]
     if faults:
         raise ResultError(
             "cannot be published",
             where=", ".join(map(str, paths)),
-            each=tuple(faults),
-            remedy="Evaluate with --log_samples and this version, and name each result once.",
+            each=tuple(dict.fromkeys(faults)),
+            remedy="Evaluate with --log_samples and this version, name each result once, and "
+            "remove secrets from the files after making them invalid.",
         )
     return material.samples
 
 
-def _refuse_secrets(path: Path) -> None:
-    """Refuse a file with a token or a password in it.
-
-    Raises:
-        ResultError: there is one; the error names the line, and not the secret.
-    """
+def _secrets(path: Path) -> Iterator[str]:
+    """Yield where a file has a token or a password, without the secret."""
     patterns = [_TOKEN, _NAMED_SECRET] if path.suffix == ".json" else [_TOKEN]
     with open_file(path) as lines:
         for number, line in enumerate(lines, start=1):
             if any(pattern.search(line) for pattern in patterns):
-                raise ResultError(
-                    "has what looks like a token or a password in it",
-                    where=f"{path}:{number}",
-                    remedy="Make the secret invalid where it is used, and remove it from the file.",
-                )
+                yield f"{path}:{number} has what looks like a token or a password in it"
 
 
 def _card(licences: Mapping[str, Licence | None]) -> str:
-    """Return the README: a licence in the head for the Hub if all corpora have one, and sources."""
-    known = [licence for licence in licences.values() if licence]
-    names = sorted({each.name.lower().replace(" ", "-") for each in known})
-    head = yaml.safe_dump({"license": names}) if len(known) == len(licences) else ""
-    sources = (f"- {each.attribution}: [{each.name}]({each.url})\n" for each in known)
+    """Return the README: a licence in the head for the Hub if all corpora have one, and sources.
+
+    The licence of a corpus of the user's own is None.
+    """
+    names = sorted({each.name.lower().replace(" ", "-") for each in licences.values() if each})
+    head = "" if None in licences.values() else yaml.safe_dump({"license": names})
+    sources = (
+        f"- {each.attribution}: [{each.name}]({each.url})\n"
+        if each
+        else f"- {visible(corpus)}: no licence is stated\n"
+        for corpus, each in licences.items()
+    )
     return f"---\n{head}---\n\nResults of spor-tasks. References are from:\n\n{''.join(sources)}"
 
 
-def push(
-    package: Package, repository: str, kind: str, *, create: str | None, pull_request: bool
-) -> str:
-    """Send a package in one commit or pull request; return its address.
+def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bool) -> str:
+    """Send a folder in one commit or pull request; return its address.
 
     ``create`` makes a repository that does not exist, ``private`` or ``public``. Files that the
     repository has are not sent again, and its own README stays.
@@ -153,9 +140,9 @@ def push(
         done = api.upload_folder(
             repo_id=repository,
             repo_type=kind,
-            folder_path=package.folder,
+            folder_path=folder,
             commit_message="Add results",
-            create_pr=pull_request,
+            create_pr=pr,
             ignore_patterns=[_CARD] if has_card else None,
         )
     return done.pr_url or done.commit_url
