@@ -67,14 +67,16 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the report, the leaderboard or the differences."""
     from spor_tasks import report
-    from spor_tasks.report import diff_text, leaderboard_text, plots, render
+    from spor_tasks.report import leaderboard, plots, tables
+    from spor_tasks.report.diff import document as diff_document
+    from spor_tasks.report.document import plain_text
 
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
             raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
         before, after = options.results
         changes = report.write_diff(before, after, options.out)
-        print(diff_text.terminal(changes, options.most))
+        print(plain_text(diff_document(changes, options.most)))
         return 0 if changes.whole else VIOLATED
     if options.leaderboard:
         names = dict(text.rpartition("=")[::2] for text in options.name)
@@ -82,17 +84,13 @@ def run(options: argparse.Namespace) -> int:
         board = report.write_leaderboard(
             options.results, options.out, merge_by=options.merge_by, settings=settings
         )
-        print(leaderboard_text.terminal(board))
+        print(plain_text(leaderboard.document(board)))
         return 0 if board.whole else VIOLATED
-    found = report.write(
-        options.results,
-        options.out,
-        merge_by=options.merge_by,
-        jobs=os.cpu_count() or 1,
-    )
-    print(render.terminal(found))
+    jobs = os.cpu_count() or 1
+    results = report.write(options.results, options.out, merge_by=options.merge_by, jobs=jobs)
+    print(plain_text(tables.document(results)))
     if options.out:
         print(f"\n{visible(options.out / report.PAGE)}")
         if not plots.available():
             print(plots.MISSING, file=sys.stderr)
-    return 0 if found.whole else VIOLATED
+    return 0 if results.whole else VIOLATED

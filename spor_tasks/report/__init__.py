@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.report import browser, diff_text, leaderboard_text, page, plots, render
+from spor_tasks.report import browser, leaderboard, page, plots, tables
 from spor_tasks.report.collect import Report, collect, read, report_of
 from spor_tasks.report.diff import Diff, diff
-from spor_tasks.report.formats import save
+from spor_tasks.report.diff import document as diff_document
+from spor_tasks.report.document import json_text, markdown, save
 from spor_tasks.report.leaderboard import Leaderboard, boards_of, leaderboard_of, rank
 from spor_tasks.report.leaderboards import Settings, export
 from spor_tasks.results.logged import SampleFile
@@ -57,13 +58,8 @@ def write(
     boards, _ = boards_of(material) if out is not None else ((), ())
     del material  # the values of all samples, which are read again for the page
     if out is not None:
-        texts = {
-            "report.md": render.markdown(report),
-            "report.tex": render.latex(report),
-            "report.csv": render.tidy_csv(report),
-            "report.json": render.as_json(report),
-        }
-        save(out, texts)  # before the samples, which may take minutes
+        # Before the samples, which may take minutes.
+        save(out, tables.document(report).files("report"))
         browsed = browser.browse(report.samples, jobs=_useful(jobs, report.samples))
         drawn = plots.draw(report, browsed.outcomes)
         for plot in drawn:
@@ -92,12 +88,7 @@ def write_leaderboard(
     if out is not None:
         problems = export(material, out, settings or Settings())
         board = replace(board, problems=(*board.problems, *problems))
-        files = {
-            "leaderboard.md": leaderboard_text.markdown(board),
-            "leaderboard.csv": leaderboard_text.tidy_csv(board),
-            "leaderboard.json": leaderboard_text.as_json(board),
-        }
-        save(out, files)
+        save(out, leaderboard.document(board).files("leaderboard"))
     return board
 
 
@@ -108,10 +99,12 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
         ResultError: a path is missing or has no results of our tasks, or no task can be compared.
         ConfigError: ``out`` cannot be written.
     """
-    found = diff(before, after)
+    changes = diff(before, after)
     if out is not None:
-        save(out, {"diff.json": diff_text.as_json(found)})
-    return found
+        content = {"tasks": changes.tasks, "problems": changes.problems}
+        texts = {"diff.md": markdown(diff_document(changes)), "diff.json": json_text(content)}
+        save(out, texts)
+    return changes
 
 
 def _useful(jobs: int, files: Sequence[SampleFile]) -> int:

@@ -1,8 +1,8 @@
-"""Two runs, sample by sample: which outputs and scores changed."""
+"""Two runs, sample by sample: which outputs and scores changed, and the document that says so."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.report.document import Document
 from spor_tasks.results import reading
 from spor_tasks.results.evidence import SEED
+from spor_tasks.results.grid import Grid, Line, label
 from spor_tasks.results.logged import Record, alone, find
 from spor_tasks.results.reading import Problem, TaskResult
 
@@ -207,3 +209,59 @@ def _summary(
 
 def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
+
+
+# --- As a document --------------------------------------------------------------------------------
+
+
+_SIDES = ("before", "after")
+
+
+def document(changes: Diff, most: int | None = None) -> Document:
+    """Return the changes of each task, with the ``most`` changed samples, or all."""
+    grids = (grid for task in changes.tasks for grid in _grids(task, most))
+    return Document("Changes between two runs", tuple(grids), problems=changes.problems)
+
+
+def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
+    outputs = sum(change.before != change.after for change in task.changes)
+    prompts = sum(not change.prompted_alike for change in task.changes)
+    unpaired = task.lost, task.gained
+    facts = [
+        f"{task.samples:,} samples in both",
+        f"{outputs:,} outputs differ",
+        f"{prompts:,} of the changed samples had a different prompt",
+        *(f"{len(ids):,} only {side}" for side, ids in zip(_SIDES, unpaired, strict=True) if ids),
+        *(f"{side}: {run}" for side, run in zip(_SIDES, task.runs, strict=True)),
+    ]
+    header = ("metric", *_SIDES, "change", "up", "down", "p")
+    lines = tuple(_summary_line(*each) for each in task.scores.items())
+    yield Grid(task.task, "; ".join(facts), header, lines, (), ())
+    if task.changes:
+        changes = task.changes[:most]
+        lines = tuple(line for change in changes for line in _change_lines(change))
+        caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
+        header = ("sample", "scores, then outputs before (-) and after (+)")
+        yield Grid("Changed samples", caption, header, lines, (), ())
+
+
+def _summary_line(metric: str, summary: Summary) -> Line:
+    is_scored = summary.before is not None and summary.after is not None
+    change = Scores(summary.before, summary.after).change if is_scored else None
+    ends = (_text(summary.before), _text(summary.after), _text(change, "+.2f"))
+    return label(metric), *ends, f"{summary.up:,}", f"{summary.down:,}", _text(summary.p, ".4f")
+
+
+def _change_lines(change: Change) -> Iterator[Line]:
+    moved = [
+        f"{label(metric)} {_text(scores.before) or '?'} → {_text(scores.after) or '?'}"
+        for metric, scores in change.scores.items()
+        if scores.before != scores.after
+    ]
+    yield change.sample, ", ".join(moved) or "the same scores"
+    for before, after in zip(change.before, change.after, strict=False):
+        yield from (("", f"- {before}"), ("", f"+ {after}"))
+
+
+def _text(value: float | None, form: str = ".2f") -> str:
+    return "" if value is None else format(value, form)

@@ -1,22 +1,50 @@
-"""Systems ranked aspect by aspect."""
+"""Systems ranked aspect by aspect, and the document that says so."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import Material, read
-from spor_tasks.results.comparisons import Cell, Comparison, told_apart
+from spor_tasks.report.document import Document
+from spor_tasks.report.tables import ends
+from spor_tasks.results.comparisons import Cell, Comparison, sorted_seeds, told_apart
 from spor_tasks.results.evidence import Evidence, SystemPair
+from spor_tasks.results.grid import (
+    Grid,
+    Line,
+    Number,
+    full_title,
+    interval_text,
+    label,
+    source_text,
+)
 from spor_tasks.results.reading import Problem
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
+
+LEGEND = (
+    "Systems are ranked by their score after the arm that lacks what the test needs, or as is. "
+    "[low, high] is a 95 % interval: for one run a bootstrap over clusters of samples, for several "
+    "runs an interval over training seeds and samples, unless a note says otherwise. The rank is "
+    f"one plus the number of significantly better systems (p < {LEVEL}, two-sided, with Holm's "
+    "adjustment for all pairs of the board). The test is a t test that accounts for the variation "
+    "between seeds if a system has several runs, and approximate randomization over the same "
+    "samples otherwise."
+)
+
+_FIELDS = (
+    *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
+    *("rank", "model", "arm", "value", "low", "high", "interval_over"),
+    *("seeds", "reason"),
+)
 
 # The facts that must be equal on one board. How a model is prompted may differ.
 _SAME_TEST = (
@@ -199,3 +227,54 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
             yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
+
+
+# --- As a document --------------------------------------------------------------------------------
+
+
+def document(leaderboard: Leaderboard) -> Document:
+    """Return the boards as tables; JSON also has the runs of each system."""
+    return Document(
+        title="SPOR leaderboard",
+        grids=tuple(map(grid, leaderboard.boards)),
+        legend=LEGEND,
+        problems=leaderboard.problems,
+        fields=_FIELDS,
+        rows=tuple(_row(board, entry) for board in leaderboard.boards for entry in board.entries),
+    )
+
+
+def grid(board: Board) -> Grid:
+    """Return a board as a table."""
+    notes: dict[str, int] = {}
+
+    def line(entry: Entry) -> Line:
+        source = source_text(entry.cell.interval)
+        reasons = filter(None, [entry.reason, entry.cell.reason, source, *entry.cell.notes])
+        numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons))
+        interval = interval_text(entry.cell.interval, board.metric)
+        score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
+        rank = "" if entry.rank is None else str(entry.rank)
+        seeds = ", ".join(map(str, sorted_seeds(entry.cell)))
+        return rank, entry.model, entry.arm or "as is", score, seeds
+
+    lines = tuple(map(line, board.entries))
+    title = ", ".join(filter(None, [full_title(board), board.apart, label(board.metric)]))
+    header = ("rank", "model", "arm", "score", "seeds")
+    return Grid(title, f"n = {board.n:,}", header, lines, (), tuple(notes))
+
+
+def _row(board: Board, entry: Entry) -> dict[str, Any]:
+    reasons = filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])
+    return {
+        **board.spec.name._asdict(),
+        **{name: getattr(board, name) for name in ("variant", "task", "apart", "metric", "n")},
+        **ends(entry.cell.interval),
+        "rank": entry.rank,
+        "model": entry.model,
+        "arm": entry.arm or "as is",
+        "value": entry.cell.mean,
+        "seeds": " ".join(map(str, sorted_seeds(entry.cell))),
+        "reason": "; ".join(reasons) or None,
+        "runs": [file for file, _ in entry.cell.runs],
+    }

@@ -7,38 +7,35 @@ script and style.
 
 import base64
 import hashlib
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
 from spor_tasks import __version__
-from spor_tasks.aspects.named import group_title
+from spor_tasks.report import leaderboard, tables
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
-from spor_tasks.report.escape import html_text
+from spor_tasks.report.document import html_text
 from spor_tasks.report.figures import Plot
-from spor_tasks.report.formats import template
 from spor_tasks.report.leaderboard import Board
-from spor_tasks.report.leaderboard_text import LEGEND as RANKING
-from spor_tasks.report.leaderboard_text import grid as board_grid
 from spor_tasks.report.plots import MISSING, available
-from spor_tasks.report.render import LEGEND
-from spor_tasks.results.benchmarks import benchmark, grids
-from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.grid import Content, Grid, Number, is_signed, label
-
-_CARDS = 8  # of differences, before the tables
+from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.grid import Content, Grid, Number
 
 
 def page(
-    report: Report, browser: Browser, drawn: Sequence[Plot], boards: Sequence[Board] = ()
+    report: Report, browser: Browser, drawn: Sequence[Plot], boards: Iterable[Board] = ()
 ) -> str:
     """Return the page; equal reports give equal text. Boards of a single system are left out."""
     style, script = _source("page.css"), _source("page.js")
     rows = [row for table in report.tables for row in table.rows if not row.published]
-    shown = [(grid, numeric(grid)) for grid in map(board_grid, boards) if len(grid.runs) > 1]
+    document = tables.document(report)
+    rankings = [grid for grid in map(leaderboard.grid, boards) if len(grid.runs) > 1]
     problems = [*report.problems, *browser.problems]
     missing = "" if available() else MISSING
-    return template("page.html.j2", html_text).render(
+    return template().render(
         version=__version__,
         name=", ".join(dict.fromkeys(benchmark(row.spec.benchmark).title for row in rows)),
         tasks=_count({row.task for row in rows}, "task"),
@@ -48,23 +45,40 @@ def page(
         digests=(_digest(style), _digest(script)),
         sections=(
             ("tables", "Tables", report.tables),
-            ("leaderboard", "Leaderboard", shown),
+            ("leaderboard", "Leaderboard", rankings),
             ("plots", "Plots", drawn or missing),
             ("samples", "Samples", True),
             ("problems", "Problems", problems),
         ),
-        cards=list(filter(_is_card, rows))[:_CARDS],
-        label=label,
-        title=group_title,
-        tables=[(grid, numeric(grid)) for table in report.tables for grid in grids(table)],
-        boards=shown,
-        ranking=RANKING,
+        tables=(
+            ("tables", "Tables", "", document.grids),
+            ("leaderboard", "Leaderboard", leaderboard.LEGEND, rankings),
+        ),
+        numeric=numeric,
         missing=missing,
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
         problems=problems,
-        legend=LEGEND,
+        legend=document.legend,
         chunks=browser.chunks,
     )
+
+
+def template() -> Template:
+    """Return the template of the page; it escapes every value that is not marked as safe."""
+
+    def escaped(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(html_text(str(value)))  # noqa: S704 - escaped
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        finalize=escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.j2")
 
 
 def _count(things: Sized, name: str) -> str:
@@ -78,12 +92,6 @@ def _source(name: str) -> str:
 def _digest(text: str) -> str:
     """Return what a content security policy allows a style or a script by."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _is_card(row: Comparison) -> bool:
-    """Return whether there is a difference of the first metric, on a scale from 0."""
-    first = row.metric == row.spec.reported[0]
-    return first and row.difference is not None and not is_signed(row.metric)
 
 
 def numeric(grid: Grid) -> list[bool]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import SplitError
-from spor_tasks.report import browser, leaderboard_text, render
+from spor_tasks.report import browser, leaderboard, tables
+from spor_tasks.report.document import plain_text
 from tests.support.damage import LONG_NAME, SOAK
 from tests.support.result_files import SAMPLE, reported, result_content, sample_row, write_run
 from tests.support.strategies import VALUES, changed, places
@@ -28,12 +29,12 @@ def report_of(result: bytes, samples: bytes) -> report.Report:
         (folder / "results_bad.json").write_bytes(result)
         (folder / f"samples_{TASK}_bad.jsonl").write_bytes(samples)
         found = report.collect([folder])
-        for text in (render.terminal, render.markdown, render.latex, render.tidy_csv):
-            assert text(found)
-        json.loads(render.as_json(found))
+        document = tables.document(found)
+        assert all([plain_text(document), *document.files("report").values()])
+        json.loads(document.files("report")["report.json"])
         assert browser.browse(found.samples).chunks
         board = report.rank([folder])
-        assert leaderboard_text.terminal(board)
+        assert plain_text(leaderboard.document(board))
     values = [row.arms[0].values for table in found.tables for row in table.rows]
     assert any(7.0 in each for each in values)
     return found

@@ -1,6 +1,7 @@
 """Which samples changed between two runs."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from spor_tasks import cli, report
 from spor_tasks.core.errors import ResultError
-from spor_tasks.report import diff_text
 from spor_tasks.report.diff import Change, Scores, Summary
+from spor_tasks.report.diff import document as diff_document
+from spor_tasks.report.document import plain_text
 from tests.support.result_files import SAMPLE, sample_row, write_result, write_samples
 
 TASK = "spor_systematicity_mini"
@@ -69,7 +71,7 @@ def test_outputs_may_change_and_scores_stay(tmp_path: Path) -> None:
     runs = [a_run(tmp_path / text, {"a": (text, 50.0)}) for text in "xy"]
     found = report.diff(*runs)
     assert [change.scores["parent"].change for change in found.tasks[0].changes] == [0.0]
-    assert "the same scores" in diff_text.terminal(found, most=1)
+    assert "the same scores" in plain_text(diff_document(found, most=1))
 
 
 def test_a_verdict_that_comes_or_goes_is_a_change(tmp_path: Path) -> None:
@@ -97,18 +99,18 @@ def test_another_prompt_is_told(tmp_path: Path) -> None:
 def test_the_terminal_shows_the_changes_and_no_control_characters(tmp_path: Path) -> None:
     one = a_run(tmp_path / "one", {"a": ("plain", 10.0), "b": ("x", 1.0)})
     two = a_run(tmp_path / "two", {"a": ("\x1b[2Jevil\u202e\nmore", 90.0), "b": ("y", 2.0)})
-    text = diff_text.terminal(report.diff(one, two), most=1)
-    assert "  PARENT                        5.50     46.00    +40.50       2       0" in text
-    assert (
-        "  a  PARENT 10.00 → 90.00\n    - plain\n    + \\u001b[2Jevil\\u202e\\u000amore\n" in text
-    )
-    assert text.endswith("  and 1 more")
+    text = plain_text(diff_document(report.diff(one, two), most=1))
+    assert re.search(r"^PARENT +5\.50 +46\.00 +\+40\.50 +2 +0 +\d", text, re.MULTILINE)
+    assert "a       PARENT 10.00 → 90.00\n        - plain\n        + \\u001b[2Jevil" in text
+    assert "evil\\u202e\\u000amore" in text
+    assert "(1 of 2, the largest changes first)" in text
 
 
 def test_all_changes_are_in_the_json(runs: Sequence[Path], tmp_path: Path) -> None:
     before, after = runs
     report.write_diff(before, after, tmp_path)
     (task,) = json.loads((tmp_path / "diff.json").read_text())["tasks"]
+    assert "| c | PARENT 80.00 → 20.00 |\n|  | - worse |" in (tmp_path / "diff.md").read_text()
     assert task["lost"] == ["d"]
     assert [change["sample"] for change in task["changes"]] == ["c", "b"]
     assert task["changes"][0]["scores"] == {"parent": {"before": 80.0, "after": 20.0}}
@@ -144,6 +146,6 @@ def test_the_command_takes_two_runs(
     runs: Sequence[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["report", "--diff", *map(str, runs), "--most", "1"]) == 0
-    assert "and 1 more" in capsys.readouterr().out
+    assert "1 of 2, the largest changes first" in capsys.readouterr().out
     assert cli.main(["report", "--diff", str(runs[0])]) == 2
     assert "needs two runs, not 1" in capsys.readouterr().err

@@ -9,7 +9,8 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.metrics.base import Column
-from spor_tasks.report import leaderboard_text
+from spor_tasks.report import leaderboard
+from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import Board, Entry, _ranked
 from spor_tasks.results.comparisons import Cell
 from spor_tasks.results.evidence import Evidence, Logged
@@ -66,7 +67,7 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
     assert (first.model, first.rank) == ("theirs", None)
     assert first.reason
     assert (second.model, second.rank) == ("ours", 1)
-    assert f"[1] {first.reason}" in leaderboard_text.terminal(report.rank([tmp_path]))
+    assert f"[1] {first.reason}" in plain_text(leaderboard.document(report.rank([tmp_path])))
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), [("n", 40, 39), ("version", 1.2, 3.0)])
@@ -150,7 +151,7 @@ def test_files_are_the_same_bytes_and_harmless(tmp_path: Path) -> None:
     for out in ("one", "two"):
         report.write_leaderboard([tmp_path / "runs"], tmp_path / out)
     names = sorted(path.name for path in (tmp_path / "one").iterdir() if path.is_file())
-    assert names == ["leaderboard.csv", "leaderboard.json", "leaderboard.md"]
+    assert names == [f"leaderboard.{ending}" for ending in ("csv", "json", "md", "tex")]
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
         assert "\u202e" not in (tmp_path / "one" / name).read_text("utf-8")

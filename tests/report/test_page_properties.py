@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser
-from spor_tasks.report.escape import html_text
-from spor_tasks.report.formats import template
 from spor_tasks.report.marking import mark
-from spor_tasks.report.page import numeric
+from spor_tasks.report.page import numeric, template
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.reading import Problem
 from tests.support.html import tags_of
@@ -32,19 +30,21 @@ texts = (
 )
 
 
-PAGE = template("page.html.j2", html_text)
-EMPTY = dict.fromkeys(("cards", "tables", "boards", "plots", "problems", "sections", "chunks"), ())
-TEXTS = ("version", "name", "tasks", "models", "style", "script", "ranking", "missing", "legend")
+PAGE = template()
+EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks"), ())
+TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "legend")
 
 
 def page(**content: Any) -> str:  # noqa: ANN401 - what the template takes
-    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
+    return PAGE.render(
+        {**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), "numeric": numeric, **content}
+    )
 
 
 def in_a_table(text: str) -> str:
     name = f"a{text}"  # which is never a number
     grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
-    return page(tables=[(grid, numeric(grid))])
+    return page(tables=[("tables", "Tables", "", [grid])])
 
 
 def in_a_problem(text: str) -> str:

@@ -15,7 +15,8 @@ from spor_tasks.benchmarks.spor.paper import paper_facts
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column
-from spor_tasks.report import Report, render
+from spor_tasks.report import Report, tables
+from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results.comparisons import Comparison, Difference
 from spor_tasks.results.evidence import Interval
 from spor_tasks.results.reading import Problem
@@ -174,7 +175,7 @@ def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
     (row,) = rows_of(tmp_path)
     assert (row.n, row.clusters) == (12, 3)
     assert difference_of(row).p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
-    assert "12 in 3 clusters" in render.markdown(report.collect([tmp_path]))
+    assert "12 in 3 clusters" in markdown(tables.document(report.collect([tmp_path])))
 
 
 def test_samples_that_are_all_about_the_same_are_not_tested(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_only_runs_that_differ_in_seeds_alone_are_averaged(
     assert [row.arms[0].values for row in rows] == [(40.0,), (60.0,)]
     assert rows[1].apart
     assert told in rows[1].apart
-    assert told in render.terminal(report.collect([tmp_path]))
+    assert told in plain_text(tables.document(report.collect([tmp_path])))
 
 
 def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None:
@@ -331,7 +332,7 @@ def test_other_versions_of_packages_are_noted(tmp_path: Path) -> None:
     (row,) = rows_of(tmp_path)
     (note,) = row.arms[0].notes
     assert "torch: 2.11.0, 2.13.0" in note
-    assert note in render.terminal(report.collect([tmp_path]))
+    assert note in plain_text(tables.document(report.collect([tmp_path])))
 
 
 def test_an_adapter_of_another_training_set_stands_apart(tmp_path: Path) -> None:
@@ -351,7 +352,7 @@ def test_seeds_are_told_arm_by_arm_where_they_differ(tmp_path: Path) -> None:
         for seed in seeds:
             write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
     unpaired, _one_seed = difference_of(*rows_of(tmp_path)).notes
-    text = render.markdown(report.collect([tmp_path]))
+    text = markdown(tables.document(report.collect([tmp_path])))
     assert "atom 0, 1; combination 0" in text
     assert unpaired in text
 

@@ -3,14 +3,15 @@
 import csv
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import report
-from spor_tasks.report import leaderboard_text, render
+from spor_tasks.report import leaderboard, tables
 from spor_tasks.report.collect import Report
+from spor_tasks.report.document import latex, markdown, plain_text
 from tests.conftest import REPOSITORY
 from tests.support.report_runs import write_runs
 from tests.support.result_files import write_result, write_run
@@ -41,54 +42,37 @@ def same(name: str, text: str) -> None:
     assert text == golden.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("report.txt", lambda found: render.terminal(found) + "\n"),
-        ("report.md", render.markdown),
-        ("report.tex", render.latex),
-    ],
-)
-def test_the_four_tables_are_the_golden_ones(
-    whole: Report, name: str, text: Callable[[Report], str]
-) -> None:
-    same(name, text(whole))
+def test_the_four_tables_are_the_golden_ones(whole: Report) -> None:
+    document = tables.document(whole)
+    same("report.txt", plain_text(document) + "\n")
+    same("report.md", markdown(document))
+    same("report.tex", latex(document))
 
 
 def test_the_leaderboard_is_the_golden_one(runs: Path) -> None:
-    same("leaderboard.md", leaderboard_text.markdown(report.rank([runs])))
+    same("leaderboard.md", markdown(leaderboard.document(report.rank([runs]))))
 
 
 def test_csv_and_json_hold_the_same_numbers(whole: Report) -> None:
-    rows = list(csv.DictReader(render.tidy_csv(whole).splitlines()))
-    content = json.loads(render.as_json(whole))
-    cells = [
-        (row["model"], row["metric"], row["part"] or "", arm, cell["mean"])
-        for table in content["tables"]
-        for row in table["rows"]
-        for arm, cell in [("as is", row["as_is"]), *row["arms"].items()]
-    ]
-    assert len(cells) > 100
-    assert cells == [
-        (
-            *(row[key] for key in ("model", "metric", "part", "arm")),
-            float(row["value"]) if row["value"] else None,
-        )
-        for row in rows
-        if row["arm"] != "difference"
-    ]
+    files = tables.document(whole).files("report")
+    rows = list(csv.DictReader(files["report.csv"].splitlines()))
+    numbers = json.loads(files["report.json"])["rows"]
+    assert len(numbers) > 100
+    for row, number in zip(rows, numbers, strict=True):
+        assert row["value"] == ("" if number["value"] is None else str(number["value"]))
+        assert all(row[key] == (number[key] or "") for key in ("model", "metric", "part", "arm"))
 
 
 def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path: Path) -> None:
     write_result(tmp_path / "results_1.json", arm="atom")
-    found = report.collect([tmp_path])
-    for row in csv.DictReader(render.tidy_csv(found).splitlines()):
+    files = tables.document(report.collect([tmp_path])).files("report")
+    for row in csv.DictReader(files["report.csv"].splitlines()):
         assert bool(row["value"]) != bool(row["reason"])
-    (table,) = json.loads(render.as_json(found))["tables"]
-    missing = table["rows"][0]["arms"]["combination"]
-    assert (missing["mean"], missing["values"]) == (None, [])
+    numbers = json.loads(files["report.json"])["rows"]
+    missing = next(number for number in numbers if number["arm"] == "combination")
+    assert (missing["value"], missing["values"]) == (None, [])
     assert missing["reason"] == "no result of combination"
-    line = next(line for line in render.markdown(found).splitlines() if "| PARENT |" in line)
+    line = next(line for line in files["report.md"].splitlines() if "| PARENT |" in line)
     assert line.split(" | ")[2:] == [
         "<sup>1</sup>",
         "40.00 \\[39.0, 41.0\\]<sup>2</sup>",
@@ -97,37 +81,36 @@ def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path: Path)
         "200",
         "0 |",
     ]
-    assert "3. no result of combination" in render.markdown(found)
-    assert "base & PARENT & \\textsuperscript{1} & 40.00 " in render.latex(found)
+    assert "3. no result of combination" in files["report.md"]
+    assert "base & PARENT & \\textsuperscript{1} & 40.00 " in files["report.tex"]
 
 
 # --- What somebody else wrote ---------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The files of a report in which names are hostile, and its text for the terminal."""
     folder = tmp_path_factory.mktemp("hostile")
     write_run(folder, "1", [1.0, 2.0], model=HOSTILE)
     write_result(folder / "results_2.json", model=HOSTILE, arm="combination", n=7)
     (folder / "results_3\u202e.json").write_text("{")
-    return report.collect([folder])
+    document = tables.document(report.collect([folder]))
+    return {**document.files("report"), "report.txt": plain_text(document)}
 
 
-def test_no_format_has_characters_that_move_or_hide_others(hostile: Report) -> None:
-    for text in (
-        render.terminal(hostile),
-        render.markdown(hostile),
-        render.latex(hostile),
-        render.tidy_csv(hostile),
-        render.as_json(hostile),
-    ):
-        assert HOSTILE not in text
-        assert not re.search("[\u202e\u200b\x1b\x00-\x09\x0b-\x1f]", text)
-        assert "\\u202e" in text or "textbackslash{}u202e" in text
+@pytest.mark.parametrize("ending", ["txt", "md", "tex", "csv", "json"])
+def test_no_format_has_characters_that_move_or_hide_others(
+    hostile: Mapping[str, str], ending: str
+) -> None:
+    text = hostile[f"report.{ending}"]
+    assert HOSTILE not in text
+    assert not re.search("[\u202e\u200b\x1b\x00-\x09\x0b-\x1f]", text)
+    assert "\\u202e" in text or "textbackslash{}u202e" in text
 
 
-def test_a_model_of_any_name_fills_one_cell_of_markdown(hostile: Report) -> None:
-    lines = [line for line in render.markdown(hostile).splitlines() if line.startswith("|")]
+def test_a_model_of_any_name_fills_one_cell_of_markdown(hostile: Mapping[str, str]) -> None:
+    lines = [line for line in hostile["report.md"].splitlines() if line.startswith("|")]
     counts = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
     assert counts == {9}
     named = [line for line in lines if "end" in line]
@@ -137,10 +120,9 @@ def test_a_model_of_any_name_fills_one_cell_of_markdown(hostile: Report) -> None
         assert re.search(r"(?<!\\)[\[`*]x", line) is None
 
 
-def test_a_model_of_any_name_is_text_in_latex(hostile: Report) -> None:
-    text = "\n".join(
-        line for line in render.latex(hostile).splitlines() if not line.startswith("%")
-    )
+def test_a_model_of_any_name_is_text_in_latex(hostile: Mapping[str, str]) -> None:
+    lines = hostile["report.tex"].splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("%"))
     bare = re.sub(r"\\[\\{}$&#%_]", "", text)
     assert bare.count("{") == bare.count("}")
     assert bare.count("$") % 2 == 0
@@ -150,6 +132,6 @@ def test_a_model_of_any_name_is_text_in_latex(hostile: Report) -> None:
     assert {row.count("&") for row in rows} == {7}
 
 
-def test_a_model_of_any_name_is_no_formula(hostile: Report) -> None:
-    rows = list(csv.DictReader(render.tidy_csv(hostile).splitlines()))
+def test_a_model_of_any_name_is_no_formula(hostile: Mapping[str, str]) -> None:
+    rows = list(csv.DictReader(hostile["report.csv"].splitlines()))
     assert {row["model"][:3] for row in rows} == {"'=1"}

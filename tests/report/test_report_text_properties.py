@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.visible import visible
-from spor_tasks.report.escape import csv_field, latex_text, markdown_text
+from spor_tasks.report.document import csv_field, latex_text, markdown_text
 
 TEXTS = st.text() | st.text("=+-@|\\<>&$%#{}_^~`*[]()\"'\u202e\u2066\u200b\x1b\t\r\n ab1")
 

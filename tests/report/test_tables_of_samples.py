@@ -19,11 +19,11 @@ from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
-from spor_tasks.report import browser, page, render
+from spor_tasks.report import browser, page, tables
 from spor_tasks.report.collect import Report
+from spor_tasks.report.document import latex, markdown, plain_text, plain_value
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.exhibit_text import terminal
-from spor_tasks.report.formats import plain_value
 from spor_tasks.report.view import view_of
 from spor_tasks.results import logged, reading
 from spor_tasks.results.benchmarks import benchmark, grids
@@ -125,7 +125,8 @@ def test_the_paper_s_rows_stand_beside_ours_of_the_real_corpus(tmp_path: Path, n
     assert values == ["8.80", "48.80", "27.10", "12.60", "42.10", "68.70", "62.30"]
     assert f"n = {n:,}" in main.caption
     assert "own models" in main.caption
-    for text in (render.markdown(whole), render.latex(whole), render.terminal(whole)):
+    document = tables.document(whole)
+    for text in (markdown(document), latex(document), plain_text(document)):
         assert text.count("GPT-Coarse-to-Fine") == 2
 
 
@@ -146,7 +147,7 @@ def test_no_number_without_an_end_gets_into_json(runs: Path, tmp_path: Path) -> 
     }
     report.write_leaderboard([runs], tmp_path)
     for text in (
-        render.as_json(report.collect([runs])),
+        tables.document(report.collect([runs])).files("report")["report.json"],
         *(file.read_text("utf-8") for file in tmp_path.rglob("*.json")),
     ):
         assert json.loads(text, parse_constant=pytest.fail)

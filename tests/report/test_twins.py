@@ -9,10 +9,11 @@ from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import with_twin
 from spor_tasks.report.collect import collect
+from spor_tasks.report.document import plain_text
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.report.marking import Fault, faults_of, mark_all
-from spor_tasks.report.render import terminal as as_text
+from spor_tasks.report.tables import document
 from spor_tasks.results.benchmarks import grids
 from tests.support.twin_runs import OUTPUTS, SAMPLE, TWIN, spec_of, write_run
 
@@ -32,7 +33,7 @@ def test_every_score_stands_beside_that_of_twins_and_what_lies_between(tmp_path:
         ["combination", "50.00", "47.00", "+3.00"],
         ["atom − combination", "+0.00", "-5.00", "+5.00"],
     ]
-    assert "original − twin" in as_text(found)
+    assert "original − twin" in plain_text(document(found))
 
 
 def test_everything_is_written_of_runs_with_twins(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.report import render
+from spor_tasks.report import tables
+from spor_tasks.report.document import plain_text
 from training import lifeline
 from training.experiments import cells
 from training.experiments.cells import CellState
@@ -249,7 +250,8 @@ def _tell(experiment: Experiment, states: States) -> None:
             _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
     files = dict.fromkeys(file for state in states.values() for file in state.results.values())
     if files:
-        print(f"\n{render.terminal(report.write(list(files), experiment.folder))}\n")
+        results = report.write(list(files), experiment.folder)
+        print(f"\n{plain_text(tables.document(results))}\n")
     print(_counted(states))
     if files:
         print(visible(experiment.folder / report.PAGE))

@@ -14,8 +14,9 @@ from spor_tasks.benchmarks.compmctg.paper import paper_facts
 from spor_tasks.benchmarks.compmctg.pooled import pooled
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.metrics.base import score_info
-from spor_tasks.report import render
+from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
+from spor_tasks.report.document import latex, markdown, plain_text
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.report.figures import drawing
@@ -295,7 +296,8 @@ def test_results_of_all_splits_are_one_line(whole: Report) -> None:
     assert line(main, "base")["Exact gap"] == "+0.00"
     assert line(others, "base")["Exact accuracy, topic"] == f"{share:.2f}"
     assert "splits together" in main.caption
-    for text in (render.markdown(whole), render.latex(whole), render.terminal(whole)):
+    document = tables.document(whole)
+    for text in (markdown(document), latex(document), plain_text(document)):
         assert "Exact accuracy, comp." in text
 
 

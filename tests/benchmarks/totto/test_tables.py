@@ -13,8 +13,9 @@ from spor_tasks.benchmarks.totto.paper import paper_facts
 from spor_tasks.core.contracts import Gap
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.metrics.base import score_info
-from spor_tasks.report import render
+from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
+from spor_tasks.report.document import csv_text, latex, markdown, plain_text
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.grid import Grid, Number
 from tests.support import cell_runs, table_runs
@@ -111,7 +112,7 @@ def test_published_numbers_are_scores_of_our_sets() -> None:
 
 def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) -> None:
     gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap").name
-    rows = list(csv.DictReader(io.StringIO(render.tidy_csv(whole))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(tables.document(whole)))))
     (row,) = (
         row
         for row in rows
@@ -119,7 +120,8 @@ def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) ->
     )
     assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
     assert row["interval_over"] == "samples"
-    for text in (render.markdown(whole), render.latex(whole), render.terminal(whole)):
+    document = tables.document(whole)
+    for text in (markdown(document), latex(document), plain_text(document)):
         assert "PARENT, gap" in text
     cell_runs.write_run(tmp_path, SAMPLES, OUTPUTS, corpus="totto_mini")
     assert not [board for board in report.rank([tmp_path]).boards if Gap.of(board.metric)]

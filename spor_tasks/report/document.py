@@ -1,0 +1,261 @@
+"""Documents: tables under a title, as plain text, Markdown, LaTeX, CSV and JSON.
+
+Texts in a document may come from outside, such as the name of a model. Each writer makes them
+harmless for its format. Nothing is computed.
+"""
+
+import csv
+import html
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from spor_tasks.core.files import atomic_write, writing
+from spor_tasks.core.visible import visible
+from spor_tasks.results.grid import Content, Grid, Line
+from spor_tasks.results.reading import Problem
+
+SCHEMA = 2
+"""The version of what is written as JSON."""
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",  # which after the end of a row would be its argument, as would a star
+        "*": "{*}",
+        "−": "$-$",
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        **{char: f"\\{char}" for char in "{}$&#%_"},
+    }
+)
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_TEXT_COLUMNS = {"model", "arm", "metric"}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Tables under a title, with a legend and problems.
+
+    ``rows`` has every number of the document once, with all that identifies it; CSV files have the
+    ``fields`` of these rows. ``short_legend`` stands for the legend on a terminal.
+    """
+
+    title: str
+    grids: tuple[Grid, ...]
+    legend: str = ""
+    problems: tuple[Problem, ...] = ()
+    short_legend: str = ""
+    fields: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, object], ...] = ()
+
+    def files(self, name: str) -> dict[str, str]:
+        """Return the document as files of this name, by ending."""
+        content = {"legend": self.legend, "rows": self.rows, "problems": self.problems}
+        return {
+            f"{name}.md": markdown(self),
+            f"{name}.tex": latex(self),
+            f"{name}.csv": csv_text(self),
+            f"{name}.json": json_text(content),
+        }
+
+
+def _sections(grid: Grid) -> list[tuple[str, Sequence[Line]]]:
+    """Return the lines of a table, by the label above them; our own need none if alone."""
+    if not grid.paper:
+        return [("", grid.runs)]
+    return [("Runs", grid.runs), ("As published", grid.paper)]
+
+
+# --- Plain text ----------------------------------------------------------------------------------
+
+
+def plain_text(document: Document) -> str:
+    """Return the document for a terminal, as aligned columns."""
+    blocks = [*map(_plain_grid, document.grids), document.short_legend]
+    if document.problems:
+        ordered = sorted(document.problems, key=lambda problem: not problem.lost)
+        blocks.append("\n".join(["Problems:", *(f"  {visible(problem)}" for problem in ordered)]))
+    return "\n\n".join(filter(None, blocks))
+
+
+def _plain_grid(grid: Grid) -> str:
+    lines = [list(map(_plain_cell, line)) for line in (grid.header, *grid.runs, *grid.paper)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rows = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+    if grid.paper:
+        rows.insert(1 + len(grid.runs), "As published:")
+    caption = f" ({grid.caption})" if grid.caption else ""
+    notes = [f"[{number}] {visible(note)}" for number, note in enumerate(grid.notes, 1)]
+    return "\n".join([visible(grid.title + caption), *rows, *notes])
+
+
+def _plain_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return visible(content)
+    interval = f" [{content.interval}]" if content.interval else ""
+    notes = "".join(f"[{number}]" for number in content.notes)
+    return f"{content.value}{content.mark}{interval}{' ' if content.value and notes else ''}{notes}"
+
+
+# --- Markdown ------------------------------------------------------------------------------------
+
+
+def markdown_text(text: str) -> str:
+    """Return the text for a cell of a Markdown table, with HTML escaped."""
+    return _MARKDOWN.sub(r"\\\1", visible(text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def markdown(document: Document) -> str:
+    """Return the document as Markdown; its legend is Markdown already."""
+    lines = [f"# {markdown_text(document.title)}", "", document.legend]
+    for grid in document.grids:
+        lines += ["", f"## {markdown_text(grid.title)}", ""]
+        if grid.caption:
+            lines += [markdown_text(grid.caption), ""]
+        lines += [_markdown_row(grid.header), "|" + "---|" * len(grid.header)]
+        for label, rows in _sections(grid):
+            if label:
+                lines.append(f"| *{label}* |" + "  |" * (len(grid.header) - 1))
+            lines += map(_markdown_row, rows)
+        if grid.notes:
+            lines.append("")
+        lines += (f"{number}. {markdown_text(note)}" for number, note in enumerate(grid.notes, 1))
+    if document.problems:
+        lines += ["", "## Problems", ""]
+    lines += (f"- {markdown_text(str(problem))}" for problem in document.problems)
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_row(line: Line) -> str:
+    return "|" + "".join(f" {_markdown_cell(content)} |" for content in line)
+
+
+def _markdown_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return markdown_text(content)
+    interval = rf" \[{content.interval}\]" if content.interval else ""
+    notes = f"<sup>{','.join(map(str, content.notes))}</sup>" if content.notes else ""
+    return f"{content.value}{content.mark}{interval}{notes}"
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+
+def latex_text(text: str) -> str:
+    """Return the text with the special characters of LaTeX escaped."""
+    return visible(text).translate(_LATEX)
+
+
+def latex(document: Document) -> str:
+    """Return the tables for the package `booktabs`; legend and problems are comments."""
+    comments = [r"\usepackage{booktabs}", *document.legend.split(". ")]
+    comments += (visible(problem) for problem in document.problems)
+    lines = [f"% {comment}" for comment in comments]
+    for grid in document.grids:
+        lines += ["", *_latex_table(grid)]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_table(grid: Grid) -> Iterator[str]:
+    caption = "".join(f" {latex_text(text)}." for text in (grid.title, grid.caption) if text)
+    notes = (
+        rf" \textsuperscript{{{number}}}~{latex_text(note)}."
+        for number, note in enumerate(grid.notes, 1)
+    )
+    texts = sum(name in _TEXT_COLUMNS for name in grid.header)
+    columns = "l" * texts + "r" * (len(grid.header) - texts)
+    yield from (r"\begin{table}", r"\centering")
+    yield rf"\caption{{{caption[1:]}{''.join(notes)}}}"
+    yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(grid.header))
+    for label, rows in _sections(grid):
+        yield r"\midrule"
+        if label:
+            yield rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{label}}}}} \\"
+        yield from map(_latex_row, rows)
+    yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}")
+
+
+def _latex_row(line: Line) -> str:
+    return " & ".join(map(_latex_cell, line)) + r" \\"
+
+
+def _latex_cell(content: Content) -> str:
+    if isinstance(content, str):
+        return latex_text(content)
+    value = f"${content.value}$" if content.value.startswith(("+", "-")) else content.value
+    interval = rf" {{\scriptsize $[{content.interval}]$}}" if content.interval else ""
+    notes = ",".join(map(str, content.notes))
+    raised = rf"\textsuperscript{{{notes}}}" if notes else ""
+    return f"{value}{latex_text(content.mark)}{interval}{raised}"
+
+
+# --- Data ----------------------------------------------------------------------------------------
+
+
+def csv_field(text: str) -> str:
+    """Return the text for a CSV field, so that no spreadsheet takes it for a formula."""
+    harmless = visible(text)
+    return f"'{harmless}" if harmless.lstrip().startswith(_FORMULA) else harmless
+
+
+def csv_text(document: Document) -> str:
+    """Return the rows of a document as CSV; missing fields are empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, document.fields, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in document.rows:
+        texts = {name: csv_field(value) for name, value in row.items() if isinstance(value, str)}
+        writer.writerow({**row, **texts})
+    return text.getvalue()
+
+
+def json_text(content: Mapping[str, object]) -> str:
+    """Return the content as JSON under the version of its format; NaN and infinity are null."""
+    # ASCII only: harmless on a terminal
+    return json.dumps({"schema": SCHEMA, **plain_value(content)}, indent=2) + "\n"
+
+
+def plain_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return dataclasses and named tuples as dicts, paths as texts, NaN and infinity as None."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    match value:
+        case dict():
+            return {name: plain_value(each) for name, each in value.items()}
+        case list() | tuple():
+            return list(map(plain_value, value))
+        case Path():
+            return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def html_text(text: str) -> str:
+    """Return the text for HTML, in an element or a quoted attribute."""
+    return html.escape(visible(text))
+
+
+def save(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files into a folder, by name.
+
+    Raises:
+        ConfigError: a file cannot be written.
+    """
+    for name, content in files.items():
+        data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+        with writing(folder / name), atomic_write(folder / name) as file:
+            file.write(data)

@@ -1,0 +1,86 @@
+"""The tables of a report, and every number of them in a row of its own."""
+
+from collections.abc import Iterator
+
+from spor_tasks.report.collect import Report
+from spor_tasks.report.document import Document
+from spor_tasks.results.benchmarks import grids
+from spor_tasks.results.comparisons import Comparison
+from spor_tasks.results.evidence import Interval
+
+LEGEND = (
+    "Scores are means over training seeds. [low, high] is a 95 % interval: for one run a bootstrap "
+    "over samples, for several runs an interval over training seeds and samples, unless a note "
+    "says otherwise. Samples with the same units form a cluster, and whole clusters are resampled. "
+    "† p < 0.05 and ‡ p < 0.01 mark differences between the arms, two-sided, each test on its own: "
+    "for several runs a t test that accounts for the variation between seeds, for one run "
+    "approximate randomization, which holds for these checkpoints only. The paper's marks are its "
+    "own. Rows as published are the papers'; those of SPOR's are means of three seeds, five beams, "
+    "and the best of ten epochs."
+)
+
+_SHORT_LEGEND = "[low, high]: 95 % interval. Difference between the arms: † p < 0.05, ‡ p < 0.01."
+
+_FIELDS = (
+    *("aspect", "corpus", "protocol", "part", "variant", "task", "source", "model", "apart"),
+    *("metric", "arm", "value", "low", "high", "interval_over", "deviation", "n", "clusters"),
+    *("seeds", "p", "mark", "reason", "notes"),
+)
+
+
+def document(report: Report) -> Document:
+    """Return the tables of a report; JSON also has the runs and the signature of each number."""
+    comparisons = [row for table in report.tables for row in table.rows]
+    return Document(
+        title="SPOR",
+        grids=tuple(grid for table in report.tables for grid in grids(table)),
+        legend=LEGEND,
+        problems=report.problems,
+        short_legend=_SHORT_LEGEND,
+        fields=_FIELDS,
+        rows=tuple(number for row in comparisons for number in _numbers(row)),
+    )
+
+
+def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
+    common = {
+        **row.spec.name._asdict(),
+        **{name: getattr(row, name) for name in ("variant", "task", "model", "apart", "metric")},
+        "source": "paper" if row.published else "run",
+        "n": row.n,
+        "clusters": row.clusters,
+        "signature": row.signature,
+    }
+    for arm, cell in (("as is", row.as_is), *row.by_arm):
+        yield {
+            **common,
+            **ends(cell.interval),
+            **({} if row.is_tested else {"n": min(cell.counts, default=None), "clusters": None}),
+            "arm": arm,
+            "value": cell.mean,
+            "deviation": cell.deviation,
+            "seeds": " ".join(str(seed) for seed in cell.seeds if seed is not None),
+            "reason": cell.reason,
+            "notes": "; ".join(cell.notes),
+            "values": cell.values,
+            "runs": [file for file, _ in cell.runs],
+        }
+    if (difference := row.difference) is not None:
+        counts = (
+            {} if difference.n is None else {"n": difference.n, "clusters": difference.clusters}
+        )
+        yield {
+            **common,
+            **counts,
+            **ends(difference.interval),
+            **{name: getattr(difference, name) for name in ("value", "p", "mark", "reason")},
+            "arm": "difference",
+            "notes": "; ".join(difference.notes),
+        }
+
+
+def ends(interval: Interval | None) -> dict[str, object]:
+    """Return both ends of an interval, and what it is over, as fields of a row."""
+    if interval is None:
+        return {}
+    return {"low": interval.low, "high": interval.high, "interval_over": interval.source}
