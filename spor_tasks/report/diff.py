@@ -235,14 +235,14 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
         *(f"{side}: {run}" for side, run in zip(_SIDES, task.runs, strict=True)),
     ]
     header = ("metric", *_SIDES, "change", "up", "down", "p")
-    lines = tuple(_summary_line(*each) for each in task.scores.items())
-    yield Grid(task.task, "; ".join(facts), header, lines, (), ())
+    scores = tuple(_summary_line(*each) for each in task.scores.items())
+    yield Grid(task.task, "; ".join(facts), header, scores, (), ())
     if task.changes:
         changes = task.changes[:most]
         lines = tuple(line for change in changes for line in _change_lines(change))
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
-        header = ("sample", "scores, then outputs before (-) and after (+)")
-        yield Grid("Changed samples", caption, header, lines, (), ())
+        names = ("sample", "scores, then outputs before (-) and after (+)")
+        yield Grid("Changed samples", caption, names, lines, (), ())
 
 
 def _summary_line(metric: str, summary: Summary) -> Line:
