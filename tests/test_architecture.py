@@ -149,6 +149,7 @@ def test_only_models_import_torch() -> None:
             "from spor_tasks.metrics.base import score_info; score_info('parent')",
             {*HEAVY, "lm_eval", "datasets", "scipy"},
         ),
+        ("from spor_tasks import report", {*HEAVY, "lm_eval", "datasets"}),
     ],
 )
 def test_what_is_heavy_is_loaded_where_it_is_used(script: str, absent: set[str]) -> None:

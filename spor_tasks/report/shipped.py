@@ -9,7 +9,6 @@ from spor_tasks.core.contracts import SetName, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.harness import task_files
-from spor_tasks.harness.plan import split_digest
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import FIRST_BENCHMARK, TaskResult
 
@@ -97,7 +96,7 @@ def fault_of(file: SampleFile) -> str | None:
 def _split_sha256(spec: SetSpec) -> str | None:
     """Return the digest of a shipped split, which no task file has."""
     sets: Sets = registry().get("benchmark", spec.benchmark)
-    return split_digest(sets.load(spec.name).test) if spec.is_pinned else None
+    return digest(sets.load(spec.name).test.samples) if spec.is_pinned else None
 
 
 def _sets(benchmark: str, name: SetName) -> str:

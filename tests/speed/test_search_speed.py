@@ -14,8 +14,8 @@ SECONDS = 180
 
 
 @pytest.mark.parametrize(("corpus", "part"), shipped.SETS)
-def test_loading(data_dir: Path, corpus: str, part: str | None) -> None:
-    samples = registry().get("corpus", corpus).read(data_dir).samples
+def test_loading(corpus: str, part: str | None) -> None:
+    samples = registry().get("corpus", corpus).read().samples
     took = least(lambda: shipped.load(corpus, samples, part))
     print(f"\n{shipped.name(corpus, part)} made of its corpus in {took.wall:.2f} s")
 
