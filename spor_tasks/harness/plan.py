@@ -13,7 +13,7 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import adapt, asked, checkpoints, own
 from spor_tasks.metrics.base import Metric
-from spor_tasks.results.reading import FIRST_BENCHMARK
+from spor_tasks.results.declared import FIRST_BENCHMARK
 
 _log = logging.getLogger(__name__)
 

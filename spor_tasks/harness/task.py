@@ -17,6 +17,7 @@ from spor_tasks.core.sample import Split, sides, without_first_reference
 from spor_tasks.harness import adapt, backends, checkpoints, filters, host
 from spor_tasks.harness.plan import arm_digest, check_shots, is_on, resolve, split_digest
 from spor_tasks.prompts.styles import PromptStyle, prompted
+from spor_tasks.results.declared import declaration
 
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
@@ -97,6 +98,7 @@ class SporTask(host.HostTask):
             "prompt_style": self._style,
             "held_out_reference": self._holds_out,
             "fewshot_arm": arm,
+            "declared": declaration(plan.spec),
             "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
             "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
         }

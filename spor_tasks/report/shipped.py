@@ -9,8 +9,9 @@ from spor_tasks.core.contracts import SetName, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.harness import task_files
+from spor_tasks.results.declared import FIRST_BENCHMARK
 from spor_tasks.results.logged import SampleFile
-from spor_tasks.results.reading import FIRST_BENCHMARK, TaskResult
+from spor_tasks.results.reading import TaskResult
 
 _SHOWN = 12  # characters of a digest, enough to look it up
 
@@ -62,7 +63,8 @@ def contradiction(result: TaskResult) -> str | None:
             f"claims to be of {_sets(*claimed)}, but {ours.task} is of "
             f"{_sets(ours.benchmark, ours.name)}: left out"
         )
-    expected = _split_sha256(spec) if is_split else ours.test_sha256
+    # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
+    expected = None if is_split else ours.test_sha256
     if expected and (sha256 := result.signature["test_sha256"]) != expected:
         return (
             f"claims the test set {sha256[:_SHOWN]}…, but version {ours.major} of {ours.task} has "
@@ -87,8 +89,11 @@ def fault_of(file: SampleFile) -> str | None:
         return None  # it has only the samples that every arm has demonstrations for
     logged = ((record.number or 0, record.sample) for record in file.records())
     samples = (sample for _, sample in sorted(logged, key=itemgetter(0)))
-    if digest(samples) != result.signature["test_sha256"]:
+    logged_sha256 = digest(samples)
+    if logged_sha256 != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
+    if result.spec.split_of and _split_sha256(result.spec) not in {None, logged_sha256}:
+        return "has other samples than its split"
     return None
 
 

@@ -9,17 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.core.contracts import BEAM5, SetName, Sets, SetSpec
+from spor_tasks.core.contracts import BEAM5, SetSpec
 from spor_tasks.core.errors import ResultError, SplitError, SporError
 from spor_tasks.core.files import is_folder, read_json
-from spor_tasks.core.registry import registry
+from spor_tasks.results.declared import spec_of
 from spor_tasks.results.schema import fault_of_file, fault_of_task
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
-
-FIRST_BENCHMARK = "spor"
-"""The benchmark of tasks and results that do not name one, as there was no other."""
 
 # Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
@@ -257,7 +254,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
     adapter = _adapter(facts["adapter"])
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
     chosen = "icl_arm" in metadata  # demonstrations for each sample, and for all arms at once
-    spec = _spec(metadata)
+    spec = spec_of(metadata)
     if spec.split_of and task.startswith(f"{spec.task}_{spec.name.part}"):
         raise ResultError(
             f"{task} is gone: its result was made by an earlier version. Evaluate {spec.task} with "
@@ -327,18 +324,6 @@ def _date(logged: object) -> float | None:
     if isinstance(logged, int | float) and 0 < logged < _YEAR_10000:
         return float(logged)
     return None
-
-
-def _spec(metadata: Mapping[str, Any]) -> SetSpec:
-    """Return the declaration of the sets; results of earlier versions name no benchmark.
-
-    Raises:
-        ConfigError, SplitError: there is no such benchmark, aspect or part.
-    """
-    sets: Sets = registry().get("benchmark", metadata.get("benchmark", FIRST_BENCHMARK))
-    return sets.find(
-        SetName(metadata["aspect"], metadata["corpus"], metadata["protocol"], metadata.get("part"))
-    )
 
 
 def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) -> tuple[str, str]:

@@ -54,7 +54,8 @@ class Facts(msgspec.Struct):
     """How the settings were resolved.
 
     ``packages`` are the versions of what an output or a score depends on, ``fewshot_arm`` is the
-    arm of the demonstrations, and ``generation`` holds all settings that decided what was written.
+    arm of the demonstrations, ``generation`` holds all settings that decided what was written, and
+    ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`.
     """
 
     spor_tasks: str
@@ -71,6 +72,7 @@ class Facts(msgspec.Struct):
     matching: dict[str, Any] = {}
     covered: int = 0
     test_samples: int = 0
+    declared: dict[str, Any] | None = None
 
 
 class Metadata(msgspec.Struct):

@@ -1,0 +1,80 @@
+"""What a result says about its task: sets, arms, titles, and the range and direction of scores.
+
+A task writes the declaration into its result, so that tables need neither the benchmark's data nor
+a user's split files.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.registry import registry
+from spor_tasks.metrics.base import known_info, score_info
+
+FIRST_BENCHMARK = "spor"
+"""The benchmark of tasks and results that do not name one, as there was no other."""
+
+# What only the harness needs to know of sets.
+_OF_TASKS = frozenset({"scores", "template", "decodings", "in_context", "version", "tags"})
+
+
+def declaration(spec: SetSpec) -> dict[str, Any]:
+    """Return the declaration of a task's sets, as JSON.
+
+    ``scores`` are label, title, range and direction of all that tables show; an end of the range
+    that is None is infinite. ``gaps`` are the pairs of scores that are compared with each other.
+    """
+    fields = msgspec.to_builtins(spec)
+    return {name: value for name, value in fields.items() if name not in _OF_TASKS} | {
+        "scores": {name: _description(name) for name in spec.shown}
+    }
+
+
+def _description(name: str) -> dict[str, Any]:
+    info = score_info(name)
+    return {
+        "label": info.label,
+        "title": info.title,
+        "range": [end if math.isfinite(end) else None for end in (info.low, info.high)],
+        "higher_is_better": info.higher_is_better,
+        "corrects": info.corrects,
+    }
+
+
+def spec_of(metadata: Mapping[str, Any]) -> SetSpec:
+    """Return the sets of a result, without the scores that no installed metric has.
+
+    Results of version 0.2 and before have no declaration; the benchmark describes their sets.
+
+    Raises:
+        ResultError: the benchmark or all metrics are not installed, or the declaration is damaged.
+        SplitError: there are no such sets.
+    """
+    declared = metadata["spor"].get("declared")
+    benchmark = (declared or metadata).get("benchmark", FIRST_BENCHMARK)
+    if benchmark not in registry().names("benchmark"):
+        raise ResultError(f"the benchmark {benchmark!r} is not installed")
+    if declared is None:
+        sets: Sets = registry().get("benchmark", benchmark)
+        aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
+        return sets.find(SetName(aspect, corpus, protocol, metadata.get("part")))
+    try:
+        spec = msgspec.convert({**declared, "scores": tuple(declared["scores"])}, SetSpec)
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        raise ResultError(f"declared: {error}") from error
+    return _of_installed_metrics(spec)
+
+
+def _of_installed_metrics(spec: SetSpec) -> SetSpec:
+    reported, breakdown = (
+        tuple(filter(known_info, names)) for names in (spec.reported, spec.breakdown)
+    )
+    if not reported:
+        raise ResultError(f"no installed metric has a score of {', '.join(spec.reported)}")
+    gaps = tuple(gap for gap in spec.gaps if all(map(known_info, gap)))
+    return replace(spec, reported=reported, breakdown=breakdown, gaps=gaps)

@@ -1,0 +1,146 @@
+"""A result says what it is of: no benchmark is asked for its sets, and no data is read."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.registry import registry
+from spor_tasks.metrics.base import score_info
+from spor_tasks.results import reading
+from spor_tasks.results.declared import declaration, spec_of
+from tests.support.result_files import edited, write_result
+
+NAMES = {
+    "spor": SetName("productivity", "webnlg", "published", "n3"),
+    "totto": SetName("totto", "totto", "published"),
+    "logicnlg": SetName("logicnlg", "logicnlg", "published", "ppl"),
+    "compmctg": SetName("compmctg", "yelp", "acd_published", "3"),
+}
+
+
+def declared(benchmark: str, /, **changes: object) -> dict[str, Any]:
+    return declaration(registry().get("benchmark", benchmark).find(NAMES[benchmark])) | changes
+
+
+def metadata(benchmark: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a result with a declaration, as JSON gives it back."""
+    name = {key: value for key, value in NAMES[benchmark]._asdict().items() if value}
+    facts = {"declared": json.loads(json.dumps(content, allow_nan=False))}
+    return {"benchmark": benchmark, **name, "spor": facts}
+
+
+def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: Any) -> Path:  # noqa: ANN401 - what write_result takes
+    file = write_result(folder / "results_1.json", **more)
+    with edited(file) as result:
+        (config,) = result["configs"].values()
+        facts = config["metadata"]["spor"]
+        config["metadata"] |= metadata(benchmark, content)
+        config["metadata"]["spor"] = facts | config["metadata"]["spor"]
+    return file
+
+
+@pytest.mark.parametrize("benchmark", NAMES)
+def test_a_declaration_gives_the_sets_back_without_what_only_tasks_need(benchmark: str) -> None:
+    spec = registry().get("benchmark", benchmark).find(NAMES[benchmark])
+    found = spec_of(metadata(benchmark, declared(benchmark)))
+    of_tasks = {"scores", "template", "decodings", "in_context", "version", "tags"}
+    for name in {field.name for field in fields(spec)} - of_tasks:
+        assert getattr(found, name) == getattr(spec, name)
+
+
+@pytest.mark.parametrize("benchmark", NAMES)
+def test_every_score_of_a_table_has_label_range_and_direction(benchmark: str) -> None:
+    content = declared(benchmark)
+    for name, score in content["scores"].items():
+        info = score_info(name)
+        ends = [end if math.isfinite(end) else None for end in (info.low, info.high)]
+        assert (score["label"], score["range"]) == (info.label, ends)
+        assert score["higher_is_better"] is info.higher_is_better
+    assert {name for gap in content["gaps"] for name in gap} <= content["scores"].keys()
+
+
+def test_a_result_of_a_users_split_is_reported_without_the_file_of_splits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
+    file = write(
+        tmp_path,
+        "compmctg",
+        declared("compmctg"),
+        task="compmctg_yelp_acd",
+        scores={"mctg_acc": 50.0},
+        arm="train",
+    )
+    with edited(file) as content:  # and a result of version 0.2, which has no declaration
+        (config,) = content["configs"].values()
+        del config["metadata"]["spor"]["declared"]
+        config["metadata"]["part"] = "4"
+        Path(tmp_path, "results_2.json").write_text(json.dumps(content))
+        config["metadata"]["part"] = "3"
+        config["metadata"]["spor"]["declared"] = declared("compmctg")
+    found = report.collect([tmp_path])
+    assert [problem for problem in found.problems if problem.lost] == []
+    assert {row.spec.part_title for table in found.tables for row in table.rows} >= {
+        "published split 3",
+        "published split 4",
+    }
+
+
+def test_sets_of_nobodys_are_reported_as_they_are_declared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No benchmark is asked: the set is one that it does not have."""
+    name = ["productivity", "towns", "published", "n99"]
+    content = declared("spor", name=name, title="Productivity: towns", part_title="N = 99")
+    write(tmp_path, "spor", content, task="spor_mine")
+    monkeypatch.delattr(type(registry().get("benchmark", "spor")), "find")
+    (result,) = reading.collect([tmp_path]).results
+    assert (result.spec.title, result.part) == ("Productivity: towns", "n99")
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"benchmark": "gone"}, "'gone' is not installed"),
+        ({"reported": ["unheard"]}, "no installed metric has a score of unheard"),
+        ({"arms": "train"}, "declared: Expected"),
+        ({"scores": None}, "declared:"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
+    changes: Mapping[str, object], what: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path, "spor", declared("spor", **changes), task="spor_mine")
+    with pytest.raises(ResultError, match=what):
+        reading.read(file)
+    write_result(tmp_path / "results_2.json")
+    found = report.collect([tmp_path])
+    assert len([problem for problem in found.problems if problem.lost]) == 1
+    assert len(found.tables) == 1
+
+
+def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path: Path) -> None:
+    content = declared("spor", reported=["parent", "unheard"], breakdown=["unheard"])
+    spec = spec_of(metadata("spor", content))
+    assert spec.shown == ("parent",)
+    write(tmp_path, "spor", content, task="spor_mine", arm="visible")
+    assert report.collect([tmp_path]).tables
+
+
+def test_a_task_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    write_result(tmp_path / "results_1.json")
+    write_result(
+        tmp_path / "results_2.json", task="spor_gone", metadata={"aspect": "gone", "corpus": "mini"}
+    )
+    found = report.collect([tmp_path])
+    (problem,) = (problem for problem in found.problems if problem.lost)
+    assert "spor_gone, a task that this version does not have" in problem.what
+    assert found.tables
