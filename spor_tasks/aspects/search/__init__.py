@@ -1,9 +1,9 @@
 """Larger strict sets for systematicity, by searching the whole corpus (section 3.1).
 
 The paper's Algorithm 1 chooses test samples greedily and never takes a sample back out of Atom. The
-paper's requirements allow much larger test sets. Decide which pairs of units may be tested; then
-the test set is every sample all of whose pairs may be tested, and Atom is every other sample with a
-unit of the test set and without a tested pair. Nothing else has to be decided.
+paper's requirements allow much larger test sets. The search decides which pairs of units may be
+tested. The test set is then every sample all of whose pairs may be tested. Atom is every other
+sample with a unit of the test set and without a tested pair. Nothing else has to be decided.
 
 The largest test set alone is not a useful goal: Atom shrinks to single units, and no sample is left
 that Combination could show pairs with. So the search looks for the most test units with lower
@@ -11,9 +11,9 @@ bounds (floors) on the samples of Atom and on the test pairs in Combination. The
 requirements always hold: equal occurrences of atoms in both arms, in nearly the same distribution.
 
 ``annealing`` searches for allowed pairs and Combination together. A move allows or forbids one
-pair, or all pairs of a sample at once, since samples share most of their pairs with others (a large
-neighbourhood in the sense of Schrimpf et al., 2000); or it changes the copies of a sample in
-Combination. ``sets`` keeps all counts up to date.
+pair, or all pairs of a sample at once, since samples share most of their pairs with others. (This
+is a large neighbourhood in the sense of Schrimpf et al., 2000.) Other moves change the copies of a
+sample in Combination. ``sets`` keeps all counts up to date.
 
 A search runs in rounds, each with four times the moves of the one before it, and keeps the best. So
 something is found soon, and a search that is ended by time or by hand keeps the best of its
@@ -23,12 +23,17 @@ seed and number of rounds give the same sets everywhere.
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from math import ceil
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import strict_sets
-from spor_tasks.aspects.search.annealing import choose_combination, choose_test_set, gaps
+from spor_tasks.aspects.search.annealing import (
+    choose_combination,
+    choose_test_set,
+    gaps,
+)
 from spor_tasks.aspects.search.sets import Pool, Sets
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
@@ -37,23 +42,23 @@ ASPECT = "systematicity"
 """The aspect whose sets are searched."""
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called now and then with the steps done so far, the steps in all, and the best found so far.
+"""Called now and then with the steps done so far, the steps in all, and the best sets so far.
 
 The steps are moves or, if the search ends by time, seconds. The best is a phrase, at first empty.
 """
 
 ROUNDS = 4
-"""How many rounds a search has that no time ends."""
+"""The number of rounds of a search without a time limit."""
 
 _UNLIMITED = 30
-"""Rounds that no time is enough for."""
+"""More rounds than any time limit allows."""
 
 _MOVES, _COMBINATION_MOVES = 3.125, 3.3
 """The moves of the first round for each sample of the pool: of the search for a test set, and of
 the one that completes Combination. Every further round makes four times and twice as many."""
 
 _SAMPLES = 300
-"""A smaller pool gets as many moves as one of so many samples."""
+"""A smaller pool gets as many moves as one with this number of samples."""
 
 _ATOM_FLOOR, _PAIR_FLOOR = 0.4, 0.4
 """Lower bounds that the search aims at, and that a small pool may miss: the samples of Atom and the
@@ -67,15 +72,19 @@ With 1, short searches on both corpora ended just below a floor."""
 
 
 class Searched(NamedTuple):
-    """The best sets of the rounds that a search completed, and what ended it."""
+    """The best sets of the complete rounds, and whether an interrupt ended the search.
+
+    ``rank`` says whether they reach the floors, and has the number of units in their test set.
+    """
 
     pair: SplitPair
+    rank: tuple[bool, int]
     rounds: int
-    interrupted: bool
+    interrupted: bool = False
 
-
-class _OutOfTimeError(Exception):
-    """The seconds of a search are over."""
+    def __str__(self) -> str:
+        samples = len(self.pair.test.samples)
+        return f"best so far {samples:,} test samples / {self.rank[1]:,} test units"
 
 
 def systematicity(
@@ -90,96 +99,74 @@ def systematicity(
 
     Each split keeps the order of the pool and has no sample without an atom. ``rounds`` is by
     default :data:`ROUNDS`, or as many as the time allows. After ``seconds`` the search ends with
-    the best of the rounds completed by then, but not before something is found. So it does on a
-    ``KeyboardInterrupt``, which is passed on while nothing is found.
+    the best of the rounds completed by then, but not before it has found sets. The same holds for
+    a ``KeyboardInterrupt``, which is passed on as long as there are no sets.
 
     Raises:
         SplitError: no sample of the pool can be a test sample, or the arms would not differ.
     """
-    search = _Search(samples, seconds, progress)
-    interrupted = False
+    pool = tuple(samples)
+    size = max(_SAMPLES, len(pool))
+    plan = [
+        (ceil(_MOVES * size * 4**k), ceil(_COMBINATION_MOVES * size * 2**k))
+        for k in range(rounds or (_UNLIMITED if seconds else ROUNDS))
+    ]
+    started, moves, all_moves = time.monotonic(), 0, sum(map(sum, plan))
+    best: Searched | None = None
     try:
-        search.run(seed, rounds or (ROUNDS if seconds is None else _UNLIMITED))
-    except _OutOfTimeError:
-        pass
+        for new_moves, best in _rounds(pool, plan, seed):
+            moves += new_moves
+            passed = time.monotonic() - started
+            if progress:
+                done, whole = (min(passed, seconds), seconds) if seconds else (moves, all_moves)
+                progress(int(done), int(whole), str(best or ""))
+            if best and seconds and passed >= seconds:
+                break
     except KeyboardInterrupt:
-        if not search.best:
+        if not best:
             raise
-        interrupted = True
-    if not search.best:
+        best = best._replace(interrupted=True)
+    if not best:
         raise SplitError(
             "the search found no test sample whose units Atom shows apart and Combination together",
             remedy="Search longer, or give more samples that share one unit, or two and more.",
         )
-    return Searched(search.best, search.completed, interrupted)
+    return best
 
 
-class _Search:
-    """The rounds of a search, and the best that they have found."""
-
-    def __init__(
-        self, samples: Iterable[Sample], seconds: float | None, progress: Progress | None
-    ) -> None:
-        self.best: SplitPair | None = None
-        self.completed = 0
-        self._rank = (False, 0)  # of the best: whether it is above the floors, and its test units
-        self._samples = tuple(samples)
-        self._pool = Pool(self._samples)
-        self._seconds, self._progress = seconds, progress
-        self._started, self._steps, self._total = time.monotonic(), 0, 0
-
-    def run(self, seed: int, rounds: int) -> None:
-        """Make so many rounds, or none if there is no pair of units."""
-        number = max(_SAMPLES, len(self._samples))
-        plan = [
-            (ceil(_MOVES * number * 4**k), ceil(_COMBINATION_MOVES * number * 2**k))
-            for k in range(rounds if self._pool.with_pair else 0)
-        ]
-        self._total = sum(map(sum, plan))
-        for moves in plan:
-            self._round(*moves, random.Random(f"{seed}:{self.completed}"))
-            self.completed += 1
-            self._count(0)
-
-    def _count(self, moves: int) -> None:
-        """Count moves, and tell how far the search is."""
-        self._steps += moves
-        done, whole, passed = self._steps, self._total, time.monotonic() - self._started
-        if self._seconds is not None:
-            done, whole = int(min(passed, self._seconds)), ceil(self._seconds)
-        if self._progress:
-            self._progress(done, whole, self._words())
-        if self._seconds is not None and self.best and passed >= self._seconds:
-            raise _OutOfTimeError
-
-    def _words(self) -> str:
-        if not self.best:
-            return ""
-        samples, (above_floors, units) = len(self.best.test.samples), self._rank
-        short = "" if above_floors else ", below a floor"
-        return f"best so far {samples:,} test samples / {units:,} test units{short}"
-
-    def _round(self, moves: int, combination_moves: int, rng: random.Random) -> None:
-        """Search once, and keep what is found if it is the best."""
-        pool, sets = self._pool, Sets(self._pool)
-        floors = _ATOM_FLOOR * pool.samples, _PAIR_FLOOR * pool.samples
-        aims = floors[0] * _MARGIN, floors[1] * _MARGIN
-        choose_test_set(sets, aims, moves, rng, self._count)
-        sound = choose_combination(sets, aims, combination_moves, rng, self._count)
+def _rounds(
+    samples: Sequence[Sample], plan: Iterable[tuple[int, int]], seed: int
+) -> Iterator[tuple[int, Searched | None]]:
+    """Yield, many times in each round, the moves made since the last time and the best sets."""
+    pool, best = Pool(samples), None
+    floors = _ATOM_FLOOR * pool.samples, _PAIR_FLOOR * pool.samples
+    aims = floors[0] * _MARGIN, floors[1] * _MARGIN
+    for number, (moves, combination_moves) in enumerate(plan if pool.with_pair else ()):
+        sets, rng = Sets(pool), random.Random(f"{seed}:{number}")
+        test_set = choose_test_set(sets, aims, moves, rng)
+        combination = choose_combination(sets, combination_moves, rng)
+        for steps in chain(test_set, combination):
+            yield steps, best
         rank = max(gaps(sets, floors)) <= 0, sets.test_units
-        if not (sound and sets.pairs and rank >= self._rank):  # without pairs the arms are equal
-            return
-        self._rank = rank
-        self.best = strict_sets(
-            ASPECT,
-            self._chosen([n if sets.in_atom(item) else 0 for item, n in enumerate(pool.copies)]),
-            self._chosen([n if sets.atoms[item] else 0 for item, n in enumerate(sets.chosen)]),
-            test=self._chosen(
-                [0 if sets.forbidden[item] else n for item, n in enumerate(pool.copies)]
-            ),
-        )
+        is_complete = max(gaps(sets, (0, 0))) <= 0 and not sets.uncovered_in_combination
+        # Without pairs in Combination the arms are equal.
+        if is_complete and sets.pairs and (best is None or rank >= best.rank):
+            best = Searched(_pair(samples, sets), rank, number + 1)
+        best = best and best._replace(rounds=number + 1)
+        yield 0, best
 
-    def _chosen(self, copies: Iterable[int]) -> list[Sample]:
-        """Return the samples of a set that has so many copies of each item."""
-        held = zip(self._pool.members, copies, strict=True)
-        return [self._samples[i] for i in sorted(i for members, n in held for i in members[:n])]
+
+def _pair(samples: Sequence[Sample], sets: Sets) -> SplitPair:
+    """Return the sets as samples, in the order of the pool."""
+
+    def chosen(copies: Iterable[int]) -> list[Sample]:
+        members = zip(sets.pool.members, copies, strict=True)
+        return [samples[i] for i in sorted(i for indices, n in members for i in indices[:n])]
+
+    copies = list(enumerate(sets.pool.copies))
+    return strict_sets(
+        ASPECT,
+        chosen(n if sets.in_atom(item) else 0 for item, n in copies),
+        chosen(n if sets.atoms[item] else 0 for item, n in enumerate(sets.chosen)),
+        test=chosen(0 if sets.forbidden[item] else n for item, n in copies),
+    )

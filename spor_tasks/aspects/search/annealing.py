@@ -13,20 +13,13 @@ E2E, where it is in 86.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TypeAlias
 
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.search.sets import SCALE, Sets
-
-Count: TypeAlias = Callable[[int], None]
-"""Called now and then with the moves made since the last call."""
-
-Aims: TypeAlias = tuple[float, float]
-"""The least samples of Atom, and the least occurrences of test pairs in Combination."""
-
 
 _STAGES = 1000
 """Stages of an annealing: prices adapt and the threshold sinks after each."""
@@ -59,10 +52,9 @@ _TEST_PRICES = (2.0, 0.0, 0.0, 0.0, 0.0)
 """The first prices, in test units. That of a sample that Atom lacks is near where it settles, so
 that the search does not first empty Atom."""
 
-_COMBINATION_STIFFNESS = (0.5, 0.05, 0.05)
-_COMBINATION_PRICES = (5.0, 0.0, 0.0)
-"""The same for the search for Combination alone, in pairs, for the gaps from the affinity on:
-Atom is fixed then, and pairs are maximised."""
+_COMBINATION_TERMS = (0.5, 0.05, 0.05), (5.0, 0.0, 0.0)
+"""Stiffness and first prices of the search for Combination alone, in pairs, for the gaps from the
+affinity on: Atom is fixed then, and pairs are maximised."""
 
 _UNCOVERED_COST = 10.0
 """The cost of an atom that Combination lacks, in test units or pairs."""
@@ -71,11 +63,15 @@ _MISSING_COST = 100.0
 """The cost of anything missing once Combination must be exact: more pairs than a move can bring."""
 
 
+Aims: TypeAlias = tuple[float, float]
+"""The least samples of Atom, and the least occurrences of test pairs in Combination."""
+
+
 def gaps(sets: Sets, aims: Aims) -> tuple[float, ...]:
     """Return by how much the sets fall short; zero or less if they do not.
 
-    These are samples of Atom, test pairs in Combination, the affinity for the divergence limit, and
-    a surplus and a deficit of atoms in Combination.
+    The result has samples of Atom, test pairs in Combination, the affinity for the divergence
+    limit, and a surplus and a deficit of atoms in Combination.
     """
     balance = sets.combination_occurrences - sets.atom_occurrences
     mean = (sets.combination_occurrences + sets.atom_occurrences) / 2
@@ -128,40 +124,35 @@ class Walk:
         self._sets, self._goal = sets, goal
         self.random = rng.random  # the only method whose numbers Python promises never to change
         self._items = range(len(sets.pool.units))
-        self._pairs = range(len(sets.pool.with_pair))
         self._combinations = [item for item in self._items if sets.pool.pairs[item]]
         self._value = goal()
 
     def anneal(
-        self, move: Callable[[float], None], goal: Goal, moves: int, heat: float, count: Count
-    ) -> None:
-        """Make moves with a random threshold that sinks to zero, ever more slowly.
+        self, move: Callable[[float], None], goal: Goal, moves: int, heat: float
+    ) -> Iterator[int]:
+        """Make moves with a random threshold that sinks to zero, and yield how many at a time.
 
         It is ``highest`` times two uniform random numbers, so most thresholds are far below it.
         """
         for stage in range(_STAGES):
-            left = 1 - stage / _STAGES
-            highest = (heat * left + _LAST_SLOPE) * left
+            remaining = 1 - stage / _STAGES
+            highest = (heat * remaining + _LAST_SLOPE) * remaining
             steps = moves * (stage + 1) // _STAGES - moves * stage // _STAGES
             for _ in range(steps):
                 move(highest * self.random() * self.random())
             goal.adapt()
             self._value = goal()
-            count(steps)
-
-    def switch_pair(self, threshold: float) -> None:
-        """Try to allow or forbid one pair."""
-        self._switch([self._draw(self._pairs)], threshold)
+            yield steps
 
     def switch_sample(self, threshold: float) -> None:
         """Try to put an item into the test set, or to take it out by the pairs that only it has."""
-        item = self._draw(self._combinations)
+        item = self.draw(self._combinations)
         sets, pairs = self._sets, self._sets.pool.pairs[item]
         if sets.forbidden[item]:
             switched = [pair for pair in pairs if not sets.allowed[pair]]
         else:
-            switched = [pair for pair in pairs if sets.tests[pair] == 1] or [self._draw(pairs)]
-        self._switch(switched, threshold)
+            switched = [pair for pair in pairs if sets.tests[pair] == 1] or [self.draw(pairs)]
+        self.switch(switched, threshold)
 
     def change_copies(self, threshold: float) -> None:
         """Try one more or one fewer copy of an item in Combination."""
@@ -177,7 +168,8 @@ class Walk:
             if not balance:
                 self._choose([first, second], threshold)
 
-    def _switch(self, pairs: list[int], threshold: float) -> None:
+    def switch(self, pairs: list[int], threshold: float) -> None:
+        """Try to allow those of the pairs that are forbidden, and forbid the others."""
         self._sets.switch(pairs)
         if not self._accepts(threshold):
             self._sets.switch_back(pairs)
@@ -200,12 +192,13 @@ class Walk:
         self._value = value
         return True
 
-    def _draw(self, population: Sequence[int]) -> int:
+    def draw(self, population: Sequence[int]) -> int:
+        """Return one of the population at random."""
         return population[int(self.random() * len(population))]
 
     def _draw_change(self) -> tuple[int, int] | None:
         """Draw an item and its new number of copies in Combination, one more or one fewer."""
-        sets, item = self._sets, self._draw(self._items)
+        sets, item = self._sets, self.draw(self._items)
         if not sets.atoms[item] or not sets.forbidden[item]:
             return None
         chosen, copies = sets.chosen[item], sets.pool.copies[item]
@@ -213,60 +206,56 @@ class Walk:
         return item, chosen + (1 if more else -1)
 
 
-def choose_test_set(sets: Sets, aims: Aims, moves: int, rng: random.Random, count: Count) -> None:
+def choose_test_set(sets: Sets, aims: Aims, moves: int, rng: random.Random) -> Iterator[int]:
     """Search for the most test units with which both arms can still reach their aims.
 
-    Combination is chosen roughly along the way; :func:`choose_combination` makes it exact.
+    Combination is chosen roughly along the way; :func:`choose_combination` makes it exact. The
+    search yields now and then how many moves it made.
     """
-    pool = sets.pool
-    reach = pool.samples_per_pair
+    pool, reach = sets.pool, sets.pool.samples_per_pair
     of_atom, *of_combination = (part / pool.samples for part in _TEST_STIFFNESS)
     stiffness = (of_atom, *(part / (reach * reach * reach) for part in of_combination))
     for item, units in enumerate(pool.units):  # a Combination to start from
         if len(units) == 1:
             sets.choose(item, pool.copies[item])
     sets.settle()
-    whole_samples = min(_TEST_SHARE, _SAMPLE_SHARE / reach)
+    whole_samples, pairs = min(_TEST_SHARE, _SAMPLE_SHARE / reach), range(len(pool.with_pair))
 
     def move(threshold: float) -> None:
         kind = walk.random()
         if kind < whole_samples:
             walk.switch_sample(threshold)
         elif kind < _TEST_SHARE:
-            walk.switch_pair(threshold)
+            walk.switch([walk.draw(pairs)], threshold)
         else:
             walk.change_copies(threshold)
 
     goal = Goal(sets, lambda: sets.test_units, lambda: gaps(sets, aims), stiffness, _TEST_PRICES)
     walk = Walk(sets, goal, rng)
-    walk.anneal(move, goal, moves, _TEST_HEAT * sqrt(reach), count)
+    yield from walk.anneal(move, goal, moves, _TEST_HEAT * sqrt(reach))
 
 
-def choose_combination(
-    sets: Sets, aims: Aims, moves: int, rng: random.Random, count: Count
-) -> bool:
+def choose_combination(sets: Sets, moves: int, rng: random.Random) -> Iterator[int]:
     """Search for the most test pairs in Combination; the test set stays as it is.
 
-    Return whether Combination meets the requirements: every atom occurs, atoms occur as often as in
-    Atom, and the divergence is within its limit.
+    Every atom must occur in Combination, atoms must occur as often as in Atom, and the divergence
+    must be within its limit. The search yields now and then how many moves it made.
     """
 
     def shortfalls() -> tuple[float, ...]:
-        return gaps(sets, aims)[2:]  # Atom is fixed, and pairs are maximised
+        return gaps(sets, (0, 0))[2:]  # Atom is fixed, and pairs are maximised
 
     def exact() -> float:
         """Return the number of pairs, far below zero if anything required is missing."""
         missing = fsum(1 + gap for gap in shortfalls() if gap > 0)
         return sets.pairs - _MISSING_COST * (missing + sets.uncovered_in_combination)
 
-    stiffness, prices = _COMBINATION_STIFFNESS, _COMBINATION_PRICES
-    goal = Goal(sets, lambda: sets.pairs, shortfalls, stiffness, prices)
+    goal = Goal(sets, lambda: sets.pairs, shortfalls, *_COMBINATION_TERMS)
     walk = Walk(sets, goal, rng)
-    walk.anneal(walk.change_copies, goal, moves, _COMBINATION_HEAT, count)
+    yield from walk.anneal(walk.change_copies, goal, moves, _COMBINATION_HEAT)
     walk = Walk(sets, exact, rng)
     for step in range(moves // 2):
         walk.change_copies(0.0)
         walk.exchange(0.0)
         if not step % _STAGES:
-            count(0)
-    return not sets.uncovered_in_combination and max(shortfalls()) <= 0
+            yield 0

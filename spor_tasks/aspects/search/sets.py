@@ -95,15 +95,14 @@ class Sets:
         # Its occurrences in items without a tested pair, which are Atom's if the unit is an atom.
         self._in_atom = [sum(pool.copies[item] for item in holders) for holders in pool.with_unit]
         self._in_combination = [0] * units
-        # What it has added to the totals so far, as `settle` says.
+        # Its part of the totals so far (`settle`).
         self._share = [_NO_ATOM] * units
         # Units whose share may be out of date, and items that the last switch took out of
         # Combination, with their copies there.
         self._changed: list[int] = []
         self._displaced: list[tuple[int, int]] = []
-        self.test_units = self.atom_samples = 0
-        # Occurrences of tested pairs in Combination.
-        self.pairs = 0
+        # Units in test samples, samples of Atom, and occurrences of tested pairs in Combination.
+        self.test_units = self.atom_samples = self.pairs = 0
         # Σ √(a c) over atoms, times SCALE; a and c are an atom's occurrences in the two arms.
         self.affinity = 0
         # Occurrences of atoms in each arm, and atoms that the arm never shows.
@@ -168,8 +167,8 @@ class Sets:
                 self.uncovered_in_combination += now[4] - before[4]
         self._changed.clear()
 
-    # What follows counts a change: something comes (``step`` 1) or goes (−1). A count that leaves
-    # zero is then 1, and one that comes back to it is 0: it equals ``turning``.
+    # The next methods count a change: something comes (``step`` 1) or goes (−1). A count that
+    # leaves zero is then 1, and one that comes back to it is 0: it equals ``turning``.
 
     def _change_test(self, item: int, step: int) -> None:
         """Count an item into the test set, or out of it."""
