@@ -5,17 +5,16 @@ Each corpus ships a file of patches, which `docs/generators/twins.py` made. A pa
 the files have invented words alone, and nothing of the corpora.
 """
 
-import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import read_packaged
 from spor_tasks.core.sample import DataUnit, Hidden, Orders, Sample, Triple
 
 CORPORA = ("webnlg", "e2e", "viggo")
@@ -129,13 +128,5 @@ def twins_of(corpus: str) -> Twins:
             f"{corpus!r} has no twins",
             remedy=f"The corpora that have them are {', '.join(CORPORA)}.",
         )
-    path = FOLDER / corpus / FILE
-    try:
-        content = json.loads(gzip.decompress(path.read_bytes()))
-        return Twins(content["entities"], content["texts"], frozenset(content["reordered"]))
-    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError) as error:
-        raise CorpusError(
-            f"the patches of fictional twins are missing or damaged ({error})",
-            where=path,
-            remedy="Install spor_tasks again.",
-        ) from error
+    content = read_packaged(FOLDER / corpus / FILE)
+    return Twins(content["entities"], content["texts"], frozenset(content["reordered"]))

@@ -24,6 +24,9 @@ That is four thousand times the longest row of the released sets. A whole row is
 a file that is not JSON Lines, or a runaway output, is refused before it fills the machine.
 """
 
+INSTALL_AGAIN = "This file belongs to the package: install spor-tasks again."
+"""The remedy for a damaged data file of this package."""
+
 _GZIP = b"\x1f\x8b"
 
 # Where a shell puts the pipes of `<(…)`, and the system the pipes that a program starts with.
@@ -89,6 +92,21 @@ def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]
     if not isinstance(value, dict):
         raise kind("is not a JSON object", where=path)
     return value
+
+
+def read_packaged(path: Path) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the JSON value in a data file of this package, gzipped if its name ends with `.gz`.
+
+    Raises:
+        CorpusError: the file is missing or damaged.
+    """
+    try:
+        content = path.read_bytes()
+        return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise CorpusError(
+            f"is missing or damaged: {error}", where=path, remedy=INSTALL_AGAIN
+        ) from error
 
 
 def encode_row(row: Row) -> bytes:

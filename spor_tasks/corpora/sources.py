@@ -10,14 +10,13 @@ import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from io import BytesIO
 from pathlib import Path
-from typing import IO, Literal, TypeAlias, get_args
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
@@ -25,17 +24,11 @@ import platformdirs
 
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import atomic_write, open_file, read_bytes
-
-Outcome: TypeAlias = Literal["fetched", "kept", "absent"]
-"""A file was fetched now, was kept as it was, or, if optional, is not in the copy."""
-
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+from spor_tasks.core.files import atomic_write, read_bytes
 
 _CONNECTIONS = 8
 _SECONDS = 30  # without data, after which a connection is closed
 _RETRIES = 2
-_BLOCK = 2**18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +39,10 @@ class _Source:
     url: str
 
     @property
-    def command(self) -> str:
-        """The command that fetches the files."""
-        return f"spor data fetch --corpus {self.corpora[0]}"
-
-    @property
     def remedy(self) -> str:
         """The way to get a file that is missing."""
-        return f"Run `{self.command}`, or set {self.variable} to a folder that has it."
+        command = f"spor data fetch --corpus {self.corpora[0]}"
+        return f"Run `{command}`, or set {self.variable} to a folder that has it."
 
     def data_dir(self) -> Path:
         """Return the folder of the files: that of the variable, or one in the user's cache."""
@@ -62,8 +51,7 @@ class _Source:
         return platformdirs.user_cache_path("spor", appauthor=False) / self.folder
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A data file of a commit, with its git blob id.
 
     This package reads the ``needed`` files. It reads an ``optional`` file if it is there, and
@@ -99,10 +87,9 @@ class Repository(_Source):
         place = (folder or self.data_dir()) / path
         try:
             content = read_bytes(place)
-        except FileNotFoundError as error:
-            raise CorpusError("is missing", where=place, remedy=self.remedy) from error
         except OSError as error:
-            raise CorpusError(f"cannot be read: {error}", where=place) from error
+            what = f"is missing or cannot be read: {error}"
+            raise CorpusError(what, where=place, remedy=self.remedy) from error
         self.check(path, content, where=place)
         return content
 
@@ -112,19 +99,14 @@ class Repository(_Source):
         Raises:
             CorpusError: the blob ids differ; the error names both.
         """
-        published, found = self.files()[path].blob, blob_id(content)
-        if found != published:
-            raise CorpusError(
-                f"is not the published file: expected git blob {published}, got {found}",
-                where=where,
-                remedy=f"It may be truncated or edited. {self.remedy}",
-            )
+        _verify(blob_id(content), self.files()[path].blob, where, self.remedy)
 
-    def fetch(self, target: Path, copy: Path | None = None) -> Mapping[Outcome, int]:
-        """Fetch the needed and the optional files into ``target``; return how many were fetched.
+    def fetch(self, target: Path, copy: Path | None = None) -> Mapping[str, int]:
+        """Fetch the needed and the optional files into ``target``, from the commit or a folder.
 
-        They come from the commit, or from the folder ``copy``. A published file that is there
-        already is kept. A new file is written completely and verified, or not at all.
+        A new file is written completely and verified, or not at all. The result counts the files
+        that were ``fetched``, ``kept`` because they were there already, and ``absent``: optional
+        files that the folder ``copy`` lacks.
 
         Raises:
             CorpusError: a file cannot be fetched, is not the published one, or cannot be written.
@@ -133,28 +115,17 @@ class Repository(_Source):
 
         files = [file for file in self.files().values() if file.role != "rebuilt"]
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
-            tasks = [pool.submit(self._fetch, file, target, copy) for file in files]
-            try:
-                done = tqdm(as_completed(tasks), total=len(tasks), unit="file", disable=None)
-                return Counter(task.result() for task in done)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+            outcomes = pool.map(lambda file: self._fetch(file, target, copy), files)
+            return Counter(tqdm(outcomes, total=len(files), unit="file", disable=None))
 
-    def _fetch(self, file: SourceFile, target: Path, copy: Path | None) -> Outcome:
+    def _fetch(self, file: SourceFile, target: Path, copy: Path | None) -> str:
         place = target / file.path
-        url = f"{self.url}/{quote(file.path)}"
         if place.is_file() and blob_id(place.read_bytes()) == file.blob:
             return "kept"
-        if copy is None:
-            _download(url, place, lambda path: self.check(file.path, path.read_bytes(), where=url))
-        elif (copy / file.path).exists() or file.role == "needed":
-            with _fetching(copy / file.path):
-                content = read_bytes(copy / file.path)
-                self.check(file.path, content, where=copy / file.path)
-                _write(BytesIO(content), place)
-        else:
+        if copy and file.role == "optional" and not (copy / file.path).exists():
             return "absent"
+        origin = copy / file.path if copy else f"{self.url}/{quote(file.path)}"
+        _get(origin, place, lambda path: self.check(file.path, path.read_bytes(), where=origin))
         return "fetched"
 
 
@@ -180,8 +151,8 @@ class Archive(_Source):
         below = folder / self.root / name
         return below if below.is_file() else folder / name
 
-    def fetch(self, target: Path, copy: Path | None = None) -> Mapping[Outcome, int]:
-        """Fetch all files into ``target`` if one is missing; return how many were fetched.
+    def fetch(self, target: Path, copy: Path | None = None) -> Mapping[str, int]:
+        """Fetch all files into ``target`` if one is missing; count files as :class:`Repository`.
 
         They come from the archive, or from ``copy``: an archive, or a folder with the files. A new
         file is written completely or not at all.
@@ -192,51 +163,35 @@ class Archive(_Source):
         """
         if all(self.find(name, target).is_file() for name in self.files):
             return {"kept": len(self.files)}
+        if copy is None and self.sha256 is None:
+            raise CorpusError(
+                "cannot be fetched by a program",
+                where=self.url,
+                remedy=f"Download {self.file} there with a browser, then add `--from {self.file}`.",
+            )
         if copy is None:
             packed = target / self.file
-            if not packed.is_file():  # else it was interrupted before it was unpacked
-                self._download(packed)
+            _get(self.url, packed, lambda path: self._check(path, self.url))
             self._unpack(packed, target)
             packed.unlink()
         elif copy.is_dir():
             for name in self.files:
-                with _fetching(place := self.find(name, copy)), open_file(place) as content:
-                    _write(content, target / name)
+                _get(self.find(name, copy), target / name)
         else:
             self._unpack(copy, target)
         return {"fetched": len(self.files)}
 
-    def _download(self, packed: Path) -> None:
-        if self.sha256 is None:
-            raise CorpusError(
-                "cannot be fetched by a program",
-                where=self.url,
-                remedy=f"Download {self.file} there with a browser, and run the command again with "
-                f"`--from {self.file}`.",
-            )
-        _download(self.url, packed, self._check)
-
-    def _check(self, packed: Path) -> None:
-        if self.sha256 not in {None, found := sha256_of(packed)}:
-            raise CorpusError(
-                f"is not the published archive: expected SHA-256 {self.sha256}, got {found}",
-                where=packed,
-                remedy=f"Delete it, and get it from {self.page}.",
-            )
+    def _check(self, packed: Path, where: str | Path) -> None:
+        if self.sha256:
+            _verify(sha256_of(packed), self.sha256, where, f"Get it from {self.page}.")
 
     def _unpack(self, packed: Path, target: Path) -> None:
-        try:
-            with _fetching(packed), ZipFile(packed) as archive:
-                self._check(packed)
-                for name in self.files:
-                    with archive.open(f"{self.root}/{name}") as content:
-                        _write(content, target / name)
-        except (BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-            raise CorpusError(
-                f"is damaged, or not {self.file}: {error}",
-                where=packed,
-                remedy=f"Get it from {self.page}.",
-            ) from error
+        with _fetching(packed), ZipFile(packed) as archive:
+            self._check(packed, packed)
+            for name in self.files:
+                member = f"{self.root}/{name}"
+                with archive.open(member) as content, atomic_write(target / name) as file:
+                    shutil.copyfileobj(content, file)
 
 
 def blob_id(content: bytes) -> str:
@@ -244,56 +199,58 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _write(content: IO[bytes], place: Path) -> None:
-    with atomic_write(place) as file:
-        shutil.copyfileobj(content, file)
+def _verify(digest: str, published: str, where: str | Path, remedy: str) -> None:
+    if digest != published:
+        raise CorpusError(
+            f"is not the published file: expected the digest {published}, got {digest}",
+            where=where,
+            remedy=f"It may be truncated or edited. {remedy}",
+        )
 
 
 @contextmanager
 def _fetching(where: str | Path) -> Iterator[None]:
-    """Raise a CorpusError for any error of the network or the disk."""
+    """Turn an error of the network, the disk or a damaged archive into a CorpusError."""
     try:
         yield
-    except OSError as error:
+    except (OSError, BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
         raise CorpusError(
-            f"cannot be fetched: {error}",
+            f"cannot be fetched, or is damaged: {error}",
             where=where,
             remedy="Check the network and the space on the disk, and run the command again; "
-            "fetched files are kept. Or give a copy of the files with --from.",
+            "fetched files are kept. Or give another copy of the files with --from.",
         ) from error
 
 
-def _download(url: str, place: Path, verify: Callable[[Path], None]) -> None:
-    """Download a file; it is moved to its place after it was verified."""
+def _get(origin: str | Path, place: Path, verify: Callable[[Path], None] = lambda _: None) -> None:
+    """Copy a file, or download it from a URL; it is moved to its place after it was verified."""
     import pooch  # noqa: PLC0415 - slow to import, as are requests
     import requests  # noqa: PLC0415
 
-    def download(address: str, partial: str, _: object) -> None:
-        pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=_SECONDS)(address, partial, None)
-        verify(Path(partial))
+    def get(_: str, unverified: str, __: object) -> None:
+        if isinstance(origin, Path):
+            shutil.copyfile(origin, unverified)
+        else:
+            pooch.HTTPDownloader(chunk_size=2**18, timeout=_SECONDS)(origin, unverified, None)
+        verify(Path(unverified))
 
     pooch.get_logger().setLevel("ERROR")
-    files = pooch.Pooch(
-        path=place.parent,
-        base_url="",
-        registry={place.name: None},
-        urls={place.name: url},
-        retry_if_failed=_RETRIES,
-    )
-    with _fetching(url):
-        place.unlink(missing_ok=True)
+    partial = place.with_name(f".{place.name}.partial")
+    name, url = partial.name, str(origin)
+    files = pooch.Pooch(place.parent, "", {name: None}, {name: url}, retry_if_failed=_RETRIES)
+    with _fetching(origin):
         try:
-            files.fetch(place.name, downloader=download)
+            files.fetch(name, downloader=get)
         except requests.ConnectionError as error:
-            raise OSError(f"there is no connection to {urlsplit(url).hostname}") from error
-        place.chmod(0o644)
+            raise OSError(f"cannot connect to {urlsplit(url).hostname}") from error
+        partial.chmod(0o644)
+        partial.replace(place)
 
 
 # --- The published sources ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Licence:
+class Licence(NamedTuple):
     """The licence of a corpus, and whom to attribute it to."""
 
     name: str
@@ -321,9 +278,3 @@ VIGGO = Repository(**_DECLARED["VIGGO"])
 TOTTO = Archive(**_DECLARED["TOTTO"])
 COMPMCTG = Archive(**_DECLARED["COMPMCTG"])
 SOURCES = (SPOR, LOGICNLG, VIGGO, TOTTO, COMPMCTG)
-
-
-def path_of_set(name: str) -> str:
-    """Return where a released set such as ``test_e2e_systematicity`` lies in the repository."""
-    kind, corpus, _ = name.split("_", maxsplit=2)
-    return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"

@@ -205,7 +205,7 @@ def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
         with pytest.raises(CorpusError) as error:
             read(train)
         assert error.value.remedy
-        assert PUBLISHED.command in error.value.remedy
+        assert PUBLISHED.remedy in error.value.remedy
 
 
 @pytest.mark.parametrize("below", ["", "totto_data"])

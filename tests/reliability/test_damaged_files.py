@@ -6,11 +6,22 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from spor_tasks import cli
+from spor_tasks import cli, twins
+from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.spor import shipped
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import INSTALL_AGAIN
+from spor_tasks.core.registry import registry
+from spor_tasks.corpora import embedded
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.own import read_corpus
+from spor_tasks.corpora.sources import TOTTO
+from spor_tasks.corpora.totto import reader as totto
 from tests.conftest import REPOSITORY
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
@@ -132,6 +143,74 @@ def test_a_pipe_of_the_shell_is_read_and_a_named_one_is_not_waited_for(
     assert "parent" in done.stdout
     os.mkfifo(tmp_path / "pipe")
     assert "it is not a regular file" in refused(capsys, "score", tmp_path / "pipe", *SCORE)
+
+
+def _cut(path: Path, folder: Path) -> None:
+    """Write the first half of a file to a folder."""
+    content = path.read_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / path.name).write_bytes(content[: len(content) // 2])
+
+
+@pytest.mark.parametrize(
+    ("module", "constant", "place", "read"),
+    [
+        (twins, "FOLDER", "e2e/twins.json.gz", lambda: twins.twins_of.__wrapped__("e2e")),
+        (embedded, "FOLDER", "mini.jsonl.gz", lambda: embedded._parts.__wrapped__("mini")),
+        (splits, "FILE", None, splits.facts.__wrapped__),
+        (shipped, "FOLDER", "systematicity_e2e.json", lambda: shipped.load("e2e", ())),
+    ],
+    ids=["twins", "embedded corpus", "splits", "strict sets"],
+)
+def test_a_packaged_file_that_is_cut_is_one_clear_error(
+    module: ModuleType,
+    constant: str,
+    place: str | None,
+    read: Callable[[], object],
+    *,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    value = getattr(module, constant)
+    whole = value / place if place else value
+    cut = tmp_path / (place or value.name)
+    _cut(whole, cut.parent)
+    monkeypatch.setattr(module, constant, tmp_path if place else cut)
+    with pytest.raises(CorpusError) as caught:
+        read()
+    assert str(caught.value.where).startswith(str(cut))
+    assert caught.value.remedy == INSTALL_AGAIN
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "content", "read"),
+    [
+        (
+            "e2e-clean/test-fixed.csv",
+            b"mr,ref",
+            lambda folder: e2e.read_parts("test", folder=folder),
+        ),
+        (TOTTO.files[1], b'{"example_id": 3, "ta', lambda folder: [*totto.part("dev", folder)]),
+        (
+            "Yelp/gen.jsonl",
+            b'{"review": "A te',
+            lambda folder: registry().get("corpus", "yelp").read(folder),
+        ),
+        ("own.jsonl", b'{"data": [["a", "b', lambda folder: read_corpus(folder / "own.jsonl")),
+    ],
+    ids=["e2e", "totto", "compmctg", "own corpus"],
+)
+def test_a_corpus_file_that_is_cut_is_one_clear_error(
+    place: str, content: bytes, read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / place).write_bytes(content)
+    with pytest.raises(CorpusError) as caught:
+        read(tmp_path)
+    assert str(caught.value.where).startswith(str(tmp_path / place))
+    assert caught.value.remedy
+    assert len(str(caught.value).splitlines()) == 2
 
 
 # --- What cannot be written -----------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 
 from spor_tasks import twins
 from spor_tasks.aspects import named
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample, SampleMaker, Triple, sides
 from spor_tasks.text.normalize import display
@@ -92,31 +92,6 @@ def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> Non
     with pytest.raises(ConfigError, match="'mini' has no twins") as caught:
         twins_of("mini")
     assert "webnlg, e2e, viggo" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(None, id="missing"),
-        pytest.param(b"", id="empty"),
-        pytest.param((FOLDER / "viggo" / FILE).read_bytes()[:5000], id="cut off"),
-        pytest.param(bytes(reversed((FOLDER / "viggo" / FILE).read_bytes())), id="other bytes"),
-        pytest.param(gzip.compress(b"[1]"), id="other content"),
-        pytest.param(gzip.compress(b'{"texts": {}}'), id="parts missing"),
-    ],
-)
-def test_a_damaged_file_is_one_clear_error(
-    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(twins, "FOLDER", tmp_path)
-    path = tmp_path / "viggo" / FILE
-    path.parent.mkdir()
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(CorpusError, match="missing or damaged") as caught:
-        twins_of.__wrapped__("viggo")
-    assert str(caught.value).startswith(f"{path}: ")
-    assert caught.value.remedy
 
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")

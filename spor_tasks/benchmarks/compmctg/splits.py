@@ -6,7 +6,6 @@ has; ``splits.json`` holds them, with their divergence and the number of all spl
 `docs/generators/compmctg_splits.py` found them, and proved that there are no better ones.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -16,16 +15,20 @@ from statistics import fmean
 from typing import Any
 
 from spor_tasks.benchmarks.compmctg.protocols import Partition, hold_out, without
+from spor_tasks.core.files import read_packaged
 from spor_tasks.corpora.compmctg.reader import MODES, read_unseen
 from spor_tasks.corpora.compmctg.spaces import Space
 
 PROTOCOLS = tuple(MODES.values())
 
+FILE = Path(__file__).with_name("splits.json")
+"""The file of shipped splits."""
+
 
 @cache
 def facts() -> Mapping[str, Any]:
     """Return the content of ``splits.json``: seed, α, and the splits of each corpus by protocol."""
-    content: Mapping[str, Any] = json.loads(Path(__file__).with_name("splits.json").read_bytes())
+    content: Mapping[str, Any] = read_packaged(FILE)
     return content
 
 

@@ -65,7 +65,11 @@ _REBUILT = {
     ),
 }
 
-path = sources.path_of_set
+
+def path(name: str) -> str:
+    """Return where a released set such as ``test_e2e_systematicity`` lies in the repository."""
+    kind, corpus, _ = name.split("_", maxsplit=2)
+    return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"
 
 
 def load(

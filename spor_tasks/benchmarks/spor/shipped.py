@@ -7,13 +7,13 @@ say by which settings and seed version 0.2 searched them.
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
+from spor_tasks.core.files import read_packaged
 from spor_tasks.core.sample import Sample, Split, SplitPair
 
 SETS: tuple[tuple[str, str | None], ...] = (
@@ -68,7 +68,7 @@ def _read(corpus: str, part: str | None) -> Mapping[str, Any]:
             f"there are no shipped sets {name(corpus, part)!r}",
             remedy=f"There are {', '.join(name(*known) for known in SETS)}.",
         )
-    content: Mapping[str, Any] = json.loads((FOLDER / f"{name(corpus, part)}.json").read_bytes())
+    content: Mapping[str, Any] = read_packaged(FOLDER / f"{name(corpus, part)}.json")
     return content
 
 

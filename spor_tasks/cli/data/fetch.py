@@ -34,13 +34,15 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fetch the files; print how many were fetched, and the licences."""
-    from spor_tasks.corpora.sources import LICENCES, OUTCOMES, SOURCES
+    from spor_tasks.corpora.sources import LICENCES, SOURCES
 
     wanted = [source for source in SOURCES if options.corpus in source.corpora]
     for source in wanted:
         target = options.target or source.data_dir()
         outcomes = source.fetch(target, options.source)
-        counts = (f"{outcomes.get(outcome, 0)} {outcome}" for outcome in OUTCOMES)
+        counts = (
+            f"{number} {outcome}" for outcome, number in sorted(outcomes.items(), reverse=True)
+        )
         print(f"{visible(target)}: {', '.join(counts)}")
     for corpus in dict.fromkeys(name for source in wanted for name in source.corpora):
         licence = LICENCES[corpus]

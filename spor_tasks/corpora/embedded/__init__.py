@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import read_rows
+from spor_tasks.core.files import INSTALL_AGAIN, read_rows
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.compmctg.linearize import example, preamble
@@ -110,8 +110,7 @@ def _parts(name: str) -> Mapping[str, tuple[Sample, ...]]:
     try:
         return MappingProxyType(_read(FOLDER / f"{name}.jsonl.gz", name))
     except CorpusError as error:
-        remedy = "This file belongs to the package: install spor-tasks again."
-        raise CorpusError(error.what, where=error.where, remedy=remedy) from error
+        raise CorpusError(error.what, where=error.where, remedy=INSTALL_AGAIN) from error
 
 
 def _read(path: Path, name: str) -> dict[str, tuple[Sample, ...]]:

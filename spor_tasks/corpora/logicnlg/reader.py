@@ -82,7 +82,7 @@ def tables(folder: Path | None = None) -> Tables:
     raise CorpusError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
-        remedy=f"Run `{LOGICNLG.command}`, or set {_TABFACT} to a copy of TabFact.",
+        remedy=f"{LOGICNLG.remedy} Or set {_TABFACT} to a copy of TabFact.",
     )
 
 

@@ -72,7 +72,11 @@ def sample_of(line: bytes, where: str) -> Sample:
         table = CellTable(example.table, example.highlighted_cells)
         check_places(table)
     except (ValueError, RecursionError) as error:  # MsgspecError, or of invalid UTF-8
-        raise CorpusError(f"is not an example of ToTTo: {error}", where=where) from error
+        raise CorpusError(
+            f"is not an example of ToTTo: {error}",
+            where=where,
+            remedy=f"The file may be truncated or edited. {TOTTO.remedy}",
+        ) from error
     return SampleMaker("totto")(  # no two have one id, so none can be equal to one before it
         units_of(table),
         [annotation.final_sentence for annotation in example.sentence_annotations],

@@ -139,7 +139,7 @@ def test_what_is_rebuilt_must_be_the_released_file(
     path = published.path("train_e2e_order-invariance_match")
     manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
-    with pytest.raises(CorpusError, match="git blob 0000") as caught:
+    with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
         len(published.load("order_invariance", "e2e", own_corpus, part="cwio").arms[1].samples)
     assert caught.value.where == f"{path}, rebuilt"
 

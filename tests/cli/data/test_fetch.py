@@ -18,7 +18,7 @@ def test_a_fetch_from_a_folder_that_lacks_a_file_names_it(
     assert printed.out == ""
     assert f"error: {source}" in printed.err
     assert "No such file" in printed.err
-    assert not target.exists()
+    assert not [path for path in target.rglob("*") if path.is_file()]
 
 
 @pytest.mark.real_data
@@ -27,10 +27,10 @@ def test_a_fetch_from_a_local_copy_brings_every_file_and_says_whose_they_are(
 ) -> None:
     arguments = ["data", "fetch", "--from", str(data_dir), "--to", str(tmp_path)]
     assert cli.main(arguments) == 0
-    assert f"{tmp_path}: 214 fetched, 0 kept, 1 absent" in capsys.readouterr().out
+    assert f"{tmp_path}: 214 fetched, 1 absent" in capsys.readouterr().out
     assert cli.main(arguments) == 0
     printed = capsys.readouterr().out
-    assert f"{tmp_path}: 0 fetched, 214 kept, 1 absent" in printed
+    assert f"{tmp_path}: 214 kept, 1 absent" in printed
     assert "webnlg: CC BY-NC-SA 4.0" in printed
 
 
@@ -48,7 +48,7 @@ def test_totto_is_fetched_from_a_copy(
     assert "totto: CC BY-SA 3.0" in printed
     assert "Parikh" in printed
     assert cli.main(arguments) == 0
-    assert f"{target}: 0 fetched, 3 kept" in capsys.readouterr().out
+    assert f"{target}: 3 kept" in capsys.readouterr().out
 
 
 def test_an_archive_that_only_a_person_can_download_says_where_it_is(
@@ -70,4 +70,4 @@ def test_an_archive_that_only_a_person_can_download_says_where_it_is(
     assert "yelp: unknown" in printed.out
     assert sources.COMPMCTG.find("Yelp/gen.jsonl", target).read_text("utf-8") == "Yelp/gen.jsonl\n"
     assert cli.main(fetch) == 0
-    assert f"{target}: 0 fetched, 12 kept" in capsys.readouterr().out
+    assert f"{target}: 12 kept" in capsys.readouterr().out
