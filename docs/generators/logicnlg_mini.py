@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.columns import typed
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import AttributeValue, Contrast, Sample, SampleMaker
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded.statements import COLUMNS, COUNTS, FORMS, LOGICS, SLOT, words_of
+from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import in_variant, table_of
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.prompts.styles import prompt

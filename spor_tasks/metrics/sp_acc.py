@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from spor_tasks import __version__
-from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import linking
+from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import has_words

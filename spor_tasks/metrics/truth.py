@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from spor_tasks import __version__
-from spor_tasks.core.columns import typed
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.embedded.statements import parse
+from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
 from spor_tasks.metrics.programs.execute import verdict

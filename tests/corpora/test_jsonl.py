@@ -92,78 +92,39 @@ def test_other_fields_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "row", "fault"),
+    ("before", "row", "field"),
     [
-        (SHIP, {"texts": ["A"]}, "`data` must be a non-empty list"),
-        (SHIP, {"data": SHIP["data"]}, "`texts` must be a non-empty list"),
-        (SHIP, {**SHIP, "data": []}, "`data` must be a non-empty list"),
-        (SHIP, {**SHIP, "texts": []}, "`texts` must be a non-empty list"),
-        (SHIP, {**SHIP, "texts": "A text"}, "`texts` must be a non-empty list"),
-        (SHIP, {**SHIP, "texts": [None]}, "`texts` must be a list of strings"),
-        (SHIP, {**SHIP, "data": [["Gull", "crew", 4]]}, r"`data\[0\]` must be a list of strings"),
-        (
-            SHIP,
-            {**SHIP, "data": [["Gull", "a", "b"], "abc"]},
-            r"`data\[1\]` must be a non-empty list",
-        ),
-        (SHIP, {**SHIP, "data": [["food", "fish"]]}, r"`data\[0\]` must have 3 strings, not 2"),
-        (
-            SHIP,
-            {**SHIP, "data": [["Gull", "crew", "4"], ["food", "fish"]]},
-            r"`data\[1\]` must have 3 strings",
-        ),
-        (
-            CAFE,
-            {**CAFE, "data": [["Gull", "food", "fish"]]},
-            r"`data\[0\]` must have 2 strings, not 3",
-        ),
-        (SHIP, {**SHIP, "name": "Gull"}, "`name` is only for attribute-value pairs"),
-        (SHIP, {**SHIP, "category": 3}, "`category` must be a string"),
-        (CAFE, {**CAFE, "name": 3}, "`name` must be a string"),
-        (CAFE, {**ORDERED, "input_order_2": None}, "`input_order_2` must be a non-empty list"),
-        (
-            CAFE,
-            {**ORDERED, "input_order_1": [0]},
-            "`input_order_1` must have each index into `data`",
-        ),
-        (CAFE, {**ORDERED, "input_order_1": [1, 2]}, "`input_order_1` must have each index"),
-        (CAFE, {**ORDERED, "input_order_1": [False, True]}, "`input_order_1` must have each index"),
-        (
-            CAFE,
-            {**ORDERED, "output_order": [[0, 1], [1, []]]},
-            r"`output_order\[1\]` must have each",
-        ),
-        (
-            CAFE,
-            {**ORDERED, "output_order": [[0, 1]]},
-            "`output_order` must have 2 orders, .* not 1",
-        ),
-        (SHIP, {**ENTITY, "replaced_entity": {}}, "`replaced_entity` must be a non-empty object"),
-        (
-            SHIP,
-            {**ENTITY, "replaced_entity": {"Gull": 1}},
-            "`replaced_entity` must be a list of strings",
-        ),
-        (
-            CAFE,
-            {**VALUE, "replaced_kv_pair": ["Value A"]},
-            "`replaced_kv_pair` must be a non-empty object",
-        ),
+        (SHIP, {"texts": ["A"]}, "data"),
+        (SHIP, {"data": SHIP["data"]}, "texts"),
+        (SHIP, {**SHIP, "data": []}, "data"),
+        (SHIP, {**SHIP, "texts": "A text"}, "texts"),
+        (SHIP, {**SHIP, "texts": [None]}, r"texts\["),
+        (SHIP, {**SHIP, "data": [["Gull", "crew", 4]]}, r"data\["),
+        (SHIP, {**SHIP, "data": [["Gull", "a", "b"], "abc"]}, r"data\["),
+        (SHIP, {**SHIP, "data": [["food", "fish"]]}, r"data\[0\]"),
+        (SHIP, {**SHIP, "data": [["Gull", "crew", "4"], ["food", "fish"]]}, r"data\[1\]"),
+        (CAFE, {**CAFE, "data": [["Gull", "food", "fish"]]}, r"data\[0\]"),
+        (CAFE, {**CAFE, "data": [["Gull"]]}, "data"),
+        (CAFE, {**CAFE, "data": [["Gull", "food", "fish", "today"]]}, "data"),
+        (SHIP, {**SHIP, "name": "Gull"}, "name"),
+        (SHIP, {**SHIP, "category": 3}, "category"),
+        (CAFE, {**ORDERED, "input_order_2": None}, "input_order_2"),
+        (CAFE, {**ORDERED, "input_order_1": [0]}, "input_order_1"),
+        (CAFE, {**ORDERED, "input_order_1": [False, True]}, "input_order_1"),
+        (CAFE, {**ORDERED, "output_order": [[0, 1], [1, []]]}, "output_order"),
+        (CAFE, {**ORDERED, "output_order": [[0, 1]]}, "output_order"),
+        (SHIP, {**ENTITY, "replaced_entity": {}}, "replaced_entity"),
+        (CAFE, {**VALUE, "replaced_kv_pair": ["Value A"]}, "replaced_kv_pair"),
     ],
 )
 def test_a_bad_row_is_named_with_line_and_field(
-    tmp_path: Path, before: object, row: object, fault: str
+    tmp_path: Path, before: object, row: object, field: str
 ) -> None:
     path = write(tmp_path / "own.jsonl", before, row)
-    with pytest.raises(CorpusError, match=fault) as caught:
+    with pytest.raises(CorpusError, match=field) as caught:
         read_samples(path, "own")
     assert caught.value.where == f"{path}:2"
-
-
-@pytest.mark.parametrize("unit", [["Gull"], ["Gull", "food", "fish", "today"]])
-def test_the_first_unit_decides_between_triples_and_pairs(tmp_path: Path, unit: list[str]) -> None:
-    with pytest.raises(CorpusError, match=rf"must have 2 or 3 strings, not {len(unit)}"):
-        read_samples(write(tmp_path / "own.jsonl", {"data": [unit], "texts": ["A"]}), "own")
+    assert caught.value.remedy
 
 
 def test_a_file_without_samples_is_refused(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.columns import typed
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import linked_columns, table_of, typed_table
 from spor_tasks.corpora.logicnlg.linking import Linked, Linker, plain
 from tests.support import golden

@@ -7,8 +7,8 @@ from time import process_time
 
 import pytest
 
-from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.parse import Call, parse
 from spor_tasks.metrics.programs.search import Stop, search

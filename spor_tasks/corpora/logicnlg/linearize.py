@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
-from spor_tasks.core.columns import Kind, TypedTable, typed
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Contrast, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.base import Style, check_style
+from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable, typed
 from spor_tasks.text.filters import SEPARATOR
 from spor_tasks.text.gpt2 import first_tokens
 

@@ -20,8 +20,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
 
-from spor_tasks.core.columns import Kind, TypedTable
 from spor_tasks.core.table import Table
+from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable
 from spor_tasks.text.lemmas import SIGNATURE as LEMMAS
 from spor_tasks.text.lemmas import Word, words
 from spor_tasks.text.tokenize import all_tokens

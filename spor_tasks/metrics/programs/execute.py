@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from spor_tasks.core.columns import TypedTable
+from spor_tasks.corpora.logicnlg.columns import TypedTable
 from spor_tasks.metrics.programs.operators import OPERATORS, Published
 from spor_tasks.metrics.programs.outcome import Failure, ProgramError, Reason, Verdict
 from spor_tasks.metrics.programs.parse import Call, Literal, parse

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple, TypeAlias
 
-from spor_tasks.core.columns import Column, Kind, TypedTable
+from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
 from spor_tasks.metrics.programs.matching import matches
 from spor_tasks.metrics.programs.outcome import ProgramError, Reason
 from spor_tasks.metrics.programs.parse import Literal

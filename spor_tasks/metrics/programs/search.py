@@ -17,7 +17,7 @@ from enum import Enum
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
-from spor_tasks.core.columns import TypedTable
+from spor_tasks.corpora.logicnlg.columns import TypedTable
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.outcome import ProgramError

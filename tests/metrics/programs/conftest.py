@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 
 Typed = Callable[[str], TypedTable]
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.columns import Kind, typed
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.columns import Kind, typed
 
 NUMBERS = ["1", "2", "-3", "+4", "007", "1.5", ".5", "5.", "-0", "1e5", " 7", "7 ", " 1.5 "]
 LONG = [

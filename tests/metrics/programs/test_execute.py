@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.columns import TypedTable, typed
 from spor_tasks.core.table import Table
+from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.metrics.programs.execute import Executor, verdict
 from spor_tasks.metrics.programs.operators import OPERATORS, pairwise
 from spor_tasks.metrics.programs.outcome import Failure, Reason

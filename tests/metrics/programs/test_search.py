@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.columns import typed
 from spor_tasks.core.table import Table
+from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import COUNTED, Limits, Mentions, Stop, search
 from spor_tasks.metrics.programs.triggers import left_out
