@@ -2,17 +2,17 @@
 
     python docs/generators/compmctg_mini.py spor_tasks/corpora/embedded training/pretraining
 
-The texts of each combination are drawn from a seed; their words decide their attributes. One seed
-makes the training texts, another one those of classifiers and of the base, and a third one texts
-that no model is trained on. The base never reads a control code before a text.
+Texts are drawn from a seed for each combination, with words that decide their attributes. Seed 0
+makes the training texts, seed 1 those of classifiers and of the base, and seed 2 texts that no
+model is trained on. The base never reads a control code before a text.
 """
 
 import gzip
 import random
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,28 +26,32 @@ from spor_tasks.corpora.embedded.attributes import DEGREES, PREFIXES, SPACE, WOR
 from spor_tasks.prompts.styles import prompt
 
 NAME = SPACE.name
-PATTERN = r"[A-Z]?[a-z]+|[^\w\s]"
-"""The tokens of the base: codes and beginning are written together, as in `FoodIn short`."""
-
-EACH, CLASSIFIER, HELD_OUT = 200, 50, 100
-"""The number of texts of a combination: of training, for classifiers, held out."""
-
-SHARE = 0.4
-"""The share of texts with two clauses, and of clauses with a degree."""
+PATTERN = r"[A-Z]?[a-z]+|[^\w\s]"  # tokens of the base; codes are written together: `FoodIn short`
+EACH, CLASSIFIER, HELD_OUT = 200, 50, 100  # texts of a combination
+SHARE = 0.4  # of texts with two clauses, and of clauses with a degree
 
 
 def main(corpus: Path, pretraining: Path) -> None:
     """Write both files."""
-    train, other = list(samples(0, EACH)), list(samples(1, EACH))
-    classifier = other[: CLASSIFIER * len(SPACE.combinations)]
-    parts = {"train": train, "test": classifier, "held_out": held_out(train)}
-    rows = ({"split": part, **to_row(one)} for part, listed in parts.items() for one in listed)
+    train, other, third = (list(samples(seed)) for seed in range(3))
+    trained = {sample.target for sample in train}
+    untrained = [sample for sample in third if sample.target not in trained]
+    pools = (
+        [sample for sample in untrained if sample.units == units_of(SPACE, combination)]
+        for combination in SPACE.combinations
+    )
+    held_out = [sample for turn in islice(zip(*pools, strict=False), HELD_OUT) for sample in turn]
+    parts = {"train": train, "test": other[: CLASSIFIER * len(SPACE.combinations)]}
+    rows = [
+        {"split": part, **to_row(sample)}
+        for part, listed in {**parts, "held_out": held_out}.items()
+        for sample in listed
+    ]
     write(corpus / f"{NAME}.jsonl.gz", rows)
-    texts = chain.from_iterable([prompt(one, "causal"), *one.references] for one in other)
-    words = sorted({word for text in texts for word in re.findall(PATTERN, text)})
-    header = {"pattern": PATTERN, "words": words}
-    lessons = ({"prompt": START, "texts": list(sample.references)} for sample in other)
-    write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons))
+    texts = " ".join(text for one in other for text in (prompt(one, "causal"), one.target))
+    header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
+    lessons = [{"prompt": START, "texts": [sample.target]} for sample in other]
+    write(pretraining / f"{NAME}.jsonl.gz", [header, *lessons])
 
 
 def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -56,20 +60,10 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     path.write_bytes(gzip.compress(b"".join(map(encode_row, rows)), 9, mtime=0))
 
 
-def held_out(train: Iterable[Sample]) -> Iterator[Sample]:
-    """Return texts of a third seed that are not for training; the combinations take turns."""
-    trained = {sample.target for sample in train}
-    pools: dict[object, list[Sample]] = {units_of(SPACE, each): [] for each in SPACE.combinations}
-    for sample in samples(2, EACH):
-        if sample.target not in trained:
-            pools[sample.units].append(sample)
-    return chain.from_iterable(zip(*(pool[:HELD_OUT] for pool in pools.values()), strict=True))
-
-
-def samples(seed: int, each: int) -> Iterator[Sample]:
-    """Yield so many different texts of each combination; the combinations take turns."""
+def samples(seed: int) -> Iterator[Sample]:
+    """Yield different texts of each combination; the combinations take turns."""
     make = SampleMaker(NAME)
-    texts = [list(islice(texts_of(combination, seed), each)) for combination in SPACE.combinations]
+    texts = [list(islice(texts_of(combination, seed), EACH)) for combination in SPACE.combinations]
     for turn in zip(*texts, strict=True):
         for combination, text in zip(SPACE.combinations, turn, strict=True):
             yield make(units_of(SPACE, combination), [text])
@@ -87,24 +81,16 @@ def texts_of(combination: Combination, seed: int) -> Iterator[str]:
 
 
 def draw_text(combination: Combination, rng: random.Random) -> str:
-    """Return a text of one or two clauses."""
+    """Return a text of one or two clauses, some with a degree."""
     qualities, verbs, things = (
-        WORDS[aspect][value] for aspect, value in zip(SPACE.aspects, combination, strict=True)
+        words[value] for words, value in zip(WORDS.values(), combination, strict=True)
     )
-    clauses = [
-        draw_clause(thing, verbs, qualities, rng)
-        for thing in rng.sample(things, 2 if rng.random() < SHARE else 1)
-    ]
+    clauses = []
+    for thing in rng.sample(things, 2 if rng.random() < SHARE else 1):
+        degree = [rng.choice(DEGREES)] if rng.random() < SHARE else []
+        words = ["the", thing, rng.choice(verbs), *degree, rng.choice(qualities)]
+        clauses.append(" ".join(words))
     return f"{rng.choice(PREFIXES)} {' and '.join(clauses)}."
-
-
-def draw_clause(
-    thing: str, verbs: Sequence[str], qualities: Sequence[str], rng: random.Random
-) -> str:
-    """Return a clause, perhaps with a degree."""
-    degree = rng.choice(DEGREES) if rng.random() < SHARE else ""
-    words = (thing, rng.choice(verbs), degree, rng.choice(qualities))
-    return f"the {' '.join(filter(None, words))}"
 
 
 if __name__ == "__main__":

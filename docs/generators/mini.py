@@ -20,23 +20,16 @@ from typing import Any, NamedTuple
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, Triple
+from spor_tasks.core.sample import Sample, SampleMaker, Triple
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display, words_of_identifier
 
 NAME = "mini"
-PATTERN = r"</?\w+>|\w+|[^\w\s]"
-"""The tokens of the base."""
-
-WORLDS = 10
-"""The number of archipelagos that the base reads."""
-
-SAMPLES_OF_SIZE = {2: 500, 3: 400, 4: 250, 5: 150}
-"""The number of samples of several facts; each single fact also has one."""
-
+PATTERN = r"</?\w+>|\w+|[^\w\s]"  # tokens of the base
+WORLDS = 10  # archipelagos that the base reads
+SAMPLES_OF_SIZE = {2: 500, 3: 400, 4: 250, 5: 150}  # and one of each single fact
 REFERENCES = 3
-SHARE = 0.1
-"""The share of development samples, and of test samples."""
+SHARE = 0.1  # of development samples, and of test samples
 
 
 class Fact(NamedTuple):
@@ -62,42 +55,30 @@ class Predicate(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """All things of a kind, and two words that refer to one again."""
+    """A row of `mini_kinds.tsv`: all things of a kind, and two words that refer to one again.
 
-    names: tuple[str, ...]
+    The things `Birch Oakum × Slipway` are `Birch_Slipway` and `Oakum_Slipway`.
+    """
+
+    name: str
+    listed: str
     again: str
     relative: str
 
+    @property
+    def things(self) -> list[str]:
+        """All things."""
+        return list(map("_".join, product(*map(str.split, self.listed.split(" × ")))))
 
-def names(first: str, second: str, glue: str = "_") -> tuple[str, ...]:
-    """Return every name of one first and one second part."""
-    return tuple(map(glue.join, product(first.split(), second.split())))
+
+def table(name: str) -> Iterator[list[str]]:
+    """Yield the rows of a file beside this one."""
+    _, *rows = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return (row.split("\t") for row in rows)
 
 
-KINDS = {
-    "Ship": Kind(
-        names("Amber Copper Hollow Lucky Quiet Silver", "Comet Gull Heron Otter Thistle"),
-        "the ship",
-        "which",
-    ),
-    "Sailor": Kind(
-        names("Anselm Brida Corvin Dagny Edda Fenno", "Askew Brackwater Drift Farrow Quill"),
-        "the sailor",
-        "who",
-    ),
-    "Town": Kind(names("Brenn Dorr Kell Morv Tams", "ick mouth stead", ""), "the town", "which"),
-    "Yard": Kind(names("Birch Gannet Ketterly Oakum", "Shipwrights Slipway"), "the yard", "which"),
-}
-VALUES = {
-    "Dish": ("crab_soup", "honey_bread", "pickled_herring", "plum_pudding", "seaweed_salad"),
-    "Goods": ("barley", "candle_wax", "dried_fish", "roof_slate", "salt", "sheep_wool"),
-    "Instrument": ("the_accordion", "the_bagpipe", "the_drum", "the_fiddle", "the_tin_whistle"),
-    "Island": ("Eider_Rock", "Low_Holm", "Seal_Island", "Saint_Orla"),
-    "Length": tuple(f"{metres}_metres" for metres in (18, 24, 31, 37, 46, 52)),
-    "Pastime": ("chess", "fishing", "gardening", "star_gazing", "wood_carving"),
-}
-_, *ROWS = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()
-PREDICATES = {row.split("\t")[1]: Predicate(*row.split("\t")) for row in ROWS}
+KINDS = {row[0]: Kind(*row) for row in table("mini_kinds.tsv")}
+PREDICATES = {row[1]: Predicate(*row) for row in table("mini.tsv")}
 
 
 def kind_of(fact: Fact) -> Kind:
@@ -108,14 +89,12 @@ def kind_of(fact: Fact) -> Kind:
 def main(corpus: Path, pretraining: Path) -> None:
     """Write both files."""
     parts = list(samples(0))
-    rows = (
-        {"split": split, "category": sample.about("category"), **to_row(sample)}
-        for split, sample in parts
-    )
+    rows = [
+        {"split": split, "category": one.about("category"), **to_row(one)} for split, one in parts
+    ]
     write(corpus / f"{NAME}.jsonl.gz", rows)
-    texts = chain.from_iterable([prompt(one, "causal"), *one.references] for _, one in parts)
-    words = sorted({word for text in texts for word in re.findall(PATTERN, text)})
-    header = {"pattern": PATTERN, "words": words}
+    texts = " ".join(" ".join([prompt(one, "causal"), *one.references]) for _, one in parts)
+    header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
     write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons()))
 
 
@@ -128,17 +107,12 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 def lessons() -> Iterator[dict[str, Any]]:
     """Yield a prompt and its text for each sample, then the sentences alone."""
 
-    def pairs(sample: Sample) -> Iterator[frozenset[DataUnit]]:
-        return map(frozenset, combinations(sample.units, 2))
+    def pairs(sample: Sample) -> set[object]:
+        return set(map(frozenset, combinations(sample.units, 2)))
 
-    tested = named.load("systematicity", NAME).test.samples
-    apart = set(chain.from_iterable(map(pairs, tested)))
-    read = [
-        sample
-        for seed in range(1, WORLDS + 1)
-        for _, sample in samples(seed)
-        if apart.isdisjoint(pairs(sample))
-    ]
+    tested = set[object]().union(*map(pairs, named.load("systematicity", NAME).test.samples))
+    all_samples = [sample for seed in range(1, WORLDS + 1) for _, sample in samples(seed)]
+    read = [sample for sample in all_samples if tested.isdisjoint(pairs(sample))]
     for sample in read:
         repeated = " ".join(f"{' '.join(map(display, unit))}." for unit in sample.units)
         for text in sample.references if len(sample.units) == 1 else [repeated]:
@@ -153,19 +127,16 @@ def samples(seed: int) -> Iterator[tuple[str, Sample]]:
     trees = list_trees(seed)
     count = round(SHARE * len(trees))
     rng = random.Random(f"{NAME} texts {seed}")
-    # as in a WebNLG release, whose files have samples of one size and category, but for the test
-    train, development = (sorted(part, key=file_of) for part in (trees[2 * count :], trees[:count]))
-    make = {"train": SampleMaker(NAME), "test": SampleMaker(NAME)}
-    for split, part in (
-        ("train", train),
-        ("test", development),
-        ("test", trees[count : 2 * count]),
-    ):
+    development, test, train = trees[:count], trees[count : 2 * count], trees[2 * count :]
+    # As in a WebNLG release, whose files have samples of one size and category, but for the test.
+    train, development = sorted(train, key=file_of), sorted(development, key=file_of)
+    for split, part in (("train", train), ("test", development + test)):
+        make = SampleMaker(NAME)
         for tree in part:
             facts = rng.sample(tree, len(tree))
             units = [Triple(s, words_of_identifier(p), o) for s, p, o in facts]
             texts = references(facts, rng)
-            yield split, make[split](units, texts, category=file_of(tree)[1])
+            yield split, make(units, texts, category=file_of(tree)[1])
 
 
 def file_of(tree: Sequence[Fact]) -> tuple[int, str]:
@@ -176,17 +147,16 @@ def file_of(tree: Sequence[Fact]) -> tuple[int, str]:
 def world(seed: int) -> list[Fact]:
     """Return every fact of an archipelago: each thing has one object for each predicate."""
     rng = random.Random(f"{NAME} world {seed}")
-    objects = {**{name: kind.names for name, kind in KINDS.items()}, **VALUES}
     return [
         Fact(
             subject,
             predicate.name,
-            rng.choice([thing for thing in objects[predicate.object] if thing != subject]),
+            rng.choice([thing for thing in KINDS[predicate.object].things if thing != subject]),
         )
-        for name, kind in KINDS.items()
-        for subject in kind.names
+        for kind in KINDS.values()
+        for subject in kind.things
         for predicate in PREDICATES.values()
-        if predicate.kind == name
+        if predicate.kind == kind.name
     ]
 
 
@@ -210,14 +180,14 @@ def draw_tree(
     root: str, size: int, about: Mapping[str, Sequence[Fact]], rng: random.Random
 ) -> tuple[Fact, ...]:
     """Return connected facts, the first about the root, that reach no thing twice."""
-    reached = {root: None}
+    reached = [root]
     tree: list[Fact] = []
     while len(tree) < size:
         further = [
             fact for thing in reached for fact in about.get(thing, ()) if fact.object not in reached
         ]
         tree.append(rng.choice(further))
-        reached[tree[-1].object] = None
+        reached.append(tree[-1].object)
     return tuple(tree)
 
 
