@@ -19,10 +19,10 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from itertools import chain, cycle, groupby, islice
+from functools import lru_cache
+from itertools import chain, cycle, groupby, islice, product, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
@@ -35,24 +35,15 @@ from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.prompts.styles import prompt
 
 NAME = "logicnlg_mini"
-PATTERN = r"</?\w+>|\w+|[^\w\s]"
-"""The tokens of the base."""
-
+PATTERN = r"</?\w+>|\w+|[^\w\s]"  # tokens of the base
 TABLES = {"train": 100, "test": 30, "validation": 20}
-SEEDED = {"train": "train", "test": "test", "validation": "val"}
-"""The names of the parts in seeds and samples."""
+SEEDED = {"train": "train", "test": "test", "validation": "val"}  # names in seeds and samples
+STATEMENTS = 5  # about a table, each of another kind of logic
+LESSONS, VOCABULARY = 3000, 300  # tables that the base reads, and that have all words
 
-STATEMENTS = 5
-"""The number of statements about a table, each of another kind of logic."""
-
-LESSONS, VOCABULARY = 3000, 300
-"""The numbers of tables that the base reads, and that have all words."""
-
-TITLES = [
-    f"{season} {event}"
-    for season in ("spring", "summer", "autumn", "winter")
-    for event in ("fair", "festival", "market", "contest", "show", "games")
-]
+SEASONS = ("spring", "summer", "autumn", "winter")
+EVENTS = ("fair", "festival", "market", "contest", "show", "games")
+TITLES = list(map(" ".join, product(SEASONS, EVENTS)))
 HEADERS = (
     ("rower", "singer", "baker", "farmer"),
     ("village", "town", "valley"),
@@ -62,12 +53,11 @@ NAMES = ("Anselm", "Brida", "Corvin", "Dagny", "Edda", "Fenno", "Gisla", "Hodge"
 PLACES = ("Ashby", "Birkholm", "Coldwell", "Dunmere", "Eskdale", "Fernley")
 LEVELS = (range(2, 16), range(15, 30), range(2, 30))
 ROWS = (3, 4)
-TRIES = 25
-"""The number of tries with one wording, before two tables are given up."""
+TRIES = 25  # of one wording, before two tables are given up
 
+# A table of seed 0 is never one of another seed or part: its digest decides whose it is.
 CLASSES = 8
 CLASS_OF = {"train": 0, "val": 1, "test": 2}
-"""A table of seed 0 is never one of another seed or part: its digest decides whose it is."""
 
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -81,14 +71,10 @@ def main(corpus: Path, pretraining: Path) -> None:
         for sample in samples(part, 0, tables)
     )
     write(corpus / f"{NAME}.jsonl.gz", rows)
-    texts = (
-        [prompt(one, "causal"), one.target]
-        for one in islice(samples("train", 1, LESSONS), VOCABULARY * STATEMENTS)
-    )
-    words = sorted({word for text in chain(*texts) for word in re.findall(PATTERN, text)})
-    write(
-        pretraining / f"{NAME}.jsonl.gz", chain([{"pattern": PATTERN, "words": words}], lessons())
-    )
+    read = islice(samples("train", 1, LESSONS), VOCABULARY * STATEMENTS)
+    texts = " ".join(f"{prompt(one, 'causal')} {one.target}" for one in read)
+    header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
+    write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons()))
 
 
 def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -99,8 +85,8 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def lessons() -> Iterator[dict[str, Any]]:
     """Yield two rows for each table: all its statements, and one of them."""
-    told = samples("train", 1, LESSONS)
-    for number, (_, group) in enumerate(groupby(told, key=lambda sample: sample.about("name"))):
+    tables = groupby(samples("train", 1, LESSONS), key=lambda sample: sample.about("name"))
+    for number, (_, group) in enumerate(tables):
         listed = list(group)
         one = listed[number % len(listed)]
         cells = " . ".join(map(" ".join, table_of(one).rows))
@@ -113,7 +99,10 @@ def lessons() -> Iterator[dict[str, Any]]:
 
 
 class Wording:
-    """A wording with its programs by operator, or by an empty one."""
+    """A wording with its programs by operator, or by an empty one.
+
+    `slots` are those of its words, without those for the names of columns.
+    """
 
     def __init__(self, wording: str) -> None:
         forms = [form for form in FORMS if form.wording == wording]
@@ -121,12 +110,8 @@ class Wording:
         self.logic = forms[0].logic
         self.programs = {form.operator: form.program for form in forms}
         self.columns = [i for i, column in enumerate(COLUMNS) if f"<{column}>" in forms[0].program]
-
-    @cached_property
-    def slots(self) -> list[str]:
-        """Its slots, without those for the names of columns."""
         slots = [slot[1] for token in self.tokens if (slot := SLOT.fullmatch(token))]
-        return [slot for slot in slots if slot not in (*COLUMNS, "persons")]
+        self.slots = [slot for slot in slots if slot not in (*COLUMNS, "persons")]
 
 
 WORDINGS = {form.wording: Wording(form.wording) for form in FORMS}
@@ -190,20 +175,17 @@ def differs(statement: Statement, one: Table, other: Table) -> bool:
 # --- Tables ---------------------------------------------------------------------------------------
 
 
-class Sides(NamedTuple):
-    """A true statement about a table and its false counterpart."""
-
-    true: Statement
-    false: Statement
+Sides: TypeAlias = tuple[Statement, Statement]
+"""A true statement about a table and its false counterpart."""
 
 
 def samples(part: str, seed: int, tables: int) -> Iterator[Sample]:
     """Yield the true statements of a part with their false counterparts."""
     make = SampleMaker(NAME)
     seeded = SEEDED[part]
-    for number, (title, table, told) in enumerate(islice(worlds(seeded, seed), tables)):
-        texts = [sides.true.text() for sides in told]
-        for i, (true, false) in enumerate(told):
+    for number, (title, table, sides) in enumerate(islice(worlds(seeded, seed), tables)):
+        texts = [true.text() for true, _ in sides]
+        for i, (true, false) in enumerate(sides):
             sample = make(
                 units(true, table),
                 (texts[i], *texts[:i], *texts[i + 1 :]),
@@ -234,14 +216,14 @@ def worlds(part: str, seed: int) -> Iterator[tuple[str, Table, list[Sides]]]:
         header = tuple(map(rng.choice, HEADERS))
         # The last kinds fit fewest tables, so they are tried first.
         logics = sorted(islice(kinds, STATEMENTS), key=LOGICS.index, reverse=True)
-        one, other, told = next(
-            (one, other, told)
+        one, other, sides = next(
+            (one, other, sides)
             for one, other in scenes(part, seed, header, rng)
-            if (told := draw_statements(one, other, logics, rng))
+            if (sides := draw_statements(one, other, logics, rng))
         )
-        told = rng.sample(told, len(told))
-        yield title, one, told
-        yield title, other, [Sides(false, true) for true, false in told]
+        sides = rng.sample(sides, len(sides))
+        yield title, one, sides
+        yield title, other, [(false, true) for true, false in sides]
 
 
 def scenes(
@@ -268,8 +250,8 @@ def scenes(
 def is_of(table: Table, part: str, seed: int) -> bool:
     """Return whether a table, in whatever order of its rows, may be one of a part of a seed."""
     content = repr((table.header, sorted(table.rows))).encode()
-    found = hashlib.blake2b(content, digest_size=4).digest()[0] % CLASSES
-    return found not in CLASS_OF.values() if seed else found == CLASS_OF[part]
+    digest = hashlib.blake2b(content, digest_size=4).digest()[0] % CLASSES
+    return digest not in CLASS_OF.values() if seed else digest == CLASS_OF[part]
 
 
 def draw_statements(
@@ -280,19 +262,15 @@ def draw_statements(
     The false counterpart of each is true of the other table. None if there are not all of them.
     """
     numbers = {row[2] for table in (one, other) for row in table.rows}
-    words = {slot: list(known.values()) for slot, known in words_of(one).items()}
+    words = {slot: list(cells.values()) for slot, cells in words_of(one).items()}
     for slot in ("number", "sum"):  # the words of the table must not tell which is true
         words[slot] = [number for number in words[slot] if number not in numbers]
     if not words["number"]:
         return None
     words["count"] = list(COUNTS)[: len(one.rows)]
-    told = []
-    for logic in logics:
-        found = draw_sides(one, other, logic, words, rng)
-        if found is None:
-            return None
-        told.append(found)
-    return told
+    drawn = (draw_sides(one, other, logic, words, rng) for logic in logics)
+    sides = [pair for pair in takewhile(bool, drawn) if pair]
+    return sides if len(sides) == len(logics) else None
 
 
 def draw_sides(
@@ -306,14 +284,14 @@ def draw_sides(
             if not differs(true, one, other):
                 continue
             groups = defaultdict[str, list[Statement]](list)
-            for slot, found in variations(true, words):
-                if differs(found, other, one):
-                    same = found.wording.columns == wording.columns
-                    groups[slot if same else "column"].append(found)
+            for slot, false in variations(true, words):
+                if differs(false, other, one):
+                    same = false.wording.columns == wording.columns
+                    groups[slot if same else "column"].append(false)
             if groups:
                 # Rare changes are preferred, or there would be hardly any.
                 slot = "column" if "column" in groups else rng.choice(list(groups))
-                return Sides(true, rng.choice(groups[slot]))
+                return true, rng.choice(groups[slot])
     return None
 
 
