@@ -147,10 +147,11 @@ def _print(result: "Result", *, intervals: bool) -> None:
         ends = " to ".join(f"{end:.4f}" for end in interval or ())
         print(f"{name:<{width}}{value:>12.4f}{n:>9,}{unscored:>10,}{ends:>24}".rstrip())
     if result.comparisons:
-        print(f"\n{'difference':<{width}}{'value':>12}{'n':>9}{'p':>10}{'p by bootstrap':>24}")
+        print(f"\n{'difference':<{width}}{'value':>12}{'n':>9}{'p':>10}{'95 % interval':>24}")
     for name, paired in result.comparisons.items():
-        difference, n, _, *ps = paired or (math.nan, 0, 0, math.nan, math.nan)
-        print(f"{name:<{width}}{difference:>+12.4f}{n:>9,}{ps[0]:>10.4f}{ps[1]:>24.4f}")
+        value, interval, p, n, _ = paired or (math.nan, None, math.nan, 0, 0)
+        ends = " to ".join(f"{end:+.4f}" for end in interval or ())
+        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p:>10.4f}{ends:>24}".rstrip())
     if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "

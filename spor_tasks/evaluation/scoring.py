@@ -42,7 +42,7 @@ from spor_tasks.metrics.bleurt import Bleurt
 from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
 from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.nli import NliAcc
-from spor_tasks.metrics.significance import Clusters, Comparison
+from spor_tasks.metrics.significance import Clusters, Difference
 from spor_tasks.metrics.twins import Twinned
 from spor_tasks.text import filters as known_filters
 
@@ -81,7 +81,7 @@ class Result:
     clusters: int
     samples_sha256: str
     scores: tuple[Score, ...]
-    comparisons: Mapping[str, Comparison | None]
+    comparisons: Mapping[str, Difference | None]
 
 
 def score(
@@ -255,13 +255,13 @@ class _Summary:
                     else found
                 )
 
-    def compared(self, other: "_Summary") -> Iterator[tuple[str, Comparison | None]]:
+    def compared(self, other: "_Summary") -> Iterator[tuple[str, Difference | None]]:
         clusters = self.clusters
         for (_, tally), (_, theirs) in zip(self.tallies, other.tallies, strict=True):
             for name in tally.names:
                 pair = tally.column(name), theirs.column(name)
                 of_column = clusters[tally.outputs(name)]
-                yield name, significance.compare(*pair, of_column, seed=SEED)
+                yield name, significance.difference(*pair, of_column, seed=SEED)
 
 
 def _read(file: Path, corpus: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

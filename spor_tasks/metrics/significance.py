@@ -114,21 +114,21 @@ def interval(
     return percentile_interval(scores, confidence)
 
 
-class Comparison(NamedTuple):
-    """A score of two systems on the ``n`` samples, in ``clusters``, that both have a verdict on.
+class Difference(NamedTuple):
+    """The score of one system less that of another, on the ``n`` samples with a verdict of both.
 
-    ``difference`` is the first's score there less the second's. ``p_randomization`` is that of
-    :func:`randomization_p_values`, ``p_bootstrap`` that of :func:`paired_bootstrap`.
+    They form so many ``clusters``. The interval is that of :func:`percentile_interval`, None where
+    there is none; ``p_randomization`` is that of :func:`randomization_p_values`.
     """
 
     difference: float
+    interval: tuple[float, float] | None
+    p_randomization: float
     n: int
     clusters: int
-    p_randomization: float
-    p_bootstrap: float
 
 
-def compare(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Comparison | None:
+def difference(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Difference | None:
     """Compare the same score of two systems on the same samples.
 
     None where there are none, or the score cannot be resampled.
@@ -137,12 +137,13 @@ def compare(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Com
     if not len(clusters) or not one.totals.resampled:
         return None
     (p,) = randomization_p_values([one, other], [(0, 1)], clusters, seed=seed)
-    return Comparison(
+    drawn = resampled_scores([one, other], clusters, seed=seed)
+    return Difference(
         difference=one.value - other.value,
+        interval=percentile_interval(drawn[:, 0] - drawn[:, 1]),
+        p_randomization=float(p),
         n=len(clusters),
         clusters=_count(clusters),
-        p_randomization=float(p),
-        p_bootstrap=paired_bootstrap(one, other, clusters, seed=seed),
     )
 
 
@@ -151,28 +152,6 @@ def common(columns: Sequence[Column], clusters: Clusters) -> tuple[tuple[Column,
     scored = np.all([column.scored for column in columns], axis=0)
     kept = tuple(column.take(scored) for column in columns)
     return kept, np.unique(clusters[scored], return_inverse=True)[1]
-
-
-def paired_bootstrap(
-    one: Column, other: Column, clusters: Clusters, *, seed: int, resamples: int = RESAMPLES
-) -> float:
-    """Return the two-sided p of no difference between two systems on the same samples.
-
-    The bootstrap distribution of the difference is shifted to zero; p is the share at least as far
-    from it as the observed difference (Koehn, 2004, in its two-sided form). Every sample has a
-    verdict from both. A single cluster has a p of 1: it tells nothing about others.
-    """
-    if _count(clusters) == 1:
-        return 1.0
-    scores = resampled_scores([one, other], clusters, seed=seed, resamples=resamples)
-    observed = one.value - other.value
-    return _p_value(np.abs(scores[:, 0] - scores[:, 1] - observed), abs(observed))
-
-
-def _p_value(resampled: Numbers, observed: float) -> float:
-    """Return the share at least as extreme; the observed one counts, so that p is never zero."""
-    extreme = int((resampled >= observed - ROUNDING).sum())
-    return (extreme + 1) / (len(resampled) + 1)
 
 
 def randomization_p_values(
@@ -396,15 +375,16 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
 def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
     """Return a column's score, and how far each cluster pulls it up or down, of shape (clusters,).
 
-    This is the score's first-order expansion in the shares of the clusters; the pulls sum to zero.
+    The pulls are a jackknife's: the score without a cluster, against the mean of all such scores.
+    They sum to zero. The score is NaN where a score without some cluster is.
     """
     totals = added(column.statistics)
-    score = float(column.totals.score(totals))
-    if math.isnan(score) or not column.totals.resampled:
+    if not column.totals.resampled or not column.scored.any():
         return math.nan, np.zeros(count)
-    of_samples = np.nan_to_num(column.statistics) @ column.totals.gradient(totals)
-    pulls = np.bincount(clusters, of_samples, count)
-    return score, pulls - pulls.mean()
+    without = column.totals.score(totals - _by_cluster(column.statistics, clusters, count))
+    pulls: Numbers = (without.mean() - without) * (count - 1) / count
+    score = float(column.totals.score(totals))
+    return (math.nan if np.isnan(pulls).any() else score), pulls
 
 
 def _count(clusters: Clusters) -> int:

@@ -8,7 +8,6 @@ what a bootstrap resamples and a randomization test exchanges.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from statistics import variance
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ Numbers: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = float | tuple[float, ...] | None
 """What an output adds to a score, as it is logged; None is no verdict."""
 
-_STEP = 1e-6  # of a numeric derivative, relative to the total
+_AT_ONCE = 256  # outputs that a jackknife leaves out together, to bound its memory
 
 
 class Totals(ABC):
@@ -58,11 +57,6 @@ class Totals(ABC):
         """
         return None
 
-    def gradient(self, totals: Numbers) -> Numbers:
-        """Return the derivative of the score by each total, of shape (k,)."""
-        steps = np.diag(_STEP * np.maximum(np.abs(totals), 1))
-        return (self.score(totals + steps) - self.score(totals - steps)) / (2 * steps.diagonal())
-
     def value(self, values: Sequence[Value]) -> float:
         """Return the score of these values, the same to the last bit whatever their order."""
         return float(self.score(added(self.statistics(values))))
@@ -70,15 +64,17 @@ class Totals(ABC):
     def stderr(self, values: Sequence[Value]) -> float:
         """Return the standard error of the score, NaN where there are fewer than two verdicts.
 
-        Outputs count as independent. The error is that of the score's first-order expansion in
-        their shares.
+        Outputs count as independent: it is the jackknife's, of the scores without one output each.
         """
         statistics = self.statistics(values)
         statistics = statistics[has_verdict(statistics)]
-        if len(statistics) < 2:  # noqa: PLR2004 - one has no spread
+        if (n := len(statistics)) < 2:  # noqa: PLR2004 - one has no spread
             return math.nan
-        pulls = statistics @ self.gradient(added(statistics))
-        return float(np.std(pulls, ddof=1)) * math.sqrt(len(pulls))
+        totals = added(statistics)
+        without = np.concatenate(
+            [self.score(totals - rows) for rows in np.array_split(statistics, -(-n // _AT_ONCE))]
+        )
+        return math.sqrt((n - 1) / n * math.fsum((without - without.mean()) ** 2))
 
 
 def has_verdict(statistics: Numbers) -> NDArray[np.bool_]:
@@ -110,10 +106,6 @@ class _Mean(Totals):
 
     def weights(self, totals: Numbers) -> Numbers:
         return np.array([1 / max(totals[1], 1), 0])
-
-    def gradient(self, totals: Numbers) -> Numbers:
-        total, count = totals
-        return np.array([1 / count, -total / count**2])
 
 
 class _CountedMean(_Mean):
@@ -168,10 +160,6 @@ class _Less(Totals):
     def score(self, totals: Numbers) -> Numbers:
         one, other = np.split(totals, 2, axis=-1)
         return self._one.score(one) - self._other.score(other)
-
-    def gradient(self, totals: Numbers) -> Numbers:
-        one, other = np.split(totals, 2)
-        return np.concatenate([self._one.gradient(one), -self._other.gradient(other)])
 
 
 class RelativeGap(Sums):
@@ -230,17 +218,12 @@ class GapOfSame(Totals):
         return found
 
     def weights(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        weights: Numbers = self.gradient(totals) * np.tile([1, 0, 1, 0], len(totals) // 4)
+        _, _, shares = self._compared(totals)
+        weights = np.zeros(len(totals))
+        weights[::4] = shares / np.maximum(1, totals[1::4])
+        weights[2::4] = -(shares > 0).astype(float)
+        weights /= max(1, shares.sum())
         return weights
-
-    def gradient(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        first, _, shares = self._compared(totals)
-        count = max(1, shares.sum())
-        ones = np.maximum(1, totals[1::4])
-        by_count = (first - self.score(totals)) * (shares > 0)
-        pulls = [shares / ones, -shares * first / ones, -1.0 * (shares > 0), by_count]
-        gradient: Numbers = np.nan_to_num(np.stack(pulls, axis=-1).reshape(len(totals))) / count
-        return gradient
 
     @staticmethod
     def _compared(totals: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -294,25 +277,6 @@ class _GroupMeans(Totals):
         counts = totals[1::2]
         np.divide(1, (counts > 0).sum() * counts, out=weights[::2], where=counts > 0)
         return weights
-
-    def gradient(self, totals: Numbers) -> Numbers:
-        gradient = self.weights(totals)
-        gradient[1::2] = -gradient[::2] * _group_means(totals)[0]
-        return gradient
-
-    def stderr(self, values: Sequence[Value]) -> float:
-        """Return the standard error, NaN where a group has one output only.
-
-        The sizes of the groups are fixed and the outputs independent, so it is √(Σ s²/n) over the
-        number of groups, with s the sample standard deviation and n the size of each.
-        """
-        statistics = self.statistics(values)
-        variances = []
-        for numbers, ones in zip(statistics.T[::2], statistics.T[1::2], strict=True):
-            of_group = numbers[ones > 0].tolist()
-            n = len(of_group)
-            variances.append(variance(of_group) / n if n > 1 else math.nan)
-        return math.sqrt(math.fsum(variances)) / len(variances)
 
 
 def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:

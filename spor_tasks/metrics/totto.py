@@ -81,22 +81,6 @@ class _CorpusBleu(Sums):
         some = (found > 0).any(axis=-1) & (written > 0).all(axis=-1)
         return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
 
-    def gradient(self, totals: Numbers) -> Numbers:
-        """Return the derivative; an order that is never found is smoothed, and so stays as it is.
-
-        Numeric steps would not do: smoothing makes a leap where the first n-gram is found.
-        """
-        found, written, length, closest = _parts(totals)
-        gradient = np.zeros(self.width)
-        score = self.score(totals)
-        if score > 0:
-            gradient[:_ORDERS] = np.where(found > 0, 1 / np.maximum(found, 1), 0) / _ORDERS
-            gradient[_ORDERS:-2] = -1 / written / _ORDERS
-            if length < closest:
-                gradient[-2:] = closest / length**2, -1 / length
-        found_gradient: Numbers = score * gradient
-        return found_gradient
-
 
 def _parts(totals: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     return (

@@ -51,9 +51,9 @@ def test_intervals_and_paired_tests_are_printed_where_asked_for(
     assert cli.main(["score", file, *OPTIONS, "--interval", "--compare", other]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "100.0000", "to", "100.0000"]
-    compared = lines.index(["difference", "value", "n", "p", "p", "by", "bootstrap"])
-    assert lines[compared + 1] == ["cwio", "+0.0000", "2", "1.0000", "1.0000"]
-    assert lines[compared + 2] == ["cwio_located", "+nan", "0", "nan", "nan"]
+    compared = lines.index(["difference", "value", "n", "p", "95", "%", "interval"])
+    assert lines[compared + 1][:4] == ["cwio", "+0.0000", "2", "1.0000"]
+    assert lines[compared + 2] == ["cwio_located", "+nan", "0", "nan"]
     assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
 
 

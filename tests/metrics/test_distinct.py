@@ -64,7 +64,7 @@ def test_it_has_neither_intervals_nor_tests() -> None:
         tally.add(DISTINCT.values(DISTINCT.judge(sample(), text)))
     column, clusters = tally.column("dist_3"), significance.clusters_of([0, 1])
     assert significance.interval(column, clusters, seed=0) is None
-    assert significance.compare(column, column, clusters, seed=0) is None
+    assert significance.difference(column, column, clusters, seed=0) is None
     assert math.isnan(column.totals.stderr([]))
 
 

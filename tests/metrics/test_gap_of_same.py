@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.significance import clusters_of, interval
-from spor_tasks.metrics.totals import GAP_OF_SAME, Totals, Value
+from spor_tasks.metrics.totals import GAP_OF_SAME, Value
 from tests.support.coded_systems import systems, values_of
 
 SPLIT = splits.shipped(SPACE, "acd")[0]
@@ -55,10 +55,8 @@ def test_a_half_of_one_combination_has_no_interval() -> None:
     assert interval(Column.of(found, GAP_OF_SAME), clusters, seed=0) is None
 
 
-def test_its_derivative_and_weights_are_those_of_the_score() -> None:
+def test_its_weights_are_those_of_the_score() -> None:
     totals = GAP_OF_SAME.statistics(values([*SYSTEMS][6], 1)).sum(axis=0)
-    by_steps = Totals.gradient(GAP_OF_SAME, totals)
-    assert GAP_OF_SAME.gradient(totals) == pytest.approx(by_steps, abs=1e-4)
     weighed = totals @ GAP_OF_SAME.weights(totals)
     assert weighed == pytest.approx(float(GAP_OF_SAME.score(totals)))
 

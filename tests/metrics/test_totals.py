@@ -74,29 +74,28 @@ def test_neither_a_mean_of_groups_nor_its_error_depends_on_the_order_of_outputs(
 
 
 def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None:
-    two, three = ([tau for size, tau in TAUS if size == of] for of in (2, 3))
+    two = [tau for size, tau in TAUS if size == 2]
     assert MEAN.stderr(two) == pytest.approx(stats.sem(two))
     assert GROUP_MEANS.stderr(TAUS[:4]) == pytest.approx(stats.sem(two))
-    expected = math.hypot(stats.sem(two), stats.sem(three)) / 2
-    assert GROUP_MEANS.stderr(TAUS) == pytest.approx(expected)
+    many = [(size, tau + 0.01 * n) for n in range(30) for size, tau in TAUS]
+    by_group = ([tau for size, tau in many if size == of] for of in (2, 3))
+    assert GROUP_MEANS.stderr(many) == pytest.approx(
+        math.hypot(*map(stats.sem, by_group)) / 2, rel=0.01
+    )
 
 
-def test_a_group_with_one_output_has_no_error() -> None:
-    assert math.isnan(GROUP_MEANS.stderr([(2, 0.5), (2, 0.6), (3, 0.1)]))
+def test_one_output_has_no_error() -> None:
     assert math.isnan(MEAN.stderr([0.5]))
 
 
 @pytest.mark.parametrize(
     ("totals", "values"), [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS)], ids=["mean", "groups"]
 )
-def test_weights_and_gradients_are_those_of_the_score(
-    totals: Totals, values: Sequence[Value]
-) -> None:
+def test_weights_are_those_of_the_score(totals: Totals, values: Sequence[Value]) -> None:
     added = totals.statistics(values).sum(axis=0)
     weights = totals.weights(added)
     assert weights is not None
     assert weights @ added == pytest.approx(totals.score(added))
-    assert totals.gradient(added) == pytest.approx(Totals.gradient(totals, added), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.metrics.significance import clusters_of, compare, interval
-from spor_tasks.metrics.totals import Totals
+from spor_tasks.metrics.significance import clusters_of, difference, interval
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL, Evidence
 from tests.support.scores import scores_of
 from tests.support.totto import Row, examples, golden_rows, sample
@@ -248,17 +247,6 @@ def test_bleu_has_a_standard_error_an_interval_and_tests() -> None:
     error = totals.stderr(values)
     assert low < column[0].value < high
     assert high - low == pytest.approx(2 * 1.96 * error, rel=0.15)
-    compared = compare(column[0], column[1], clusters, seed=0)
+    compared = difference(column[0], column[1], clusters, seed=0)
     assert compared is not None
     assert 0 < compared.p_randomization <= 1
-
-
-def test_the_derivative_of_bleu_is_the_numeric_one_and_zero_where_smoothing_leaps() -> None:
-    totals = score_info("totto_bleu").totals
-    for row in ([40, 20, 9, 4, 60, 55, 50, 45, 60, 70], [40, 20, 9, 4, 60, 55, 50, 45, 80, 70]):
-        numbers = np.array(row, float)
-        numeric = Totals.gradient(totals, numbers)
-        assert totals.gradient(numbers) == pytest.approx(numeric, rel=1e-5, abs=1e-7)
-    smoothed = np.array([5, 2, 0, 0, 9, 8, 7, 6, 9, 9], float)
-    assert totals.gradient(smoothed)[2:4].tolist() == [0, 0]
-    assert not totals.gradient(np.array([0, 0, 0, 0, 9, 8, 7, 6, 9, 9], float)).any()

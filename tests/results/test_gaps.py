@@ -16,7 +16,7 @@ from spor_tasks.metrics.significance import (
     percentile_interval,
     resampled_scores,
 )
-from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value, less
+from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
 from spor_tasks.results import logged, reading
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, read_values, run_of
@@ -41,13 +41,6 @@ def test_a_column_less_another_is_scored_as_their_difference(
     found = first.less(Column.of([None, None, *values[2:]], totals))
     assert found.value == pytest.approx(gap)
     assert found.scored.tolist() == [True, True, False, True]
-
-
-@pytest.mark.parametrize("totals", [MEAN, RATIO])
-def test_the_derivative_of_a_gap_is_that_of_its_scores(totals: Totals) -> None:
-    found = less(totals, totals)
-    sums = np.array([20.0, 4.0, 90.0, 7.0])
-    assert found.gradient(sums) == pytest.approx(Totals.gradient(found, sums), abs=1e-4)
 
 
 def test_two_halves_without_a_sample_in_one_have_no_gap() -> None:
