@@ -12,8 +12,8 @@ from spor_tasks.core.sample import Sample, SplitPair, sides, views
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Training
 from spor_tasks.harness import task_files
+from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
-from spor_tasks.harness.task import HELD_OUT
 from spor_tasks.prompts.exchanged import twins
 
 

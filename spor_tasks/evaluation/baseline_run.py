@@ -14,7 +14,7 @@ from spor_tasks.evaluation.baselines import Baseline
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.evaluation.scoring import output_fields
 from spor_tasks.harness import task_files
-from spor_tasks.harness.plan import asks_likelihoods, sets_of
+from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, find
@@ -89,16 +89,13 @@ _REMEDIES = {
 }
 
 
-_SUBMITTED = ("challenge", "test")
-
-
 def suits(baseline: Baseline, file: TaskFile) -> bool:
     """Return whether a task has what the baseline uses.
 
     Tasks with beams suit no baseline, nor do those that ask for likelihoods, or for a submission.
     """
     metadata = file.content["metadata"]
-    if file.decoding or asks_likelihoods(metadata) or metadata["protocol"] in _SUBMITTED:
+    if file.decoding or file.asks_likelihoods or "submission_format" in metadata:
         return False
     match baseline.looks_at:
         case "demonstrations":

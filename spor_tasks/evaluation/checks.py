@@ -129,11 +129,7 @@ def _check_model(
 
 def _check_likelihoods(model: str, names: Sequence[str], model_args: Mapping[str, Any]) -> None:
     """Refuse tasks of likelihoods for models that do not give them."""
-    asking = [
-        task.name
-        for task in task_files.expand(names)
-        if plan.asks_likelihoods(task.content["metadata"])
-    ]
+    asking = [task.name for task in task_files.expand(names) if task.asks_likelihoods]
     if not asking:
         return
     if model in _CHATS or model.startswith("anthropic"):

@@ -64,8 +64,7 @@ def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None
 def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
-    shown = f"_icl{spec.template.removeprefix('_base')}"
-    templates = [shown if "icl_arm" in variant else spec.template]
+    templates = [spec.template]
     if "decoding" in variant:
         templates.append(f"_{variant['decoding']}")
     included = [f"{folder}/{template}" for template in templates]
@@ -73,6 +72,7 @@ def _task(
     return {
         "include": included[0] if len(included) == 1 else included,
         "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
+        **({"num_fewshot": spec.shots} if "icl_arm" in variant else {}),
         **({"tag": list(tags)} if (tags := _tags(spec, **variant)) else {}),
         "metadata": {
             "version": spec.version,
@@ -82,6 +82,7 @@ def _task(
             "protocol": spec.name.protocol,
             **part,
             **variant,
+            **({"submission_format": spec.submission} if spec.submission else {}),
             **more,
         },
     }

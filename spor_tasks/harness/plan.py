@@ -11,7 +11,7 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import adapt, asked, checkpoints, own
+from spor_tasks.harness import asked, checkpoints, own
 from spor_tasks.metrics.base import Metric
 from spor_tasks.results.declared import FIRST_BENCHMARK
 
@@ -67,15 +67,13 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
 
 
-def asks_likelihoods(metadata: Metadata) -> bool:
-    """Return whether a task asks how likely given texts are, in place of texts.
+def has_splits(metadata: Metadata) -> bool:
+    """Return whether the answers to a task are read under splits.
 
     Raises:
-        ConfigError, SplitError: there is no such benchmark or set.
+        ConfigError: there is no such benchmark.
     """
-    sets, name = sets_of(metadata)
-    found = adapt.metrics_for(sets.find(name).scores)
-    return any(metric.answers == "likelihoods" for metric in found)
+    return hasattr(sets_of(metadata)[0], "read_under")
 
 
 def is_on(metadata: Metadata, setting: str) -> bool:
@@ -127,8 +125,7 @@ def _split(
 ) -> SetName:
     """Return the sets of the split that answers are read under: the adapter's, or the named one."""
     requested = metadata.get("split")
-    splits = cast("Splits", sets)
-    if not hasattr(sets, "read_under"):
+    if not has_splits(metadata):
         if requested is not None:
             raise ConfigError(
                 f"split={requested}: {name} has no splits",
@@ -136,7 +133,7 @@ def _split(
                 remedy="Leave the setting out.",
             )
         return name
-    manifest = adapter or {}
+    splits, manifest = cast("Splits", sets), adapter or {}
     trained = SetName(*(manifest.get(key) for key in SetName._fields))  # type: ignore[arg-type]
     own_split = splits.split_of(name, trained)
     if requested is None:

@@ -1,23 +1,34 @@
 """Our tasks inside lm-eval."""
 
+import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cache
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from datasets import Dataset
 from lm_eval.api.instance import Instance
-from lm_eval.api.samplers import ContextSampler
+from lm_eval.api.samplers import ContextSampler, FirstNSampler
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Split, sides, without_first_reference
-from spor_tasks.harness import adapt, backends, checkpoints, filters, host
-from spor_tasks.harness.plan import arm_digest, check_shots, is_on, resolve, split_digest
-from spor_tasks.prompts.styles import PromptStyle, prompted
+from spor_tasks.core.sample import Sample
+from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
+from spor_tasks.harness.plan import (
+    arm_digest,
+    check_shots,
+    has_splits,
+    is_on,
+    resolve,
+    split_digest,
+)
+from spor_tasks.harness.submission import Submission
+from spor_tasks.harness.tokens import Tokens
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
+
+_log = logging.getLogger(__name__)
 
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
@@ -33,10 +44,9 @@ _ADAPTER_FACTS = (
     "base_model",
 )
 
-_EVIDENCE = "evidence"  # beside scores: what a document's log gets
-
-HELD_OUT = ("held_out", "held_out_twin")
-"""The fields of a document with the texts that its sample, and its twin, lack."""
+_DETAILS = "details"  # beside scores: what is logged with a document
+_LIKELIHOODS = "none"  # lm-eval's name for answers that nothing is cut from
+_BEFORE_TWIN = "is_twin"  # of a document as the prompts of its twin show it
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -48,16 +58,25 @@ _DEMONSTRATION_CUE: Mapping[PromptStyle, str] = {
 
 
 class SporTask(host.HostTask):
-    """A test set and its prompts, with arms to draw demonstrations from.
+    """A test set and its prompts, with arms that demonstrations come from.
+
+    A document has as many prompts as its sample has views (:func:`spor_tasks.core.sample.views`),
+    and as many answers. With ``output_type: loglikelihood`` the texts are given, and the model says
+    how likely each is after its prompt, with its end if the model's tokenizer is known.
 
     The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
-    set's digest. ``--metadata`` may add:
+    set's digest. With ``icl_arm`` each prompt shows at most ``num_fewshot`` demonstrations of this
+    arm, chosen for its sample, and the documents are the samples that every arm can cover. Tasks
+    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them. With
+    ``submission_format`` the answers are written to a file (:class:`Submission`).
+    ``--metadata`` may add:
 
     - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
       ``instruction`` for a model that was not tuned on the paper's prompts;
     - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
-      demonstrations of its own has its own arm;
+      an ``icl_arm`` shows that;
     - ``split``: the split that answers are read under, where the adapter does not name it;
+    - ``submission``: the file for the answers, in place of ``TASK.json`` or ``TASK.txt``;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
@@ -70,27 +89,35 @@ class SporTask(host.HostTask):
 
     The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.
 
-    Scored is what the filters in the task's file leave of an output. If a model is given
-    instructions or a chat template, reasoning and preambles are dropped as well
+    The filters in the task's file cut each output before it is scored. For a model that is given
+    demonstrations, instructions or a chat template, reasoning and preambles are cut off as well
     (:func:`spor_tasks.harness.filters.for_untuned`).
 
     The result says under ``spor`` how these settings were resolved, and which adapter was used.
 
     Raises:
-        ConfigError: a setting is unknown, or the adapter does not fit the base or the sets.
-        SplitError: the test set is not the one that the task was made for.
+        ConfigError: a setting is unknown, no demonstration is allowed, or the adapter does not fit
+            the base or the sets.
+        SplitError: the test set is not the one that the task was made for, or no sample can be
+            covered with demonstrations.
         CorpusError: the data is missing, or not what was published.
     """
 
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # of the chat template; None without one
-    _found: dict[tuple[str, ...], dict[str, Any]]  # by a document's id with its texts
+    _scores_of: dict[tuple[str, ...], dict[str, Any]]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = config["metadata"]
         self._plan = plan = resolve(metadata)
+        self._asks_likelihoods = config["output_type"] == "loglikelihood"
+        self._has_icl_arm = "icl_arm" in metadata
+        self._can_choose = self._has_icl_arm or (
+            has_splits(metadata) and not self._asks_likelihoods
+        )
         self._holds_out = is_on(metadata, "held_out_reference")
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
+        self._tokens = Tokens.of(metadata) if self._asks_likelihoods else None
         arm = plan.fewshot_arm and plan.fewshot_arm.name
         facts = {
             "spor_tasks": __version__,
@@ -124,7 +151,12 @@ class SporTask(host.HostTask):
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
-        self._set_filters(self.config.filter_list, for_untuned=self._style == "instruction")
+        is_untuned = self._has_icl_arm or self._style == "instruction"
+        self._set_filters(self.config.filter_list, for_untuned=is_untuned)
+        self._set_preamble()
+        self._submission = (
+            Submission(self.config.task, metadata) if "submission_format" in metadata else None
+        )
 
     def _set_filters(self, given: filters.FilterList | None, *, for_untuned: bool) -> None:
         filter_list = given or filters.WHOLE
@@ -133,35 +165,38 @@ class SporTask(host.HostTask):
         self.set_config("filter_list", filter_list)
         self._filters = [filters.Chain(self.config.task, each) for each in filter_list]
 
+    # --- Documents and demonstrations -------------------------------------------------------------
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether demonstrations are chosen for each sample."""
+        return self._has_icl_arm or (self._can_choose and bool(self.config.num_fewshot))
+
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
-        docs = _docs(self._plan.pair.test, self._style)
-        if self._holds_out:
-            docs = _held_out_docs(self._plan.pair.test, self._style)
-        self.dataset = {"test": dataset(docs)}
+        plan, number = self._plan, self.config.num_fewshot
+        check_shots(plan, number)
+        if self._chooses and plan.fewshot_arm:
+            docs = documents.with_demonstrations(plan.pair, plan.fewshot_arm, number, self._style)
+        elif self._holds_out:
+            docs = documents.without_first_references(plan.pair.test, self._style)
+        else:
+            docs = documents.of(plan.pair.test, self._style)
+        self.dataset = {"test": documents.dataset(docs)}
+
+    def _set_preamble(self) -> None:
+        if self._chooses and (text := preamble(self._plan.pair.corpus, self._style)):
+            self.set_config("description", text)
+
+    def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
+        """Set a value; another number of chosen demonstrations means other documents."""
+        super().set_config(key, value, update)
+        if key == "num_fewshot" and self._can_choose:
+            self.download()
+            self._set_preamble()
 
     def fewshot_docs(self) -> None:
         """Return nothing: an arm is read only when a prompt needs demonstrations."""
-
-    def construct_requests(
-        self,
-        doc: Mapping[str, Any],
-        ctx: object,
-        **kwargs: Any,  # noqa: ANN401 - passed on
-    ) -> list[Instance]:
-        """Return a request for each context; beam search has a request type of its own."""
-        requests = []
-        for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
-            (request,) = self.requests(doc, context, **kwargs)
-            request.idx = number
-            prompt_, decoding = request.arguments
-            if decoding.get("num_beams", 1) > 1:
-                request.request_type = backends.BEAM_REQUESTS
-            request.arguments = prompt_, backends.known_to_backend(decoding)
-            if len(self._filters) == 1:  # spor-hf stops generating where they cut
-                request.filters = self._filters[0].names
-            requests.append(request)
-        return requests
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Keep the seed that demonstrations are drawn with."""
@@ -175,79 +210,178 @@ class SporTask(host.HostTask):
         *args: Any,  # noqa: ANN401 - passed on
         **kwargs: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
-        """Return the context after so many demonstrations."""
-        if num_fewshot:
-            self.sampler = self.sampler_for(doc)
-        return super().fewshot_context(doc, num_fewshot, *args, **kwargs)
+        """Return the context of the document's prompt, or a list of those of several prompts.
 
-    def sampler_for(self, doc: Mapping[str, Any]) -> ContextSampler:
-        """Return what draws demonstrations; it depends only on the seed, the task and the sample.
-
-        So the number of processes and the samples before this one do not change a prompt, and the
-        two prompts of a sample have the same demonstrations.
+        All have the same demonstrations; those before a twin are exchanged as it is.
         """
-        arm = self.to_show(doc)
-        seed = f"{self._fewshot_seed} {self.config.task} {doc['id']}"
-        return ContextSampler(_docs(arm, self._style) if arm else [], rnd=seed)
+        contexts = []
+        for shown in self._as_shown(doc):
+            number = len(shown["demonstrations"]) if self._chooses else num_fewshot
+            if number:
+                self.sampler = self._sampler(shown)
+            contexts.append(super().fewshot_context(shown, number, *args, **kwargs))
+        return contexts if len(contexts) > 1 else contexts[0]
 
-    def to_show(self, _: Mapping[str, Any]) -> Split | None:
-        """Return the training samples that may stand before a document's prompt."""
-        return self._plan.fewshot_arm
+    def _as_shown(self, doc: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield the document as each of its prompts shows it, those of its twin last."""
+        prompts = prompts_of(doc)
+        has_twin = documents.have_twins(self._plan.pair)
+        of_sample = len(prompts) // 2 if has_twin else len(prompts)
+        before_twin = {"demonstrations": doc.get(documents.BEFORE_TWIN), _BEFORE_TWIN: True}
+        for number, each in enumerate(prompts):
+            yield {**doc, "prompt": each, **(before_twin if number >= of_sample else {})}
+
+    def _sampler(self, shown: Mapping[str, Any]) -> ContextSampler:
+        """Return lm-eval's source of the demonstrations before a prompt.
+
+        A draw depends only on the seed, the task and the sample. So the number of processes and the
+        samples before this one do not change a prompt, and all prompts of a sample have the same
+        demonstrations.
+        """
+        if self._chooses:
+            return FirstNSampler(shown["demonstrations"])
+        seed = f"{self._fewshot_seed} {self.config.task} {shown['id']}"
+        if (arm := self._plan.fewshot_arm) is None:
+            return ContextSampler([], rnd=seed)
+        before_twin = _BEFORE_TWIN in shown
+        drawn_from = documents.drawn_from(self._plan.pair, arm, before_twin=before_twin)
+        return ContextSampler(documents.of(drawn_from, self._style), rnd=seed)
+
+    # --- Requests ---------------------------------------------------------------------------------
+
+    def construct_requests(
+        self,
+        doc: Mapping[str, Any],
+        ctx: object,
+        **kwargs: Any,  # noqa: ANN401 - passed on
+    ) -> list[Instance]:
+        """Return a request for each context; beam search has a request type of its own."""
+        requests = []
+        for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
+            (request,) = self.requests(doc, context, **kwargs)
+            request.idx = number
+            requests.append(request)
+        if self._tokens:
+            is_apart = self._style == "seq2seq" or kwargs.get("apply_chat_template")
+            between = "" if is_apart else str(self.config.target_delimiter or "")
+            for request, text in zip(requests, sample_of(doc).given, strict=True):
+                request.request_type = "loglikelihood"
+                context, _ = request.arguments
+                request.arguments = str(context), f"{between}{text}{self._tokens.end}"
+            return requests
+        for request in requests:
+            prompt, decoding = request.arguments
+            if decoding.get("num_beams", 1) > 1:
+                request.request_type = backends.BEAM_REQUESTS
+            request.arguments = prompt, backends.known_to_backend(decoding)
+            if len(self._filters) == 1:  # spor-hf stops generating where they cut
+                request.filters = self._filters[0].names
+        return requests
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
         check_shots(self._plan, self.config.num_fewshot)
         backends.check_beams(self.config.task, self.config.generation_kwargs or {})
+        if self._submission:
+            self._submission.check(kwargs.get("world_size", 1))
+        if self._chooses:
+            self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
             self._set_filters(self.config.filter_list, for_untuned=True)
         with backends.without_thinking(kwargs.get("chat_template")) as self._thinking:
             super().build_all_requests(**kwargs)
 
+    def _log_demonstrations(self) -> None:
+        pair, number = self._plan.pair, self.config.num_fewshot
+        _log.warning(
+            "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
+            self.config.task,
+            len(documents.chosen(pair, number)),
+            len(pair.test.samples),
+            number,
+        )
+        for name, matching in documents.matching(pair, number).items():
+            _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, matching)
+
+    # --- Answers ----------------------------------------------------------------------------------
+
     def apply_filters(self) -> list[Instance]:
-        """Filter the outputs, and measure all of them together, which is faster."""
+        """Filter the outputs, and measure all answers together, which is faster."""
         instances: list[Instance] = self._instances
-        for each in self._filters:
-            each.apply(instances)
-        self._found = {}
-        for each in () if self._is_unscored else self._filters:
-            self._found |= self._judge(each.name)
+        requests: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(instances, key=lambda request: request.idx):
+            requests[request.doc["id"]].append(request)
+        samples = [sample_of(first.doc) for first, *_ in requests.values()]
+        grouped = list(requests.values())
+        answers: list[list[tuple[Any, ...]]]
+        if self._tokens:
+            answers = [self._likelihoods(instances, samples, grouped, self._tokens)]
+        else:
+            answers = [_filtered(chain, instances, grouped) for chain in self._filters]
+        if self._submission:
+            self._submission.write(samples, answers[0])
+        self._scores_of = {}
+        for each in () if self._is_unscored else answers:
+            for number, scores in enumerate(self._measured(samples, each)):
+                texts = () if self._asks_likelihoods else each[number]
+                self._scores_of[samples[number].id, *texts] = scores
         return instances
 
     @property
     def _is_unscored(self) -> bool:
         return "bypass" in self.aggregation()  # with --predict_only
 
-    def _judge(self, chain: str) -> dict[tuple[str, ...], dict[str, Any]]:
-        """Return the scores of each document, by its id and its texts."""
-        requests = self._asked()
-        samples = [sample_of(first.doc) for first, *_ in requests.values()]
-        texts = [tuple(host.kept(each, chain) for each in of) for of in requests.values()]
-        found: list[dict[str, Any]] = [{_EVIDENCE: {}} for _ in samples]
-        asked = ([metric] for metric in self._plan.asked.values())
-        for metrics, names in (
-            (self._metrics, self._scores),
-            *((each, [info.name for info in each[0].scores]) for each in asked),
-        ):
-            measured = adapt.measured(metrics, names, samples, texts)
-            for of_doc, (values, logged) in zip(found, measured, strict=True):
-                of_doc.update(values)
-                of_doc[_EVIDENCE].update(logged)
-        keys = [(doc_id, *of) for doc_id, of in zip(requests, texts, strict=True)]
-        return dict(zip(keys, found, strict=True))
+    def _likelihoods(
+        self,
+        instances: Sequence[Instance],
+        samples: Sequence[Sample],
+        grouped: Sequence[Sequence[Instance]],
+        tokens: Tokens,
+    ) -> list[tuple[Likelihood, ...]]:
+        """Return how likely the given texts of each sample are."""
+        pairs = [request.arguments for request in instances]
+        if self._style != "seq2seq" and (count := tokens.spanning(pairs)):
+            _log.warning(
+                "%s: in %d of %d cases, a token would span prompt and text; spor-hf and spor-vllm "
+                "read them apart, as training does, and other models read half of it",
+                self.config.task,
+                count,
+                len(pairs),
+            )
+        counts = dict(zip(map(id, instances), tokens.count(pairs, self._style), strict=True))
+        return [
+            tuple(
+                Likelihood(_log_likelihood(request), counts[id(request)], len(text.encode()))
+                for request, text in zip(requests, sample.given, strict=True)
+            )
+            for requests, sample in zip(grouped, samples, strict=True)
+        ]
 
-    def _asked(self) -> dict[str, list[Instance]]:
-        """Return the requests of each document, by its id."""
-        requests: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(self.instances, key=lambda request: request.idx):
-            requests[request.doc["id"]].append(request)
-        return requests
+    def _measured(
+        self, samples: Sequence[Sample], answers: Sequence[Sequence[Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the scores of each sample, with what is logged beside them."""
+        scores_of: list[dict[str, Any]] = [{_DETAILS: {}} for _ in samples]
+        requested = [
+            ([each], [info.name for info in each.scores]) for each in self._plan.asked.values()
+        ]
+        for metrics, names in [(self._metrics, self._scores), *requested]:
+            measured = adapt.measured(metrics, names, samples, answers)
+            for scores, (values, details) in zip(scores_of, measured, strict=True):
+                scores.update(values)
+                scores[_DETAILS].update(details)
+        if self._asks_likelihoods:
+            for scores, likelihoods in zip(scores_of, answers, strict=True):
+                scores[_DETAILS]["tokens"] = [each.tokens for each in likelihoods]
+        return scores_of
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name
-        scores = dict(self._found[doc["id"], *results])
-        doc |= scores.pop(_EVIDENCE, {})
+        texts = () if self._asks_likelihoods else results
+        scores = dict(self._scores_of[doc["id"], *texts])
+        doc |= scores.pop(_DETAILS, {})
         return scores
 
     def dump_config(self) -> dict[str, Any]:
@@ -264,40 +398,32 @@ class SporTask(host.HostTask):
             ),
             "thinking": self._thinking,
         }
+        if self._tokens:
+            facts["likelihood"] = self._tokens.facts
+        if self._chooses:
+            config["metadata"].setdefault("icl_arm", facts["fewshot_arm"])
+            pair, number = self._plan.pair, self.config.num_fewshot
+            chosen = documents.chosen(pair, number)
+            matching = documents.matching(pair, number)
+            facts |= {
+                "demonstrations_sha256": demonstrations.digest(chosen),
+                "matching": {name: asdict(of_arm) for name, of_arm in matching.items()},
+                "covered": len(chosen),
+                "test_samples": len(pair.test.samples),
+            }
         return config
 
 
-def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return documents as lm-eval needs them; a field that some lack is None in those.
-
-    `Dataset.from_list` would drop a field that the first one lacks.
-    """
-    fields = dict.fromkeys(chain.from_iterable(docs))
-    return Dataset.from_dict({field: [doc.get(field) for doc in docs] for field in fields})
-
-
-@cache  # tasks share arms, and the same task is built again for every checkpoint
-def _docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
-    return [prompted(sample, style) for sample in split.samples]
+def _filtered(
+    chain: filters.Chain, instances: Sequence[Instance], grouped: Sequence[Sequence[Instance]]
+) -> list[tuple[str, ...]]:
+    """Return what a chain of filters leaves of the outputs for each document."""
+    chain.apply(instances)
+    return [tuple(host.kept(each, chain.name) for each in requests) for requests in grouped]
 
 
-@cache
-def _held_out_docs(split: Split, style: PromptStyle) -> list[dict[str, Any]]:
-    """Return documents whose first reference is not in the sample but in ``held_out``.
-
-    That of a twin is in ``held_out_twin``.
-
-    Raises:
-        ConfigError: no sample has two references.
-    """
-    docs = [
-        prompted(without_first_reference(sample), style)
-        | {field: side.references[0] for field, side in zip(HELD_OUT, sides(sample), strict=False)}
-        for sample in split.samples
-        if len(sample.references) > 1
-    ]
-    if not docs:
-        raise ConfigError(
-            "no sample of the test set has two references", where="held_out_reference"
-        )
-    return docs
+def _log_likelihood(request: Instance) -> float:
+    """Return the log likelihood that a model gave, and keep it as what is scored."""
+    log, *_ = request.resps[0]
+    host.keep(request, _LIKELIHOODS, float(log))
+    return float(log)

@@ -35,6 +35,13 @@ class TaskFile(NamedTuple):
         return decoding
 
     @property
+    def asks_likelihoods(self) -> bool:
+        """Whether it asks how likely given texts are, in place of texts."""
+        included = self.content["include"]
+        template = included if isinstance(included, str) else included[0]
+        return bool(_template(self.path.parent / template)["output_type"] == "loglikelihood")
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The names that stand for this task and others."""
         return tuple(self.content.get("tag", ()))
@@ -84,6 +91,7 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
     return chosen | {"num_beams": beams}, tuple(names)
 
 
+@cache
 def _template(file: Path) -> dict[str, Any]:
     """Return the content of a template, with what it includes."""
     content: dict[str, Any] = yaml.load(file.read_text("utf-8"), _TemplateLoader)  # noqa: S506 - a SafeLoader

@@ -20,7 +20,9 @@ FIRST_BENCHMARK = "spor"
 """The benchmark of tasks and results that do not name one, as there was no other."""
 
 # What only the harness needs to know of sets.
-_OF_TASKS = frozenset({"scores", "template", "decodings", "in_context", "version", "tags"})
+_OF_TASKS = frozenset(
+    ("scores", "template", "decodings", "in_context", "shots", "submission", "version", "tags")
+)
 
 
 def declaration(spec: SetSpec) -> dict[str, Any]:

@@ -5,14 +5,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 import yaml
 from lm_eval.api.task import Task
 
 from spor_tasks.core.sample import AttributeValue, Sample, SplitPair, Triple
-from spor_tasks.harness import generate, in_context, task_files
+from spor_tasks.harness import documents, generate, task_files
 from spor_tasks.prompts.demonstrations import Prompted, choose
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from spor_tasks.results.benchmarks import benchmark
@@ -219,10 +218,10 @@ def test_a_task_in_context_differs_in_what_it_shows_alone() -> None:
         base, _, arm = name.rpartition("_icl_")
         shown, other = contents[name], contents[base]
         tags = {"tag": shown["tag"]} if "tag" in shown else {}
-        over = f"_icl{Path(contents[base]['include']).name.removeprefix('_base')}"
         assert shown == {
-            "include": f"../../{over}",
+            "include": other["include"],
             "task": name,
+            "num_fewshot": 8,
             **tags,
             "metadata": other["metadata"] | {"icl_arm": arm},
         }
@@ -260,7 +259,7 @@ def choose_some(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
 def test_the_first_ten_prompts_of_the_real_tasks_in_context_have_not_changed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(in_context, "_choose", choose_some)
+    monkeypatch.setattr(documents, "_choose", choose_some)
     text = "".join(prompt + "\n\n" for prompt in prompts(load(name)))
     assert hashlib.sha256(text.encode()).hexdigest() == PROMPTS_SHA256[name]
 

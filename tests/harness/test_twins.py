@@ -12,14 +12,12 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap, SetSpec, of_twin
 from spor_tasks.core.sample import Orders, sides
 from spor_tasks.evaluation.evaluator import register_models
-from spor_tasks.harness import pair as tasks
-from spor_tasks.harness import plan, task_files
-from spor_tasks.harness.in_context import InContextTwinTask
-from spor_tasks.harness.pair import TwinTask
+from spor_tasks.harness import documents, plan, task_files
+from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged
 from tests.support.twinning import BackwardTwins, backward, names_in, twinned
 
-Make = Callable[..., TwinTask]
+Make = Callable[..., SporTask]
 PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability": None}
 
 
@@ -28,26 +26,19 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Make the task of an aspect on mini; with an arm, the one that shows its samples."""
     monkeypatch.setattr(exchanged, "twins_of", lambda _: BackwardTwins())
 
-    def made(aspect: str, arm: str | None = None, **settings: Any) -> TwinTask:  # noqa: ANN401
+    def made(aspect: str, arm: str | None = None, **settings: Any) -> SporTask:  # noqa: ANN401
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
         found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
         monkeypatch.setattr(plan, "_sets", lambda *_: (spec_of(aspect), found))
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
-        template = task_files._template(task_files.TEMPLATES / ("_icl" if arm else "_base"))
-        template["filter_list"] = [
-            {
-                "name": "none",
-                "filter": [{"function": "spor_first_line"}, {"function": "take_first"}],
-            }
-        ]
-        template.pop("include", None)
+        template = task_files._template(task_files.TEMPLATES / "_base")
         metadata = file.content["metadata"] | {"test_sha256": None} | settings
-        made_by = InContextTwinTask if arm else TwinTask
-        return made_by({**template, "task": f"{name}_twin", "metadata": metadata})
+        content = {key: file.content[key] for key in ("num_fewshot",) if arm}
+        return SporTask({**template, **content, "task": f"{name}_twin", "metadata": metadata})
 
     yield made
-    for cached in (exchanged.with_twins, tasks._exchanged):
+    for cached in (exchanged.with_twins, documents.chosen, documents._twins_of):
         cached.cache_clear()
 
 
@@ -60,7 +51,7 @@ def spec_of(aspect: str) -> SetSpec:
     )
 
 
-def contexts(task: TwinTask, number: int, shown: int) -> list[list[str]]:
+def contexts(task: SporTask, number: int, shown: int) -> list[list[str]]:
     return [
         context.split("\n\n")
         for context in task.fewshot_context(task.eval_docs[number], num_fewshot=shown)
@@ -121,7 +112,7 @@ def test_drawn_demonstrations_are_exchanged_too(make: Make) -> None:
     ]
 
 
-def evaluated(task: TwinTask, baseline: str) -> dict[str, Any]:
+def evaluated(task: SporTask, baseline: str) -> dict[str, Any]:
     register_models()
     result = simple_evaluate(
         model="spor-baseline",

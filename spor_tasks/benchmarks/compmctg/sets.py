@@ -166,7 +166,7 @@ def _spec(name: SetName) -> SetSpec:
         is_default=is_shipped,
         is_fixed=name.corpus in _DESIGNS and name.corpus != MINI,
         is_pinned=is_shipped and (not is_texts or name.corpus == MINI),
-        template="_discrimination" if is_texts else "_base",
+        template="../_likelihood" if is_texts else "_base",
         in_context=False,
         tags=_tags(name, protocol),
     )

@@ -31,6 +31,8 @@ BENCHMARK = "logicnlg"
 TITLE = "LogicNLG"
 MINI = "logicnlg_mini"
 
+_LIKELIHOOD = "../_likelihood"
+
 _WRITTEN: dict[str, Any] = {
     "scores": (
         *(f"bleu_{n}" for n in (1, 2, 3)),
@@ -45,27 +47,28 @@ _PAIRS: dict[str, Any] = {
     "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_byte"),
     "headline": "adv_acc",
     "outputs": 2,
-    "template": "_adversarial",
+    "template": _LIKELIHOOD,
 }
 _PPL: dict[str, Any] = {
     "scores": ("ppl", "bpb"),
     "reported": ("ppl", "bpb"),
     "headline": "bpb",
-    "template": "_likelihood",
+    "template": _LIKELIHOOD,
 }
 _TEMPLATE_FIRST = _WRITTEN | {"template": "_c2f"}
 _BLIND: dict[str, Any] = {
     "scores": ("empty",),
     "reported": ("empty",),
     "headline": "empty",
-    "template": "_challenge",
+    "submission": "json",
 }
 _BLIND_PAIRS: dict[str, Any] = {
     "scores": ("adv_identical",),
     "reported": ("adv_identical",),
     "headline": "adv_identical",
     "outputs": 2,
-    "template": "_challenge_adversarial",
+    "template": _LIKELIHOOD,
+    "submission": "json",
 }
 
 _TRUTH = ("truth", "truth_readable")
@@ -135,6 +138,7 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
         title=f"{corpus}, {name.protocol} sets",
         part_title=_PARTS[name.part][1],
         arms=("train",),
+        shots=4,
         **judging
         | {
             "scores": (*judging["scores"], *truth),

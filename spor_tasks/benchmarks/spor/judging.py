@@ -13,7 +13,6 @@ class Judging(NamedTuple):
     reported: tuple[str, ...]
     headline: str
     outputs: int = 1
-    template: str = "_base"
 
 
 TEXTS = Judging(
@@ -53,7 +52,6 @@ TWO_ORDERS = Judging(
     ),
     headline="faithful_ordering_pbh",
     outputs=2,
-    template="_pair",
 )
 """The same units in two orders: have both outputs a property, or one of them (section 3.3)?"""
 

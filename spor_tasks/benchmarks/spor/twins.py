@@ -44,7 +44,6 @@ def _of_twins(spec: SetSpec) -> SetSpec:
         gaps=tuple(Gap(own, of_twin(own)) for own in spec.reported),
         outputs=2 * spec.outputs,
         is_default=False,
-        template="_twin",
         decodings=(),
         in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
         version=1.0,

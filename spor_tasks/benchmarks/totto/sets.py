@@ -44,7 +44,7 @@ _SUBMITTED: dict[str, Any] = {
     "scores": ("empty",),
     "reported": ("empty",),
     "headline": "empty",
-    "template": "_test",
+    "submission": "lines",
     "decodings": (),
     "in_context": False,
 }
@@ -90,6 +90,7 @@ def _spec(name: SetName) -> SetSpec:
         title=f"{TITLE if name.corpus == BENCHMARK else name.corpus}, {name.protocol} sets",
         part_title=_PARTS[name.part][1],
         arms=("train",),
+        shots=4,
         **given | (_JUDGED if is_scored else _SUBMITTED),
         trained_on=SetName(BENCHMARK, name.corpus, "published", name.part),
         is_default=is_scored,

@@ -1,0 +1,131 @@
+"""The documents of a task, and the demonstrations before their prompts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from typing import Any, TypeAlias
+
+from datasets import Dataset
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import Sample, Split, SplitPair, sides, without_first_reference
+from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.demonstrations import Matching, Prompted
+from spor_tasks.prompts.exchanged import twins, with_twins
+from spor_tasks.prompts.styles import PromptStyle, example, prompted
+
+Documents: TypeAlias = list[dict[str, Any]]
+"""Samples as lm-eval's documents, with their prompts."""
+
+HELD_OUT = ("held_out", "held_out_twin")
+"""The fields of a document with the texts that its sample, and its twin, lack."""
+
+BEFORE_TWIN = "demonstrations_twin"
+"""The field of a document with the demonstrations before its twin's prompts."""
+
+_choose = cache(demonstrations.choose)  # the tasks of both arms have the same
+_match = cache(demonstrations.matching)
+
+
+def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
+    """Return documents as lm-eval needs them; a field that some lack is None in those.
+
+    `Dataset.from_list` would drop a field that the first one lacks.
+    """
+    fields = dict.fromkeys(chain.from_iterable(docs))
+    return Dataset.from_dict({field: [doc.get(field) for doc in docs] for field in fields})
+
+
+@cache  # tasks share arms, and the same task is built again for every checkpoint
+def of(split: Split, style: PromptStyle) -> Documents:
+    """Return the documents of samples."""
+    return [prompted(sample, style) for sample in split.samples]
+
+
+@cache
+def without_first_references(split: Split, style: PromptStyle) -> Documents:
+    """Return documents whose first reference is not in the sample but in ``held_out``.
+
+    That of a twin is in ``held_out_twin``.
+
+    Raises:
+        ConfigError: no sample has two references.
+    """
+    docs = [
+        prompted(without_first_reference(sample), style)
+        | {field: side.references[0] for field, side in zip(HELD_OUT, sides(sample), strict=False)}
+        for sample in split.samples
+        if len(sample.references) > 1
+    ]
+    if not docs:
+        raise ConfigError(
+            "no sample of the test set has two references", where="held_out_reference"
+        )
+    return docs
+
+
+def have_twins(pair: SplitPair) -> bool:
+    """Return whether the test samples have twins; all have one, or none."""
+    return len(sides(pair.test.samples[0])) > 1
+
+
+@cache
+def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
+    """Return the samples that every arm covers with at most so many demonstrations, with these.
+
+    Demonstrations before samples with twins have twins themselves.
+
+    Raises:
+        ConfigError: no demonstration is allowed.
+        SplitError: no sample can be covered.
+    """
+    if not have_twins(pair):
+        return _choose(pair, most)
+    both = {sample.id: sample for sample in pair.test.samples}
+    return tuple(
+        replace(shown, sample=both[shown.sample.id]) for shown in _choose(with_twins(pair), most)
+    )
+
+
+def with_demonstrations(pair: SplitPair, arm: Split, most: int, style: PromptStyle) -> Documents:
+    """Return the documents of the covered samples, each with its demonstrations of an arm."""
+    number, docs = pair.arms.index(arm), []
+    for each in chosen(pair, most):
+        shown = each.arms[number]
+        doc = prompted(each.sample, style, example) | {"demonstrations": _listed(shown, style)}
+        if have_twins(pair):
+            doc[BEFORE_TWIN] = _listed(twins(shown), style)
+        docs.append(doc)
+    return docs
+
+
+def matching(pair: SplitPair, most: int) -> dict[str, Matching]:
+    """Return what the prompts of each arm show; empty for a single arm, which has no match."""
+    if len(pair.arms) == 1:
+        return {}
+    of_arms = _match(chosen(pair, most))
+    return {arm.name: each for arm, each in zip(pair.arms, of_arms, strict=True)}
+
+
+def drawn_from(pair: SplitPair, arm: Split, *, before_twin: bool) -> Split:
+    """Return the samples that demonstrations are drawn from.
+
+    Of sets with twins these are samples with twins, or their twins before the prompt of one.
+    """
+    if not have_twins(pair):
+        return arm
+    arms = {each.name: each for each in with_twins(pair).arms}
+    return _twins_of(arms[arm.name]) if before_twin else arms[arm.name]
+
+
+@cache
+def _twins_of(arm: Split) -> Split:
+    return replace(arm, samples=twins(arm.samples))
+
+
+def _listed(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
+    return [
+        {"id": sample.id, "prompt": example(sample, style), "target": sample.target}
+        for sample in samples
+    ]
