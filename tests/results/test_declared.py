@@ -15,7 +15,7 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results import reading
-from spor_tasks.results.declared import declaration, spec_of
+from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
 from tests.support.result_files import edited, write_result
 
 NAMES = {
@@ -51,7 +51,7 @@ def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: Any)
 def test_a_declaration_gives_the_sets_back_without_what_only_tasks_need(benchmark: str) -> None:
     spec = registry().get("benchmark", benchmark).find(NAMES[benchmark])
     found = spec_of(metadata(benchmark, declared(benchmark)))
-    of_tasks = {"scores", "template", "decodings", "in_context", "version", "tags"}
+    of_tasks = {*_OF_TASKS}
     for name in {field.name for field in fields(spec)} - of_tasks:
         assert getattr(found, name) == getattr(spec, name)
 
