@@ -47,7 +47,7 @@ from spor_tasks.core.registry import registry
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import prompt
 from tests.support.scripted import ScriptedLM, evaluate
-from training.objectives.base import find_objective
+from training.objectives.likelihood import find_objective
 
 out, say = Path(sys.argv[1]), lambda *told: print(json.dumps(told))
 say("prompt", prompt(registry().get("corpus", "harbours").read().train[0], "causal"))
@@ -72,7 +72,7 @@ main(["report", str(out)])
 
 objective = find_objective("first_reference")
 samples = [sample for sample in MINI.read().train if len(sample.references) > 1][:2]
-say("objective", [len(list(objective.rows(sample, "causal"))) for sample in samples])
+say("objective", [len(list(objective.pairs(sample, "causal"))) for sample in samples])
 """
 
 

@@ -198,11 +198,11 @@ def _train(options: argparse.Namespace) -> None:
     result = train(config)
     speed = result.pairs_seen / result.seconds
     if _first():
-        print(f"{visible(result.adapter)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+        print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
     if options.push_to_hub and _first():
         from training.upload import push_adapter  # noqa: PLC0415
 
-        print(push_adapter(result.adapter, options.push_to_hub))
+        print(push_adapter(result.folder, options.push_to_hub))
 
 
 def _run(options: argparse.Namespace) -> int:

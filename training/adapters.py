@@ -1,34 +1,40 @@
-"""A base with a fresh adapter, or as a whole, ready to be trained."""
+"""A base with a fresh adapter, or as a whole, ready to be trained; and its weights, saved."""
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import peft
 import torch
+from safetensors import SafetensorError
 from transformers import AddedToken, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation.coded import CodedModel
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Model
 from training.config import TrainingConfig
 from training.memory import enough_memory, forget_peak
+from training.settings import dump_settings
+
+RESOLVED_CONFIG = "training.yaml"
 
 
 def add_tokens(base: Base, tokens: Sequence[str]) -> tuple[int, ...]:
     """Add the tokens that the base lacks to its tokenizer and its embeddings; return their ids.
 
-    They are no special tokens, which decoding would leave out. A blank before one is not told from
-    none, nor one after the last of them, as in the published code of 2020. An embedding starts as
+    They are not special tokens, which decoding would leave out. As in the published code of 2020
+    they absorb a blank before them, and the last one also a blank after it. An embedding starts as
     the mean of the others.
     """
-    known = base.tokenizer.get_vocab()
+    vocabulary = base.tokenizer.get_vocab()
     new = [
         AddedToken(token, lstrip=True, rstrip=token == tokens[-1], normalized=False)
         for token in tokens
-        if token not in known
+        if token not in vocabulary
     ]
     base.tokenizer.add_tokens(new)
     if len(base.tokenizer) > base.model.get_input_embeddings().num_embeddings:
@@ -51,13 +57,19 @@ def prepare(
 ) -> Model:
     """Return the base on the device, ready to be trained: with a fresh adapter, or as a whole.
 
-    An adapter also trains the embeddings of ``new_tokens``. ``own`` is the base with what the
-    objective adds to it in place of an adapter.
+    An adapter also trains the embeddings of ``new_tokens``. ``own`` is the base with weights of the
+    objective's own, which takes the adapter's place.
 
     Raises:
-        ConfigError: the adapter does not fit the model, or the model does not fit the device or
-            cannot be trained in its type.
+        ConfigError: the method does not fit the objective, the adapter does not fit the model, or
+            the model does not fit the device or cannot be trained in its type.
     """
+    if (own is not None) != (config.method == "codes"):
+        raise ConfigError(
+            f"method={config.method} cannot be used with objective={config.objective}",
+            where="method",
+            remedy=f"Set method={'lora or full' if own is None else 'codes'}.",
+        )
     if config.model.quantization:
         peft.prepare_model_for_kbit_training(base.model, use_gradient_checkpointing=False)
     if own is not None:
@@ -124,3 +136,34 @@ def _embeddings(model: PreTrainedModel, tokens: Sequence[int]) -> dict[str, list
     different = {id(layer.weight): layer for layer in reversed(layers)}.values()
     names = [name for name, module in model.named_modules() if module in different]
     return {name: list(tokens) for name in names} if tokens else None
+
+
+def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
+    """Write the adapter or the whole model, its tokenizer and the settings.
+
+    Raises:
+        ConfigError: the files cannot be written, for example because the disk is full.
+    """
+    try:
+        _write(model, base, config, folder)
+    except (OSError, SafetensorError) as error:
+        raise ConfigError(
+            f"cannot be written: {error}",
+            where=config.output,
+            remedy="Check that the disk has room, then run the same command: it continues from its "
+            "last saved step.",
+        ) from error
+
+
+def _write(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
+    if isinstance(model, CodedModel):
+        model.save(folder, config.model.path, base.revision)
+    elif config.method == "full":
+        model.save_pretrained(folder)
+    else:
+        adapter = model.peft_config["default"]
+        # peft has a set, and would write it in the order of hashes
+        adapter.target_modules = sorted(adapter.target_modules)
+        model.save_pretrained(folder, save_embedding_layers=False)
+    base.tokenizer.save_pretrained(folder)
+    (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")

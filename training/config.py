@@ -83,13 +83,13 @@ class OptimizationConfig:
     one step; which pairs a step takes depends on their product alone, and several processes share
     them. Pairs of more than ``max_length`` tokens (None: more than the model has positions) are
     left out; with ``cut`` ``right`` their prompts first lose the end of the table, as they do in
-    an evaluation, where the task of the sets says how. Within a step, batches are of similarly long
+    an evaluation. Within a step, batches are of similarly long
     pairs. ``packing`` lays those of a batch end to end, each seeing itself alone: nothing is
     padded, and the same is learned. With ``group_by_length`` whole steps are of similarly long
     pairs, which is not the paper's plain shuffling. ``precision`` computes in a shorter type where
     that is safe. ``threads`` are those of the CPU: sums, and so adapters, differ in their last
-    digits with the number. What is done is kept after every ``save_steps`` steps, and after every
-    epoch, for a run that was cut off to go on from.
+    digits with the number. The state of a run is saved after every ``save_steps`` steps and after
+    every epoch, so that an interrupted run can continue.
 
     The rate rises linearly from 0 over the share ``warmup`` of the steps, and then stays, or falls
     linearly with ``schedule`` ``linear``, to be 0 after the last step. ``clip_norm`` is the largest
@@ -132,13 +132,13 @@ class OptimizationConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class SelectionConfig:
-    """Which epoch's weights are kept.
+    """The choice of the epoch whose weights are saved.
 
     ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the best score of
     ``metric``, one of those that the sets report. The set is ``samples`` of the corpus that neither
     arm holds and nothing tests, drawn with ``seed``: the same for every arm, model and training
     seed. ``dev-split`` holds as many out of the arms themselves, at most a fifth, and does not
-    train on them; that is for order invariance and rule learnability, whose arms tell the same.
+    train on them; order invariance and rule learnability need it, as their arms have equal content.
     ``test-best``, the paper's (Appendix A), takes the test set instead, that of performance in
     these two aspects. ``last`` evaluates nothing. Outputs are made with ``beams`` beams, 1 being
     greedy, in batches of ``batch_size``.
@@ -154,7 +154,7 @@ class SelectionConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class TrainingConfig:
-    """One run: the base, the training set, the method, and the folder of the adapter.
+    """One run: the base, the training set, the method, and the folder of the weights.
 
     A relative ``output`` starts at the working directory; by default it is a folder in ``runs``
     with the names of file, training set and seed. ``method`` ``lora`` trains an adapter,
@@ -183,62 +183,37 @@ class TrainingConfig:
                 "weights of so few bits cannot be trained",
                 remedy="Set model.quantization=null, or method=lora.",
             )
-        if self.objective not in (known := OBJECTIVES.names("objective")):
-            raise ConfigError(
-                f"there is no objective {self.objective!r}",
-                remedy=f"Use one of {', '.join(known)}.",
-            )
         object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
         if self.objective != "likelihood" or self.objective_settings:
-            object.__setattr__(self, "objective_settings", self._resolved())
-        methods = self._methods
-        if self.method not in methods:
-            raise ConfigError(
-                f"method={self.method} cannot be used with objective={self.objective}",
-                remedy=f"Set method={' or '.join(methods)}, or another objective.",
-            )
+            kind, own = self._objective.settings, dict(self.objective_settings)
+            resolved = to_dict(read_settings(kind, own, "objective_settings"))
+            object.__setattr__(self, "objective_settings", resolved)
 
     @property
-    def _methods(self) -> tuple[str, ...]:
-        if self.objective == "likelihood":  # without torch, which takes seconds
-            return ("lora", "full")
-        methods: tuple[str, ...] = self._objective.methods(self.objective_settings)
-        return methods
+    def _objective(self) -> Any:  # noqa: ANN401 - a class in a module that imports torch
+        return OBJECTIVES.get("objective", self.objective)
 
     @property
     def by_batch(self) -> bool:
-        """Whether it matters for the loss which pairs share a batch."""
-        if self.objective == "likelihood":
-            return False
-        return bool(self._objective.by_batch(self.objective_settings))
+        """Whether the loss depends on the pairs that share a batch."""
+        if self.method == "codes":
+            return True
+        # likelihood is answered without torch, which takes seconds
+        is_other = self.objective != "likelihood"
+        return is_other and bool(self._objective.by_batch(self.objective_settings))
 
     @property
     def added_tokens(self) -> tuple[str, ...]:
-        """The tokens that the tokenizer must have, whether or not the base's has them."""
-        if self.objective == "likelihood":  # without torch, which takes seconds
-            return ()
-        tokens: tuple[str, ...] = self._objective.tokens
-        return tokens
-
-    @property
-    def _objective(self) -> Any:  # noqa: ANN401 - its class imports torch
-        return OBJECTIVES.get("objective", self.objective)
-
-    def _resolved(self) -> dict[str, Any]:
-        """Return the settings of the objective with its defaults."""
-        kind, given = self._objective.settings, dict(self.objective_settings)
-        try:
-            return to_dict(read_settings(kind, given, "objective_settings"))
-        except ConfigError as error:
-            raise ConfigError(f"objective_settings: {error.what}", remedy=error.remedy) from error
+        """The tokens that the tokenizer must have, even if the base's lacks them."""
+        return () if self.objective == "likelihood" else tuple(self._objective.tokens)
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
-    """Read a YAML file; ``key=value`` settings with dotted keys, as ``lora.r=4``, override it.
+    """Return the settings of a YAML file, overridden by ``key=value`` with dotted keys.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown, missing or written twice, or a value
-            has the wrong type or is out of range; the error names the key and its place.
+            has the wrong type or is out of range.
     """
     config = parse_config(read_text(path), overrides, where=str(path))
     if config.output != Path():
@@ -251,7 +226,7 @@ def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
 def parse_config(
     text: str, overrides: Iterable[str] = (), *, where: str = "config"
 ) -> TrainingConfig:
-    """Read a text as :func:`load_config` reads a file; ``where`` is its name in errors."""
+    """Return the settings of a text like a file's; ``where`` is its name in errors."""
     return read_settings(TrainingConfig, read_yaml(text, where), where, overrides)
 
 
@@ -277,29 +252,27 @@ def settings_sha256(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
-# Settings that may change before a run continues, since they change a step only by rounding.
-_FREE = ("packing", "save_steps")
-
-
 def learned_settings(config: TrainingConfig) -> dict[str, Any]:
-    """Return the settings that a run must share with the one that it continues."""
+    """Return the settings that a run must share with the one that it continues.
+
+    The other settings change a step only by rounding.
+    """
     settings = to_dict(config)
     for key in ("output", "overwrite"):
         del settings[key]
     del settings["selection"]["batch_size"]
     optimization = settings["optimization"]
-    for key in _FREE:
-        del optimization[key]
+    del optimization["packing"], optimization["save_steps"]
     if not config.by_batch:
         optimization["batch_size"] *= optimization.pop("gradient_accumulation")
     return settings
 
 
-def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+def differing_keys(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     """Return the dotted keys under which the two hold different values, with both values."""
-    first, second = _flat(one), _flat(other)
-    pairs = [(key, first.get(key), second.get(key)) for key in first | second]
-    return [(key, mine, theirs) for key, mine, theirs in pairs if mine != theirs]
+    first, second = _flat(left), _flat(right)
+    values = [(key, first.get(key), second.get(key)) for key in first | second]
+    return [entry for entry in values if entry[1] != entry[2]]
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

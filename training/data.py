@@ -2,10 +2,10 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, overload
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class TrainingPair(NamedTuple):
-    """What the model reads, what it must write, and the id of the sample that both come from.
+    """The prompt, the text to write after it, and the id of the sample that both come from.
 
     ``stage`` counts from 0: a stage's pairs are learned when those before it are finished.
     """
@@ -73,14 +73,14 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     Raises:
         CorpusError: a file is missing, damaged, or not what it claims to be.
     """
-    found: tuple[Sample, ...]
+    samples: tuple[Sample, ...]
     if data.corpus in corpora():
-        found = registry().get("corpus", data.corpus).everything()
+        samples = registry().get("corpus", data.corpus).everything()
     elif Path(data.corpus).suffix in {".yaml", ".yml"}:
-        found = registry().get("benchmark", data.aspect).own_texts(data.corpus)
+        samples = registry().get("benchmark", data.aspect).own_texts(data.corpus)
     else:
-        found = own.read_corpus(Path(data.corpus)).samples
-    return found
+        samples = own.read_corpus(Path(data.corpus)).samples
+    return samples
 
 
 def find_spec(name: SetName) -> SetSpec:
@@ -96,8 +96,9 @@ def find_spec(name: SetName) -> SetSpec:
 
 
 def _built(data: DataConfig) -> Answer:
-    asked = {name: value for name, value in asdict(data).items() if name not in {"arm", "limit"}}
-    return _answer(Request(**asked))
+    settings = asdict(data)
+    del settings["arm"], settings["limit"]
+    return _answer(Request(**settings))
 
 
 _answer = cache(answer)
@@ -112,15 +113,15 @@ def check_sets(pair: SplitPair) -> list[str]:
     if pair.aspect not in ARMS:  # a benchmark without aspects has no requirements
         return []
     violations = [violation.words for violation in check.check(pair).violations]
-    told = "; ".join(violations)
+    listed = "; ".join(violations)
     if violations and pair.protocol == "strict":
         raise SplitError(
-            f"{pair.aspect} {pair.corpus} breaks the requirements of strict sets: {told}",
+            f"{pair.aspect} {pair.corpus} breaks the requirements of strict sets: {listed}",
             remedy="Build the sets again.",
         )
     if violations:
         count = len(violations)
-        _log.warning("the published sets break %d of their requirements: %s", count, told)
+        _log.warning("the published sets break %d of their requirements: %s", count, listed)
     return violations
 
 
@@ -131,24 +132,21 @@ def find_arm(pair: SplitPair, name: str) -> Split:
         ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
     arms = {arm.name: arm for arm in pair.arms}
+    sets = f"{pair.aspect} {pair.corpus}"
     if not arms:
         raise ConfigError(
-            f"{pair.aspect} {pair.corpus} {pair.protocol} shows other combinations in each split",
+            f"{sets} {pair.protocol} has other combinations in each split",
             where="data.part",
             remedy='Name a split, such as data.part="0".',
         )
+    fault = None
     if name not in arms:
-        raise ConfigError(
-            f"{pair.aspect} {pair.corpus} has no arm {name!r}",
-            where="data.arm",
-            remedy=f"Its arms are {' and '.join(arms)}.",
-        )
-    if not any(sample.references for sample in arms[name].samples):
-        raise ConfigError(
-            f"{name} of {pair.aspect} {pair.corpus} has no text to train on",
-            where="data.arm",
-            remedy=f"Its arms are {' and '.join(arms)}.",
-        )
+        fault = f"{sets} has no arm {name!r}"
+    elif not any(sample.references for sample in arms[name].samples):
+        fault = f"{name} of {sets} has no text to train on"
+    if fault:
+        remedy = f"Its arms are {' and '.join(arms)}."
+        raise ConfigError(fault, where="data.arm", remedy=remedy)
     return arms[name]
 
 
@@ -168,26 +166,6 @@ def places_to_cut(pair: SplitPair) -> tuple[str, ...]:
             remedy="Set optimization.cut=none.",
         )
     return tuple(settings["cut_before"])
-
-
-class ById(Mapping[str, Sample]):
-    """Samples by their ids, each read again when it is asked for: they may not fit into memory."""
-
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = samples
-
-    @cached_property
-    def _numbers(self) -> Mapping[str, int]:
-        return {sample.id: number for number, sample in enumerate(self._samples)}
-
-    def __getitem__(self, key: str) -> Sample:
-        return self._samples[self._numbers[key]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
 
 
 class Chosen(Sequence[Sample]):
@@ -210,7 +188,12 @@ class Chosen(Sequence[Sample]):
 
 
 def make_pairs(
-    arm: Split, style: PromptStyle, pairs_of: PairsOf, *, limit: int | None, seed: int
+    samples: Sequence[Sample],
+    style: PromptStyle,
+    pairs_of: PairsOf,
+    *,
+    limit: int | None,
+    seed: int,
 ) -> Iterator[TrainingPair]:
     """Yield the pairs of all samples, or ``limit`` of them drawn with the seed, in order.
 
@@ -218,7 +201,7 @@ def make_pairs(
     """
 
     def pairs() -> Iterator[TrainingPair]:
-        return chain.from_iterable(pairs_of(sample, style) for sample in arm.samples)
+        return chain.from_iterable(pairs_of(sample, style) for sample in samples)
 
     if limit is None or limit >= (count := sum(1 for _ in pairs())):
         yield from pairs()

@@ -6,7 +6,7 @@ prompt alone, with the special tokens that the tokenizer adds by default.
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
@@ -94,8 +94,8 @@ def encode(
 ) -> Rows:
     """Return the pairs in token ids, without those of more than ``max_length`` tokens.
 
-    Before they are left out, long prompts are cut just before one of the texts of ``cut_before``
-    (:func:`spor_tasks.prompts.cut.without_end_of_table`). Of the pairs only a few are held at once.
+    First, long prompts are cut just before one of the texts of ``cut_before``
+    (:func:`spor_tasks.prompts.cut.without_end_of_table`). Few pairs are in memory at once.
 
     A causal row is tokenized as one string, as in the paper's published code, without a space
     between prompt and text. If a token would span both, they are tokenized apart, because the
@@ -111,32 +111,28 @@ def encode(
             remedy="Set eos_token in its tokenizer_config.json, or use another model.path.",
         )
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
-    short: list[Row] = []
-    shared: dict[
-        int, int
-    ] = {}  # one object for all equal tokens, which takes a third of the memory
+    fitting: list[Row] = []
+    shared: dict[int, int] = {}  # one object for equal tokens, which takes a third of the memory
     count = split_apart = cut = 0
-    left = iter(pairs)
-    while given := list(islice(left, _AT_ONCE)):
-        fitting = given
+    unread = iter(pairs)
+    while whole_pairs := list(islice(unread, _AT_ONCE)):
+        cut_pairs = whole_pairs
         if cut_before and max_length is not None:
-            fitting = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in given]
-        rows, apart = encode_rows(fitting, tokenizer)
+            cut_pairs = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in cut_pairs]
+        rows, number_split = encode_rows(cut_pairs, tokenizer)
         count += len(rows)
-        split_apart += apart
-        for pair, whole, row in zip(fitting, given, rows, strict=True):
+        split_apart += number_split
+        for pair, whole, row in zip(cut_pairs, whole_pairs, rows, strict=True):
             if max_length is None or row.length <= max_length:
-                ids, labels = (
-                    [shared.setdefault(token, token) for token in side] for side in row[:2]
-                )
-                short.append(Row(ids, labels, pair.sample, pair.stage))
+                ids, labels = ([shared.setdefault(i, i) for i in side] for side in row[:2])
+                fitting.append(Row(ids, labels, pair.sample, pair.stage))
                 cut += pair is not whole
-    if not short:
+    if not fitting:
         raise ConfigError(
             f"none of the {count} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or use a model with more positions.",
         )
-    return Rows(tuple(short), count - len(short), split_apart, cut)
+    return Rows(tuple(fitting), count - len(fitting), split_apart, cut)
 
 
 def _cut(
@@ -197,7 +193,7 @@ def _seq2seq_rows(
 def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
     """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
 
-    Which rows a step has depends on their number alone, not on the size of its batches, so smaller
+    The rows of a step depend on their number alone, not on the size of its batches, so smaller
     batches learn the same. A batch has rows of similar lengths.
     """
     steps: list[Step] = []
@@ -208,38 +204,6 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
             steps.append(Step(epoch, tuple(map(tuple, chunks(by_length, settings.batch_size)))))
         steps = steps[: settings.max_steps]
         epoch += 1
-    return steps
-
-
-def plan_stages(
-    rows: Sequence[Row], settings: OptimizationConfig, earlier: Sequence[int] = ()
-) -> list[Step]:
-    """Return the steps of all stages, with epochs that count on from one stage to the next.
-
-    ``earlier`` has the epochs of each stage but the last, which takes what the settings say.
-
-    Raises:
-        ConfigError: a stage has no pairs.
-    """
-    steps: list[Step] = []
-    for stage in range(len(earlier) + 1):
-        numbers = [number for number, row in enumerate(rows) if row.stage == stage]
-        if not numbers:
-            raise ConfigError(
-                f"no pair of stage {stage + 1} is short enough",
-                remedy="Raise optimization.max_length, or use a model with more positions.",
-            )
-        own = settings
-        if stage < len(earlier):
-            own = replace(settings, epochs=earlier[stage], max_steps=None)
-        first = steps[-1].epoch + 1 if steps else 0
-        steps += [
-            Step(
-                first + step.epoch,
-                tuple(tuple(numbers[place] for place in batch) for batch in step.batches),
-            )
-            for step in plan_steps([rows[number].tokens for number in numbers], own)
-        ]
     return steps
 
 
@@ -275,15 +239,15 @@ def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationCo
         for step in steps
         for batch in step.batches
     ]
-    taken = sum(len(batch) * max(batch) for batch in lengths)
-    return 1 - sum(map(sum, lengths)) / taken
+    positions = sum(len(batch) * max(batch) for batch in lengths)
+    return 1 - sum(map(sum, lengths)) / positions
 
 
 _Item = TypeVar("_Item")
 
 
 def chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
-    """Yield the items in parts of this size, the last one of what is left."""
+    """Yield the items in parts of this size; the last one may be shorter."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

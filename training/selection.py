@@ -232,14 +232,7 @@ class Judge:
     Several processes share the samples.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        base: Base,
-        data: TrainingSet,
-        settings: SelectionConfig,
-        precision: str | None,
-    ) -> None:
+    def __init__(self, model: Model, base: Base, data: TrainingSet, config: TrainingConfig) -> None:
         from spor_tasks.evaluation.hf import SporHF  # noqa: PLC0415
         from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
 
@@ -248,7 +241,7 @@ class Judge:
         self._docs = [prompted(sample, base.style) for sample in data.judged]
         self._scores = data.reported.scores if data.reported else ()
         self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
-        self._decoding, self._filters = task_files.decoding(data.reported, settings.beams)
+        self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
         logger = logging.getLogger("lm_eval.models.huggingface")
         level = logger.level
         logger.setLevel(logging.ERROR)  # it warns about a model that is loaded already
@@ -257,8 +250,8 @@ class Judge:
                 pretrained=model,
                 tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
                 backend=base.style,
-                batch_size=settings.batch_size,
-                mixed_precision_dtype=precision,
+                batch_size=config.selection.batch_size,
+                mixed_precision_dtype=config.optimization.mixed_precision,
             )
         finally:
             logger.setLevel(level)

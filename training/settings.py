@@ -72,7 +72,8 @@ def read_settings(
             "; ".join(faults), where=where, remedy="docs/training.md lists the keys."
         ) from error
     except ConfigError as error:  # from a rule about several keys
-        raise ConfigError(error.what, where=where, remedy=error.remedy) from error
+        what = f"{error.where}: {error.what}" if error.where else error.what
+        raise ConfigError(what, where=where, remedy=error.remedy) from error
 
 
 def _with(document: object, path: Sequence[str], value: object) -> object:

@@ -1,14 +1,16 @@
-"""The state of a run, and the file that an interrupted run continues from, to the same losses."""
+"""The state of a run: its weights and losses, the file to resume from, and the facts it leaves."""
 
 import io
 import logging
 import math
 import os
 import pickle
+import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +18,43 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 
+from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import atomic_write, open_file, writing
 from spor_tasks.core.visible import visible
+from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.base import score_info
+from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model
-from training.config import OptimizationConfig, differing_keys
-from training.memory import enough_memory
+from training.config import (
+    OptimizationConfig,
+    TrainingConfig,
+    differing_keys,
+    learned_settings,
+    settings_sha256,
+    shared_settings,
+)
+from training.data import corpus_sha256
+from training.encoding import Rows, Step, padding
+from training.memory import enough_memory, peak_memory
 from training.optimizers import optimizer, rate_at
-from training.selection import Judge, Scores
+from training.selection import Judge, Scores, TrainingSet, unseen
+from training.settings import to_dict
 
 _log = logging.getLogger(__name__)
 
 RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
-_KEPT = ("losses", "scores", "best", "seconds", "judging_seconds")
+_SAVED = ("losses", "scores", "best", "seconds", "judging_seconds")
 
 
 @dataclass(slots=True)
 class Run:
     """The state of a run.
 
-    ``losses`` has a loss for each step, ``scores`` the scores of each epoch, and ``best`` the
-    weights after the epoch that is best by ``metric``. ``counts`` is what an objective counts.
+    ``losses`` has a loss for each step, ``scores`` the scores of each judged epoch, and ``best``
+    the weights after the epoch that is best by ``metric``. ``counts`` holds an objective's counts.
     """
 
     model: Model
@@ -65,7 +80,7 @@ class Run:
 
     @property
     def rate(self) -> float:
-        """The rate of the step that is being taken."""
+        """The learning rate of the current step."""
         return float(self.optimizer.param_groups[0]["lr"])
 
     def set_rate(self, number: int, steps: int) -> None:
@@ -101,24 +116,24 @@ class Run:
         return scores
 
     def take_best(self) -> None:
-        """Go back to the weights after the best epoch."""
+        """Restore the weights of the best epoch."""
         self._set(self.best)
 
     def state(self) -> RunState:
-        """Return what another process needs to continue."""
+        """Return the state that another process needs to continue."""
         return {
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
             "counts": dict(self.counts),
-            **{name: getattr(self, name) for name in _KEPT},
+            **{name: getattr(self, name) for name in _SAVED},
         }
 
     def restore(self, state: RunState) -> None:
         """Continue from a state that :meth:`state` returned."""
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.counts = dict(state.get("counts", {}))
-        for name in _KEPT:
+        self.counts = dict(state["counts"])
+        for name in _SAVED:
             setattr(self, name, state[name])
 
     def _set(self, values: Mapping[str, torch.Tensor]) -> None:
@@ -135,6 +150,9 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
+# --- The file to resume from ---------------------------------------------------------------------
+
+
 class Unfinished:
     """The file beside the output folder with the state of a run that is not finished.
 
@@ -147,7 +165,7 @@ class Unfinished:
         self._processes = processes
 
     def load(self, *, discard_others: bool) -> RunState | None:
-        """Return the saved state and restore the random state; return None if there is no file.
+        """Return the saved state and restore the random state; return None without a file.
 
         Raises:
             ConfigError: the file is damaged, or of another run and ``discard_others`` is off.
@@ -156,19 +174,19 @@ class Unfinished:
             return None
         with self._reading():
             with open_file(self.path) as file:
-                kept = torch.load(file, map_location="cpu", weights_only=True)
-            differences = sorted(key for key, *_ in differing_keys(kept["facts"], self._facts))
+                saved = torch.load(file, map_location="cpu", weights_only=True)
+            differences = sorted(key for key, *_ in differing_keys(saved["facts"], self._facts))
+        if differences and discard_others:
+            _log.warning("%s is of another run and will be replaced", visible(self.path))
+            return None
         if differences:
-            if discard_others:
-                _log.warning("%s is of another run and will be replaced", visible(self.path))
-                return None
             raise ConfigError(
                 f"is of a run with other {', '.join(differences)}",
                 where=self.path,
                 remedy="Use the settings of that run, or delete the file, or set overwrite=true.",
             )
         with self._reading():
-            own, state = kept["random"][self._processes.process_index], dict(kept["state"])
+            own, state = saved["random"][self._processes.process_index], dict(saved["state"])
             torch.set_rng_state(own["cpu"])
             if "cuda" in own:
                 torch.cuda.set_rng_state(own["cuda"], self._processes.device)
@@ -176,7 +194,7 @@ class Unfinished:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Turn whatever torch raises about a damaged file into an error that names the file.
+        """Turn any error of torch about a damaged file into an error that names the file.
 
         Raises:
             ConfigError: in place of that error.
@@ -214,3 +232,97 @@ class Unfinished:
         """Delete the file of a finished run."""
         if self._processes.is_main_process:
             self.path.unlink(missing_ok=True)
+
+
+# --- Facts ---------------------------------------------------------------------------------------
+
+
+def run_facts(
+    config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
+) -> dict[str, Any]:
+    """Return the facts that a run must share with the one that it continues."""
+    return {
+        "settings": learned_settings(config),
+        "arm_sha256": digest(data.arm.samples),
+        "judged_sha256": digest(data.judged),
+        "base_sha256": base.sha256,
+        "versions": versions(config.model),
+        "processes": team.num_processes,
+        "device": team.device.type,
+    }
+
+
+def manifest_of(
+    config: TrainingConfig,
+    data: TrainingSet,
+    base: Base,
+    run: Run,
+    *,
+    rows: Rows,
+    steps: Sequence[Step],
+    team: PartialState,
+    folder: Path,
+) -> dict[str, Any]:
+    """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
+    optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
+    optional = {
+        "corpus_sha256": corpus_sha256(config.data),
+        "added_tokens": list(config.added_tokens) or None,
+        "pairs_cut": None if optimization.cut == "none" else rows.cut,
+        "counts": run.counts or None,
+    }
+    return {
+        "kind": KINDS[config.method],
+        "aspect": pair.aspect,
+        "corpus": pair.corpus,
+        "protocol": pair.protocol,
+        "part": pair.part,
+        "arm": data.arm.name,
+        "arm_sha256": digest(data.arm.samples),
+        "test_sha256": digest(pair.test.samples),
+        "violations": data.violations,
+        "prompt_style": base.style,
+        "seed": optimization.seed,
+        "settings": settings,
+        "settings_sha256": settings_sha256(settings),
+        "pairs": len(rows.rows),
+        "pairs_too_long": rows.too_long,
+        "pairs_split_apart": rows.split_apart,
+        "padding": round(padding(rows.rows, steps, optimization), 4),
+        "steps": len(run.losses),
+        "losses": _epoch_means(run.losses, steps),
+        "selection": _selection(config, data, run, epochs=1 + steps[-1].epoch),
+        "base_model": {"path": config.model.path, "revision": base.revision, "sha256": base.sha256},
+        "adapter_sha256": digest_weights(folder),
+        "config": to_dict(config),
+        "versions": versions(config.model),
+        "git_commit": git_commit(),
+        "device": torch.cuda.get_device_name(team.device) if team.device.type == "cuda" else "cpu",
+        "processes": team.num_processes,
+        "peak_memory_bytes": peak_memory(team.device),
+        "fitting_seconds": round(run.seconds, 1),
+        **{key: value for key, value in optional.items() if value is not None},
+    }
+
+
+def _selection(
+    config: TrainingConfig, data: TrainingSet, run: Run, *, epochs: int
+) -> dict[str, Any]:
+    """Return the choice of the epoch; only the last epochs have scores."""
+    after_best = len(run.scores) - 1 - run.best_epoch if run.scores else 0
+    return {
+        "policy": config.selection.policy,
+        "metric": config.selection.metric,
+        "samples": len(data.judged),
+        "samples_sha256": digest(data.judged),
+        "with_unseen_units": unseen(data.judged, data.trained),
+        "held_out": len(data.arm.samples) - len(data.trained.samples),
+        "scores": run.scores,
+        "epoch": epochs - after_best,
+        "seconds": round(run.judging_seconds, 1),
+    }
+
+
+def _epoch_means(losses: Sequence[float], steps: Sequence[Step]) -> list[float]:
+    by_epoch = groupby(zip(losses, steps, strict=True), key=lambda entry: entry[1].epoch)
+    return [statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch]

@@ -1,7 +1,8 @@
-"""What every registered objective must do, with a model of either kind."""
+"""Requirements on every registered objective."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import peft
 import pytest
@@ -11,25 +12,34 @@ from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.prompts.styles import prompt
+from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.support.tiny_bases import save_base
 from training.adapters import add_lora
 from training.bases import Base, load_base
 from training.batches import Batch, load_batch
 from training.config import PAPER_LORA, ModelConfig, OptimizationConfig
-from training.encoding import Row, encode
+from training.encoding import Row
 from training.objectives import OBJECTIVES
-from training.objectives.base import Objective, find_objective
+from training.objectives.adversarial import false_pair
+from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood, find_objective
 from training.state import Run, seeded
 
+OF_ASPECTS = {"dcg", "contrastive_prefix", "meta"}
+OF_TABLES = {"coarse_to_fine": "c2f", "adversarial": None}
+SETTINGS: Mapping[str, Mapping[str, Any]] = {"reward": {"reward": "constant", "max_tokens": 2}}
+ADDITIVE = ["likelihood", "coarse_to_fine", "adversarial", "reward"]
+"""Objectives whose loss is a sum over pairs, and whose step is plain back-propagation."""
 
-@pytest.fixture(params=OBJECTIVES.names("objective"))
-def objective(request: pytest.FixtureRequest) -> Objective:
-    return find_objective(request.param)
 
-
-@pytest.fixture(scope="module")
-def samples() -> tuple[Sample, ...]:
+def samples_of(name: str) -> Sequence[Sample]:
+    if name in OF_ASPECTS:
+        return COMPMCTG_MINI.part("train")[:12]
+    if name in OF_TABLES:
+        pair = named.load("logicnlg", "logicnlg_mini", "published", OF_TABLES[name])
+        samples = [one for one in pair.arms[0].samples if false_pair(one, "causal", 0)]
+        return sorted(samples, key=lambda one: len(prompt(one, "causal")))[:4]
     atom = named.load("systematicity", "mini").arms[0]
     return tuple(sample for sample in atom.samples if len(sample.units) == 1)[:4]
 
@@ -40,10 +50,11 @@ def base(request: pytest.FixtureRequest, tmp_path: Path) -> Base:
     return load_base(ModelConfig(str(tmp_path)))
 
 
-@pytest.fixture
-def rows(objective: Objective, samples: tuple[Sample, ...], base: Base) -> Sequence[Row]:
-    pairs = [pair for sample in samples for pair in objective.rows(sample, base.style)]
-    return encode(pairs, base.tokenizer, base.style, None).rows
+@pytest.fixture(params=ADDITIVE)
+def objective(request: pytest.FixtureRequest, base: Base) -> Likelihood:
+    kind = find_objective(request.param)
+    material = Material(samples_of(request.param), base)
+    return kind(kind.settings(**SETTINGS.get(request.param, {})), material)
 
 
 @pytest.fixture
@@ -70,25 +81,26 @@ def gradient(model: peft.PeftModel) -> torch.Tensor:
     return found
 
 
+@pytest.mark.parametrize("style", ["causal", "seq2seq"])
+@pytest.mark.parametrize("name", OBJECTIVES.names("objective"))
 def test_a_sample_gives_pairs_that_begin_with_the_prompt_of_the_evaluation(
-    objective: Objective, samples: tuple[Sample, ...], base: Base
+    name: str, style: PromptStyle
 ) -> None:
-    for sample in samples:
-        pairs = list(objective.rows(sample, base.style))
+    kind = find_objective(name)
+    for sample in samples_of(name):
+        pairs = list(kind.pairs(sample, style))
         assert pairs
-        assert list(objective.rows(sample, base.style)) == pairs
+        assert list(kind.pairs(sample, style)) == pairs
         for pair in pairs:
-            assert pair.prompt.startswith(prompt(sample, base.style))
+            assert pair.prompt.startswith(prompt(sample, style))
             assert pair.text
             assert pair.sample == sample.id
 
 
 def test_the_loss_of_a_batch_is_the_sum_of_its_rows(
-    objective: Objective,
-    rows: Sequence[Row],
-    run: Run,
-    batch_of: Callable[[Sequence[Row]], Batch],
+    objective: Likelihood, run: Run, batch_of: Callable[[Sequence[Row]], Batch]
 ) -> None:
+    rows = objective.rows.rows[:4]
     together = objective.loss(run.model, batch_of(rows))
     apart = sum(objective.loss(run.model, batch_of([row])).item() for row in rows)
     assert together.shape == ()
@@ -96,11 +108,9 @@ def test_the_loss_of_a_batch_is_the_sum_of_its_rows(
 
 
 def test_a_step_adds_the_gradient_of_the_mean_loss_however_it_is_cut_into_batches(
-    objective: Objective,
-    rows: Sequence[Row],
-    run: Run,
-    batch_of: Callable[[Sequence[Row]], Batch],
+    objective: Likelihood, run: Run, batch_of: Callable[[Sequence[Row]], Batch]
 ) -> None:
+    rows = objective.rows.rows[:4]
     losses, gradients = [], []
     for parts in ([rows], [rows[:1], rows[1:]]):
         losses.append(objective.step(run, [batch_of(part) for part in parts], 100).item())
@@ -110,7 +120,7 @@ def test_a_step_adds_the_gradient_of_the_mean_loss_however_it_is_cut_into_batche
     assert (gradients[0] - gradients[1]).norm() < 1e-4 * gradients[0].norm()
 
 
-def test_a_step_without_batches_changes_nothing(objective: Objective, run: Run) -> None:
+def test_a_step_without_batches_changes_nothing(objective: Likelihood, run: Run) -> None:
     """A process may have no share of a step."""
     assert objective.step(run, [], 100).item() == 0
     assert all(weight.grad is None for weight in run.model.parameters())

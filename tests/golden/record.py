@@ -102,9 +102,9 @@ def twins_of(samples: Iterable[Any]) -> Iterable[Any]:
 
 def training_pairs(arm: Any, style: Style) -> Iterator[tuple[str, str]]:
     from training.data import make_pairs
-    from training.objectives.likelihood import LIKELIHOOD
+    from training.objectives.likelihood import Likelihood
 
-    for pair in make_pairs(arm, style, LIKELIHOOD.rows, limit=None, seed=0):
+    for pair in make_pairs(arm.samples, style, Likelihood.pairs, limit=None, seed=0):
         yield pair.prompt, pair.text
 
 

@@ -34,10 +34,11 @@ from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
 from training.config import DataConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import make_pairs
-from training.encoding import IGNORED, Row, Rows, collate, encode, padding, plan_stages
+from training.encoding import IGNORED, Row, Rows, collate, encode, padding
 from training.lora import fit
 from training.memory import forget_peak, peak_memory
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood, NoSettings
 from training.state import Run, seeded
 from training.threads import cpu_threads
 
@@ -131,7 +132,9 @@ def _epoch(
     team, settings = processes.join(), config.optimization
     base = load_base(config.model)
     rows, held_out = _rows(base, arm, pairs)
-    steps = plan_stages(rows.rows, settings)
+    objective = Likelihood(NoSettings(), Material(arm.samples, base, settings, limit=1))
+    objective.rows = rows
+    steps = objective.steps()
     with seeded(settings.seed, team.device):
         run = Run(prepare(base, config, team.device), settings)
         with cpu_threads(threads):
@@ -141,7 +144,7 @@ def _epoch(
                 batches = [rows.rows[i] for step in steps for i in step.batches[0]]
                 _plain_epoch(run.model, base, batches)
             else:
-                for _ in fit(run, LIKELIHOOD, steps, rows, pad_id=base.pad_id, team=team):
+                for _ in fit(run, objective, steps, team=team):
                     pass
             seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
             memory = peak_memory(team.device) or 0
@@ -161,7 +164,9 @@ def _epoch(
 
 def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:
     """Return the rows to train on and others, the same for every loop and seed."""
-    drawn = [*make_pairs(arm, base.style, LIKELIHOOD.rows, limit=pairs + _HELD_OUT, seed=0)]
+    drawn = [
+        *make_pairs(arm.samples, base.style, Likelihood.pairs, limit=pairs + _HELD_OUT, seed=0)
+    ]
     random.Random(0).shuffle(drawn)
     rows, others = (
         encode(some, base.tokenizer, base.style, base.positions)

@@ -10,7 +10,7 @@ from training.bases import Base
 from training.config import PAPER_LORA
 from training.data import make_pairs
 from training.encoding import Row, encode
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.likelihood import Likelihood
 from training.state import seeded
 
 
@@ -19,7 +19,9 @@ def rows_of(base: Base, pair: SplitPair) -> list[Row]:
     pairs = [
         pair
         for arm in pair.arms
-        for pair in [*make_pairs(arm, base.style, LIKELIHOOD.rows, limit=None, seed=0)][-3:]
+        for pair in [*make_pairs(arm.samples, base.style, Likelihood.pairs, limit=None, seed=0)][
+            -3:
+        ]
     ]
     return list(encode(pairs, base.tokenizer, base.style, None).rows)
 

@@ -23,7 +23,7 @@ from training.bases import Base, load_base
 from training.batches import Batch, check_packing, load_batch, load_batches, target_loss
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Row, Step
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.base import backpropagate
 from training.state import Run
 
 PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
@@ -36,7 +36,7 @@ Prepare = Callable[[str], Prepared]
 def backward(
     model: peft.PeftModel, step: list[Batch], settings: OptimizationConfig, targets: int
 ) -> torch.Tensor:
-    return LIKELIHOOD.step(Run(model, settings), step, targets)
+    return backpropagate(Run(model, settings), target_loss, step, [targets] * len(step))
 
 
 @pytest.fixture

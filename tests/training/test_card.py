@@ -27,7 +27,7 @@ def finished(base: Callable[[str], Path], tmp_path_factory: pytest.TempPathFacto
         *("data.corpus=mini", "data.aspect=systematicity", "data.arm=atom", "data.limit=6"),
         *("optimization.epochs=2", "selection.policy=dev-best", "selection.samples=2"),
     )
-    return train(parse_config("{}", settings), progress=False).adapter
+    return train(parse_config("{}", settings), progress=False).folder
 
 
 @pytest.fixture

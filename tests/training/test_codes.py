@@ -41,10 +41,10 @@ from training.bases import Base, load_base
 from training.batches import load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig, parse_config
 from training.encoding import IGNORED, Row, Step, count_targets, encode
-from training.objectives.base import Material, find_objective
-from training.objectives.codes import CONTRASTIVE_PREFIX, DCG, Coded
-from training.objectives.meta import META, Meta, drawn, support, without
-from training.settings import read_settings, to_dict
+from training.objectives.base import Material
+from training.objectives.codes import Coded, DcgObjective, PrefixObjective
+from training.objectives.likelihood import Likelihood, find_objective
+from training.objectives.meta import Meta, draw_rows, support, without
 from training.state import Run
 
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
@@ -79,34 +79,25 @@ def loaded(request: pytest.FixtureRequest, base: Callable[..., Path]) -> Base:
 
 
 def rows_of(base: Base) -> tuple[Row, ...]:
-    pairs = [pair for sample in CORPUS for pair in DCG.rows(sample, base.style)]
+    pairs = [pair for sample in CORPUS for pair in Likelihood.pairs(sample, base.style)]
     return encode(pairs, base.tokenizer, base.style, None).rows
 
 
-def material(
+def make(
     base: Base,
     kind: str,
     optimization: OptimizationConfig | None = None,
     **settings: Any,  # noqa: ANN401 - of different types
-) -> Material:
-    asked = settings if kind == "meta" else SIZES[kind] | settings
-    return Material(
-        to_dict(read_settings(find_objective(kind).settings, asked, "objective_settings")),
-        {sample.id: sample for sample in CORPUS},
-        *(base, None, 0, rows_of(base)),
-        optimization=optimization or OptimizationConfig(batch_size=4),
-    )
+) -> Any:  # noqa: ANN401 - Meta or Coded
+    own = settings if kind == "meta" else SIZES[kind] | settings
+    objective = find_objective(kind)
+    material = Material(CORPUS, base, optimization or OptimizationConfig(batch_size=4))
+    return objective(objective.settings(**own), material)
 
 
-def bound(base: Base, kind: str, **settings: Any) -> Coded:  # noqa: ANN401 - of different types
-    found = find_objective(kind).bound(material(base, kind, **settings))
-    assert isinstance(found, Coded)
-    return found
-
-
-def with_vectors(objective: Coded | Meta, base: Base) -> CodedModel:
+def with_vectors(objective: Coded | Meta) -> CodedModel:
     """Return what the objective fits, in float64, with vectors that matter; fresh ones do not."""
-    model = objective.fitted(base)
+    model = objective.model
     assert isinstance(model, CodedModel)
     torch.manual_seed(1)
     for weight in model.vectors.parameters():
@@ -172,14 +163,14 @@ def plain_objective(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
-    objective = bound(loaded, kind, contrasts=9, weight=0.4)
-    assert {*objective.seen} == SEEN
-    model = with_vectors(objective, loaded)
+    objective = make(loaded, kind, contrasts=9, weight=0.4)
+    assert {*objective.pool} == SEEN
+    model = with_vectors(objective)
     numbers = (0, 3, 2, 8)
     rows = [rows_of(loaded)[number] for number in numbers]
     given = [model.encode(codes(combination_in(CORPUS[number]))) for number in numbers]
     assert len({*map(len, given)}) > 1, "codes of different lengths"
-    expected = plain_objective(model, rows, objective.seen, 0.4)
+    expected = plain_objective(model, rows, objective.pool, 0.4)
     expected.backward()
     plain = gradients(model)
     batch = load_batch(rows, loaded.pad_id, model)
@@ -191,8 +182,8 @@ def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
 
 
 def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
-    objective = bound(loaded, "dcg", contrasts=2, weight=1.0)
-    model = with_vectors(objective, loaded)
+    objective = make(loaded, "dcg", contrasts=2, weight=1.0)
+    model = with_vectors(objective)
     batch = load_batch(rows_of(loaded)[:2], loaded.pad_id, model)
     with torch.no_grad():
         losses = []
@@ -215,15 +206,15 @@ def test_a_meta_step_is_the_two_steps_by_hand(loaded: Base, kind: str) -> None:
     settings = OptimizationConfig(batch_size=4, learning_rate=0.3)
     of = SIZES[kind] | {"contrasts": 9, "weight": 0.4}
     asked = {"of": kind, "of_settings": of, "weight": 0.5}
-    objective = META.bound(material(loaded, "meta", settings, **asked))
-    run = Run(with_vectors(objective, loaded), settings)
+    objective = make(loaded, "meta", settings, **asked)
+    run = Run(with_vectors(objective), settings)
     assert run.weights.keys() == {
         name for name, _ in run.model.named_parameters() if "vectors." in name
     }
-    rows, own = objective.rows_of_run, [0, 8, 3, 6]
+    rows, own = objective.rows.rows, [0, 8, 3, 6]
     current = [objective.combinations[rows[number].sample] for number in own]
     allowed = support(current, [*objective.pools])
-    others = drawn(allowed, objective.pools, 4, random.Random("meta 0 0"))
+    others = draw_rows(allowed, objective.pools, 4, random.Random("meta 0 0"))
     assert 0 < len(allowed) < len(SEEN)
     moved = copy.deepcopy(run.model)
     batches = load_batches(Step(0, (tuple(own),)), rows, loaded.pad_id, run.model)
@@ -262,7 +253,9 @@ def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) 
         for ids, text in zip(given, record["texts"], strict=True)
     ]
     batch = without(load_batch(rows, 0, model), 0)
-    objective = find_objective(kind).among([*map(tuple, record["seen"])])
+    objective: Any = object.__new__(find_objective(kind))
+    objective.how = objective.settings()
+    objective.pool = [*map(tuple, record["seen"])]
     loss = objective.loss(model, batch) / len(batch.labels)
     loss.backward()
     assert loss.item() == pytest.approx(record[kind]["loss"], rel=1e-6)
@@ -308,7 +301,7 @@ def learn(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
 
     def run(kind: str, *overrides: str, name: str = "gpt2", to: str = "vectors") -> Path:
         config = configured(base(name), kind, *overrides, f"output={tmp_path / to}")
-        return lora.train(config, SETS, progress=False).adapter
+        return lora.train(config, SETS, progress=False).folder
 
     return run
 
@@ -419,7 +412,7 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
 def test_what_is_saved_gives_the_logits_of_what_was_trained(
     loaded: Base, kind: str, tmp_path: Path
 ) -> None:
-    model = with_vectors(bound(loaded, kind), loaded).float()
+    model = with_vectors(make(loaded, kind)).float()
     model.save(tmp_path, "a base", None)
     again = load(copy.deepcopy(model.base), loaded.tokenizer, tmp_path)
     ids = torch.tensor([rows_of(loaded)[0].input_ids])
@@ -476,16 +469,16 @@ def test_what_cannot_be_trained_is_refused(
 
 def test_an_encoder_decoder_is_refused(base: Callable[..., Path]) -> None:
     found = load_base(ModelConfig(str(base("t5"))))
-    for objective in (DCG, CONTRASTIVE_PREFIX):
+    for objective in (DcgObjective, PrefixObjective):
         with pytest.raises(ConfigError):
-            objective.bound(Material({}, {}, found, None, 0))
+            objective(objective.settings(), Material(CORPUS, found))
 
 
 def test_the_base_has_dropout_while_vectors_are_trained_and_nothing_else_changes(
     loaded: Base,
 ) -> None:
-    objective = bound(loaded, "dcg")
+    objective = make(loaded, "dcg")
     config = configured(Path(loaded.tokenizer.name_or_path), "dcg")
-    model = prepare(loaded, config, torch.device("cpu"), own=objective.fitted(loaded))
+    model = prepare(loaded, config, torch.device("cpu"), own=objective.model)
     assert model.training
     assert loaded.model.training

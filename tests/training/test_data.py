@@ -14,7 +14,7 @@ from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import PromptStyle, prompt
@@ -22,7 +22,6 @@ from tests.conftest import REPOSITORY
 from training.__main__ import main
 from training.config import DataConfig, TrainingConfig
 from training.data import (
-    ById,
     Chosen,
     TrainingPair,
     corpus_sha256,
@@ -32,19 +31,21 @@ from training.data import (
     places_to_cut,
     sets_of,
 )
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
 
 def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: SplitPair) -> None:
     atom, combination = invented.arms
-    pairs = list(make_pairs(atom, "causal", LIKELIHOOD.rows, limit=None, seed=0))
+    pairs = list(make_pairs(atom.samples, "causal", Likelihood.pairs, limit=None, seed=0))
     assert pairs == [
         TrainingPair(prompt(sample, "causal"), text, sample.id)
         for sample in atom.samples
         for text in sample.references
     ]
-    assert list(make_pairs(combination, "seq2seq", LIKELIHOOD.rows, limit=None, seed=0)) == [
+    assert list(
+        make_pairs(combination.samples, "seq2seq", Likelihood.pairs, limit=None, seed=0)
+    ) == [
         TrainingPair(
             "translate from MR to Text: name[Bell] food[Soup] near[The Quay]",
             "At Bell they cook soup, near The Quay.",
@@ -54,9 +55,11 @@ def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: Sp
 
 
 def test_a_limit_draws_pairs_by_the_seed(invented: SplitPair) -> None:
-    every = list(make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=None, seed=0))
+    every = list(
+        make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=None, seed=0)
+    )
     drawn = [
-        list(make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=4, seed=seed))
+        list(make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=4, seed=seed))
         for seed in (0, 0, 1)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -64,7 +67,9 @@ def test_a_limit_draws_pairs_by_the_seed(invented: SplitPair) -> None:
         numbers = [every.index(pair) for pair in pairs]
         assert numbers == sorted(set(numbers))
         assert len(numbers) == 4
-    assert [*make_pairs(invented.arms[0], "causal", LIKELIHOOD.rows, limit=99, seed=0)] == every
+    assert [
+        *make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=99, seed=0)
+    ] == every
 
 
 def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> None:
@@ -91,13 +96,13 @@ class Unread(Sequence[Sample]):
 
 def test_pairs_are_made_when_they_are_asked_for(invented: SplitPair) -> None:
     samples = Unread(invented.arms[0].samples)
-    pairs = make_pairs(Split("atom", samples), "causal", LIKELIHOOD.rows, limit=None, seed=0)
+    pairs = make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0)
     assert samples.read == []
     next(pairs)
     assert samples.read == [0]
 
 
-def test_some_samples_and_samples_by_their_ids_are_read_when_they_are_asked_for(
+def test_some_samples_are_read_when_they_are_asked_for(
     invented: SplitPair,
 ) -> None:
     samples = Unread(invented.arms[0].samples)
@@ -105,11 +110,6 @@ def test_some_samples_and_samples_by_their_ids_are_read_when_they_are_asked_for(
     assert (len(chosen), len(chosen[1:]), samples.read) == (3, 2, [])
     assert [sample.id for sample in chosen] == ["a1", "a4", "a2"]
     assert [sample.id for sample in chosen[1:]] == ["a4", "a2"]
-    by_id = ById(samples)
-    assert by_id["a3"].id == "a3"
-    assert [*by_id] == [f"a{number}" for number in range(5)]
-    assert len(by_id) == 5
-    assert "b" not in by_id
 
 
 def test_a_task_says_where_a_prompt_may_be_cut() -> None:

@@ -16,7 +16,7 @@ from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
 from training.encoding import IGNORED, Row, collate, encode, plan_steps
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.likelihood import Likelihood
 
 END = 2  # of the tiny tokenizers
 PLAIN = TrainingPair("a: Output:", "Bo sang.")
@@ -99,7 +99,8 @@ def test_training_reads_the_very_ids_that_the_evaluation_reads(
     style = STYLES[name]
     pairs = [
         *chain.from_iterable(
-            make_pairs(arm, style, LIKELIHOOD.rows, limit=None, seed=0) for arm in invented.arms
+            make_pairs(arm.samples, style, Likelihood.pairs, limit=None, seed=0)
+            for arm in invented.arms
         ),
         QUOTED,
     ]

@@ -38,12 +38,12 @@ def test_a_gpu_learns_what_a_cpu_does(
     computed = (f"optimization.precision={precision}", f"optimization.packing={packing}")
     config = configure(*SETTINGS, *judged, *computed)
     found = train(config, progress=False)
-    manifest = read_manifest(found.adapter)
+    manifest = read_manifest(found.folder)
     assert manifest["device"] == torch.cuda.get_device_name()
     assert manifest["peak_memory_bytes"] > 0
     assert len(manifest["selection"]["scores"]) == 2
 
-    cpu = configure(*SETTINGS, f"output={found.adapter}-cpu")
+    cpu = configure(*SETTINGS, f"output={found.folder}-cpu")
     monkeypatch.setattr(processes, "join", lambda: ON_CPU)
     expected = train(cpu, progress=False)
     tolerance = 1e-3 if precision == "float32" else 2e-2

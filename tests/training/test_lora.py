@@ -112,7 +112,7 @@ def test_equal_settings_give_equal_bytes_and_another_seed_gives_others(tune: Tun
     def adapter(name: str, *settings: str) -> bytes:
         torch.manual_seed(len(name))
         state, number = torch.get_rng_state(), torch.get_num_threads()
-        folder = tune("data.limit=6", *settings, to=name).adapter
+        folder = tune("data.limit=6", *settings, to=name).folder
         assert torch.equal(torch.get_rng_state(), state)
         assert torch.get_num_threads() == number
         return (folder / WEIGHTS).read_bytes()
@@ -127,9 +127,9 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
 ) -> None:
     settings = ("optimization.epochs=3", "optimization.seed=7", "data.limit=8")
     config, result = configure(*settings), tune(*settings)
-    manifest = read_manifest(result.adapter)
+    manifest = read_manifest(result.folder)
 
-    assert (result.adapter, result.pairs, result.pairs_seen) == (config.output, 8, 24)
+    assert (result.folder, result.pairs, result.pairs_seen) == (config.output, 8, 24)
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
     assert manifest.pop("losses") == pytest.approx(means)
@@ -176,12 +176,12 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
             "revision": None,
             "sha256": digest_weights(base("llama")),
         },
-        "adapter_sha256": digest_weights(result.adapter),
+        "adapter_sha256": digest_weights(result.folder),
         "config": json.loads(json.dumps(to_dict(config))),
         "device": "cpu",
         "processes": 1,
     }
-    assert load_config(result.adapter / "training.yaml") == config
+    assert load_config(result.folder / "training.yaml") == config
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "t5", "bart"])
@@ -195,7 +195,7 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
         return trained[-1]
 
     monkeypatch.setattr(adapters, "add_lora", remember)
-    folder = tune(*FAST, name=name).adapter
+    folder = tune(*FAST, name=name).folder
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         loaded = load_base(ModelConfig(str(base(name))))
@@ -244,7 +244,7 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_and_that_is_said(
     with caplog.at_level(logging.INFO):
         result = tune(f"optimization.max_length={limit}", pair=pair)
     assert result.pairs == 1
-    assert read_manifest(result.adapter)["pairs_too_long"] == 1
+    assert read_manifest(result.folder)["pairs_too_long"] == 1
     assert "1 more pairs are too long and are left out" in caplog.text
 
 
@@ -260,7 +260,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_nothing_is_saved(
 def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_from(
     tune: Tune, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    output = tune().adapter
+    output = tune().folder
     before = {path: path.read_bytes() for path in output.iterdir()}
     with pytest.raises(SporError, match="already exists"):
         tune("optimization.seed=1")

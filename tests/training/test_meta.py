@@ -27,21 +27,20 @@ from training import lora
 from training.bases import Base, load_base
 from training.batches import Batch, Model, load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
-from training.encoding import IGNORED, Row, Step, count_targets, encode
+from training.encoding import IGNORED, Row, Step, count_targets
 from training.lora import TrainingResult, train
 from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood
 from training.objectives.meta import (
-    META,
     Meta,
     MetaSettings,
     Pools,
-    drawn,
+    draw_rows,
     one_step_ahead,
     sampled_steps,
     support,
 )
 from training.objectives.reward import Rewarded
-from training.settings import to_dict
 from training.state import Run
 
 END = 50256
@@ -79,17 +78,17 @@ def pools(sizes: Sequence[int]) -> Pools:
 @pytest.mark.parametrize(("allowed", "each"), [(8, 1), (4, 2), (2, 4), (1, 8)])
 def test_every_combination_gets_its_share_of_the_second_batch(allowed: int, each: int) -> None:
     of = pools([9] * 8)
-    chosen = drawn(SPACE[:allowed], of, 8, random.Random(0))
+    chosen = draw_rows(SPACE[:allowed], of, 8, random.Random(0))
     counts = Counter(name for name, rows in of.items() for row in rows if row in chosen)
     assert counts == dict.fromkeys(SPACE[:allowed], each)
-    assert chosen == drawn(SPACE[:allowed], of, 8, random.Random(0))
+    assert chosen == draw_rows(SPACE[:allowed], of, 8, random.Random(0))
     assert chosen != sorted(chosen) or allowed == 1
 
 
 def test_what_is_left_of_the_second_batch_is_of_any_of_the_combinations() -> None:
     of, found = pools([9] * 8), Counter[int]()
     for seed in range(50):
-        chosen = drawn(SPACE[:3], of, 8, random.Random(seed))
+        chosen = draw_rows(SPACE[:3], of, 8, random.Random(seed))
         assert len({*chosen}) == 8
         counts = [len({*chosen} & {*of[name]}) for name in SPACE[:3]]
         assert min(counts) >= 2
@@ -99,11 +98,11 @@ def test_what_is_left_of_the_second_batch_is_of_any_of_the_combinations() -> Non
 
 def test_a_second_batch_repeats_no_text_even_of_small_combinations() -> None:
     of = pools([2, 9])
-    chosen = drawn(SPACE[:2], of, 8, random.Random(0))
+    chosen = draw_rows(SPACE[:2], of, 8, random.Random(0))
     assert len({*chosen}) == 8
     assert {*of[SPACE[0]]} < {*chosen}
-    assert sorted(drawn(SPACE[:1], of, 8, random.Random(0))) == of[SPACE[0]]
-    assert drawn([], of, 8, random.Random(0)) == []
+    assert sorted(draw_rows(SPACE[:1], of, 8, random.Random(0))) == of[SPACE[0]]
+    assert draw_rows([], of, 8, random.Random(0)) == []
 
 
 def test_an_epoch_of_sampled_steps_has_every_set_of_combinations_before_one_again() -> None:
@@ -152,7 +151,7 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
     )
     run = Run(model, settings)
     how = MetaSettings(weight=record["lambda_s"], meta_at=record["reading"], variant="published")
-    objective = Meta(how=how, end_id=END)
+    objective = without_texts(how)
     steps = asked["n"] // 8
     if case == "yelp_parity_sample":
         steps //= 2
@@ -166,7 +165,7 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
         assert norm(run) == pytest.approx(step["grad_norm_after_clip"], rel=1e-4)
         assert probe(run, record, gradient=True) == close(step["grad_after_clip"])
         if others:
-            total = objective.meta_step(run, others, 0).item()
+            total = objective.meta_step(run, objective.inner, others, 0).item()
             expected = sum(float(micro["loss"]) for micro in step["pseudo"])
             assert total == pytest.approx(how.weight * expected, rel=1e-4)
         assert norm(run) == pytest.approx(step["grad_norm_final"], rel=1e-4)
@@ -177,6 +176,15 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
         assert probe(run, record, gradient=False) == close(step["params_after"])
         total = sum(weight.detach().double().abs().sum().item() for weight in run.weights.values())
         assert total == pytest.approx(step["param_abs_sum_after"], rel=1e-6)
+
+
+def without_texts(how: MetaSettings) -> Meta:
+    """Return the objective for rows that are given, with none to draw from."""
+    objective = object.__new__(Meta)
+    objective.how, objective.end_id, objective.clips = how, END, True
+    objective.inner = object.__new__(Likelihood)
+    objective.combinations, objective.pools = {"": ("any",)}, {}
+    return objective
 
 
 def close(expected: Sequence[float]) -> object:
@@ -224,25 +232,16 @@ def loaded(base: Callable[..., Path]) -> Base:
     return load_base(ModelConfig(str(base("gpt2"))))
 
 
-def material(
+def make(
     base: Base,
     samples: Sequence[Sample] = CORPUS,
     processes: int = 1,
     optimization: OptimizationConfig | None = None,
     **settings: Any,  # noqa: ANN401 - of different types
-) -> Material:
-    return Material(
-        to_dict(MetaSettings(**settings)),
-        {sample.id: sample for sample in samples},
-        *(base, 256, 0, rows_of(base, samples)),
-        optimization=optimization or OptimizationConfig(batch_size=4),
-        processes=processes,
-    )
-
-
-def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
-    pairs = [pair for sample in samples for pair in META.rows(sample, base.style)]
-    return encode(pairs, base.tokenizer, base.style, None).rows
+) -> Meta:
+    optimization = optimization or OptimizationConfig(batch_size=4)
+    material = Material(samples, base, optimization, processes=processes)
+    return Meta(MetaSettings(**settings), material)
 
 
 @pytest.mark.parametrize("at", ["theta1", "theta"])
@@ -253,12 +252,12 @@ def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
     """Against the gradients of the two mean losses by token, the second at a moved copy."""
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, packing=packing)
     settings = replace(settings, learning_rate=0.3)
-    objective = META.bound(material(loaded, weight=0.5, meta_at=at, optimization=settings))
-    rows = objective.rows_of_run
+    objective = make(loaded, weight=0.5, meta_at=at, optimization=settings)
+    rows = objective.rows.rows
     run = Run(loaded.model.requires_grad_().eval(), settings)
     before = {name: weight.detach().clone() for name, weight in run.weights.items()}
     own = [0, 4, 8, 9]
-    others = drawn(
+    others = draw_rows(
         support(
             [objective.combinations[rows[number].sample] for number in own], [*objective.pools]
         ),
@@ -317,8 +316,8 @@ def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
     plain = learn(configure, one, samples=samples)
     meta = learn(configure, one, "objective=meta", OF_META, to="meta", samples=samples)
     assert meta.losses == plain.losses
-    assert read_manifest(meta.adapter)["counts"] == {"ordinary_steps": 4}
-    assert "counts" not in read_manifest(plain.adapter)
+    assert read_manifest(meta.folder)["counts"] == {"ordinary_steps": 4}
+    assert "counts" not in read_manifest(plain.folder)
 
 
 def even(combination: Sequence[str]) -> bool:
@@ -349,7 +348,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = ("objective=meta", *settings, "optimization.save_steps=1")
-    whole = learn(configure, *settings, to="whole").adapter
+    whole = learn(configure, *settings, to="whole").folder
     steps = 0
 
     def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
@@ -363,7 +362,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
         patch.setattr(lora, "load_batches", at_the_third)
         with pytest.raises(KeyboardInterrupt):
             learn(configure, *settings, to="cut")
-    cut = learn(configure, *settings, to="cut").adapter
+    cut = learn(configure, *settings, to="cut").folder
     found, expected = read_manifest(cut), read_manifest(whole)
     assert (found["resumed_from"], expected["resumed_from"]) == (2, 0)
     assert found.get("counts") == expected.get("counts")
@@ -373,20 +372,22 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
 
 def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, epochs=None, max_steps=90)
-    objective = META.bound(material(loaded, sample_combinations=2, optimization=settings))
-    rows = objective.rows_of_run
-    steps = objective.plan(rows, settings)
+    objective = make(loaded, sample_combinations=2, optimization=settings)
+    rows = objective.rows.rows
+    steps = objective.steps()
     assert len(steps) == 90
     assert steps[-1].epoch > 0
-    assert steps == objective.plan(rows, settings)
-    assert steps != objective.plan(rows, replace(settings, seed=1))
+    assert steps == objective.steps()
+    other = replace(settings, seed=1)
+    assert steps != make(loaded, sample_combinations=2, optimization=other).steps()
     for step in steps:
         numbers = list(itertools.chain.from_iterable(step.batches))
         assert len({objective.combinations[rows[number].sample] for number in numbers}) == 2
         assert [*map(len, step.batches)] == [2, 2]
     larger = replace(settings, batch_size=4, gradient_accumulation=1)
     taken = [sorted(itertools.chain.from_iterable(step.batches)) for step in steps]
-    assert taken == [sorted(step.batches[0]) for step in objective.plan(rows, larger)]
+    whole = make(loaded, sample_combinations=2, optimization=larger).steps()
+    assert taken == [sorted(step.batches[0]) for step in whole]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +408,7 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
 )
 def test_what_cannot_be_done_is_refused(loaded: Base, settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
-        META.bound(material(loaded, **settings))
+        make(loaded, **settings)
     assert caught.value.remedy
 
 
@@ -423,12 +424,12 @@ def test_few_shot_splits_are_refused_unless_any_combination_may_be_taken(loaded:
         }
     ]
     with pytest.raises(ConfigError):
-        META.bound(material(loaded, few))
-    assert len(META.bound(material(loaded, few, support_constraint=False)).pools) == 3
+        make(loaded, few)
+    assert len(make(loaded, few, support_constraint=False).pools) == 3
 
 
 def test_another_objective_can_be_wrapped(loaded: Base) -> None:
     wrapped = {"reward": "constant", "weight": 2.0}
-    bound = META.bound(material(loaded, of="reward", of_settings=wrapped))
-    assert isinstance(bound.inner, Rewarded)
-    assert bound.inner.weight == 2.0
+    objective = make(loaded, of="reward", of_settings=wrapped)
+    assert isinstance(objective.inner, Rewarded)
+    assert objective.inner.how.weight == 2.0

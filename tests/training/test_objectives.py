@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -23,15 +23,15 @@ from training.adapters import add_tokens, prepare
 from training.bases import Base, load_base
 from training.batches import Batch, Model, load_batch, load_batches, target_losses
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
-from training.encoding import Row, encode, plan_stages
+from training.encoding import Row, encode
 from training.lora import TrainingResult, train
 from training.objectives import adversarial
-from training.objectives.adversarial import ADVERSARIAL, opposed
+from training.objectives.adversarial import Adversarial, false_pair
 from training.objectives.base import Material
-from training.objectives.coarse_to_fine import COARSE_TO_FINE
+from training.objectives.coarse_to_fine import CoarseToFine
 from training.objectives.corruption import corrupted
-from training.objectives.likelihood import LIKELIHOOD
-from training.objectives.reward import REWARD, find_reward
+from training.objectives.likelihood import Likelihood
+from training.objectives.reward import Rewarded, find_reward
 from training.objectives.writing import Writer, Written
 from training.state import seeded
 
@@ -77,12 +77,22 @@ def model(loaded: Base) -> Model:
     return without_dropout(loaded)
 
 
-def material(base: Base, samples: Sequence[Sample], **settings: object) -> Material:
-    return Material(settings, {sample.id: sample for sample in samples}, base, 256, seed=0)
+Objective = TypeVar("Objective", bound=Likelihood)
+
+
+def make_of(
+    kind: type[Objective],
+    base: Base,
+    samples: Sequence[Sample],
+    optimization: OptimizationConfig | None = None,
+    **settings: Any,  # noqa: ANN401 - of different types
+) -> Objective:
+    material = Material(samples, base, optimization or OptimizationConfig())
+    return kind(kind.settings(**settings), material)
 
 
 def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
-    pairs = [pair for sample in samples for pair in LIKELIHOOD.rows(sample, base.style)]
+    pairs = [pair for sample in samples for pair in Likelihood.pairs(sample, base.style)]
     return encode(pairs, base.tokenizer, base.style, None).rows
 
 
@@ -104,13 +114,13 @@ def mean_log(model: Model, base: Base, read: str, text: str) -> torch.Tensor:
 def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
     model: Model, loaded: Base, weight: float, margin: float
 ) -> None:
-    objective = ADVERSARIAL.bound(material(loaded, PAIRED, weight=weight, margin=margin))
-    assert set(objective.against) == {"s0", "s1", "s2"}, "the last one names nothing"
+    objective = make_of(Adversarial, loaded, PAIRED, weight=weight, margin=margin)
+    assert set(objective.false_rows) == {"s0", "s1", "s2"}, "the last one names nothing"
     rows = rows_of(loaded, PAIRED)
     expected = torch.zeros(())
     for sample, row in zip(PAIRED, rows, strict=True):
         expected += plain_loss(model, row)
-        if (false := opposed(sample, "causal", 0)) is None:
+        if (false := false_pair(sample, "causal", 0)) is None:
             continue
         true = mean_log(model, loaded, prompt(sample, "causal"), sample.target)
         other = mean_log(model, loaded, false.prompt, false.text)
@@ -126,7 +136,8 @@ def test_a_text_that_is_unlikely_enough_is_not_pushed_further(
     model: Model, loaded: Base, monkeypatch: pytest.MonkeyPatch, factor: float
 ) -> None:
     """However unlikely it is: the paper's own term would give any reward for that."""
-    objective = ADVERSARIAL.bound(material(loaded, PAIRED, weight=3.0, margin=0.5))
+    objective = make_of(Adversarial, loaded, PAIRED, weight=3.0, margin=0.5)
+    plain = make_of(Likelihood, loaded, PAIRED)
     rows = rows_of(loaded, PAIRED)
     batch = load_batch(rows, loaded.pad_id, model)
 
@@ -136,7 +147,7 @@ def test_a_text_that_is_unlikely_enough_is_not_pushed_further(
 
     monkeypatch.setattr(adversarial, "target_losses", unlikely)
     found = {}
-    for name, one in (("adversarial", objective), ("likelihood", LIKELIHOOD)):
+    for name, one in (("adversarial", objective), ("likelihood", plain)):
         loss = one.loss(model, batch)
         loss.backward()
         found[name] = loss.item(), gradients(model)
@@ -159,7 +170,7 @@ def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
 def test_samples_without_tables_cannot_be_corrupted(loaded: Base) -> None:
     plain = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))
     with pytest.raises(ConfigError) as caught:
-        ADVERSARIAL.bound(material(loaded, [plain], weight=1.0, margin=1.0))
+        make_of(Adversarial, loaded, [plain])
     assert caught.value.remedy
 
 
@@ -170,10 +181,11 @@ def test_a_constant_reward_leaves_the_gradient_of_the_likelihood_alone(
     model: Model, loaded: Base
 ) -> None:
     settings = {"reward": "constant", "weight": 5.0, "max_tokens": 4}
-    objective = REWARD.bound(material(loaded, SAMPLES, **settings))
+    objective = make_of(Rewarded, loaded, SAMPLES, **settings)
+    plain = make_of(Likelihood, loaded, SAMPLES)
     batch = load_batch(rows_of(loaded, SAMPLES), loaded.pad_id, model)
     found = {}
-    for name, one in (("reward", objective), ("likelihood", LIKELIHOOD)):
+    for name, one in (("reward", objective), ("likelihood", plain)):
         one.loss(model, batch).backward()
         found[name] = gradients(model)
     assert all(
@@ -196,15 +208,14 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
 
     monkeypatch.setattr(Writer, "write", write)
     settings = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
-    objective = replace(
-        REWARD.bound(material(loaded, SAMPLES[:3], **settings)),
-        reward=lambda _, texts: [float(text == "good") for text in texts],
-    )
+    objective = make_of(Rewarded, loaded, SAMPLES[:3], **settings)
+    objective.reward = lambda _, texts: [float(text == "good") for text in texts]
     batch = load_batch(rows_of(loaded, SAMPLES[:3]), loaded.pad_id, model)
     found = objective.loss(model, batch).item()
     gains = (1, -1, 0)
     policy = sum(gain * plain_loss(model, row) for gain, row in zip(gains, rows, strict=True))
-    assert found == pytest.approx((LIKELIHOOD.loss(model, batch) + 0.7 * policy).item(), rel=1e-5)
+    likelihood = target_losses(model, batch).sum()
+    assert found == pytest.approx((likelihood + 0.7 * policy).item(), rel=1e-5)
 
 
 def test_what_is_written_greedily_is_the_likeliest_token_each_time(
@@ -245,15 +256,15 @@ COARSE = tuple(in_variant(sample, "coarse_to_fine") for sample in SAMPLES)
 
 
 def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded: Base) -> None:
-    bound = COARSE_TO_FINE.bound(material(loaded, COARSE, template_epochs=2))
-    pairs = [pair for sample in COARSE for pair in bound.rows(sample, "causal")]
+    settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
+    objective = make_of(CoarseToFine, loaded, COARSE, settings, template_epochs=2)
+    pairs = [pair for sample in COARSE for pair in objective.pairs(sample, "causal")]
     assert [(pair.stage, pair.text) for pair in pairs[:2]] == [
         (0, "[ENT] has [ENT] ."),
         (1, "[ENT] has [ENT] . [SEP] Ann has 12 ."),
     ]
-    rows = encode(pairs, loaded.tokenizer, "causal", None).rows
-    settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
-    steps = plan_stages(rows, settings, bound.stages)
+    rows, steps = objective.rows.rows, objective.steps()
+    assert objective.judged_from == 2
     stages = [{rows[number].stage for batch in step.batches for number in batch} for step in steps]
     assert stages == [{0}] * 4 + [{1}] * 5
     assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
@@ -261,7 +272,7 @@ def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded:
 
 def test_samples_without_templates_are_refused(loaded: Base) -> None:
     with pytest.raises(ConfigError) as caught:
-        COARSE_TO_FINE.bound(material(loaded, SAMPLES, template_epochs=2))
+        make_of(CoarseToFine, loaded, SAMPLES, template_epochs=2)
     assert "c2f" in str(caught.value.remedy)
 
 
@@ -271,13 +282,13 @@ def test_new_tokens_have_embeddings_and_swallow_the_blanks_of_the_published_ones
 ) -> None:
     loaded = load_base(ModelConfig(str(base(name))))
     before = len(loaded.tokenizer)
-    entity, separator = add_tokens(loaded, COARSE_TO_FINE.tokens)
+    entity, separator = add_tokens(loaded, CoarseToFine.tokens)
     assert loaded.model.get_input_embeddings().num_embeddings >= len(loaded.tokenizer) == before + 2
     ids = loaded.tokenizer("a [ENT] b [SEP] c", add_special_tokens=False)["input_ids"]
     plain = loaded.tokenizer(["a", " b", "c"], add_special_tokens=False)["input_ids"]
     assert ids == [*plain[0], entity, *plain[1], separator, *plain[2]]
     assert "[SEP]" in loaded.tokenizer.decode(ids, skip_special_tokens=True)
-    assert add_tokens(loaded, COARSE_TO_FINE.tokens) == ()
+    assert add_tokens(loaded, CoarseToFine.tokens) == ()
 
 
 # --- Whole runs ----------------------------------------------------------------------------------
@@ -320,7 +331,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = (f"method={method}", "optimization.save_steps=1", "optimization.epochs=2")
-    whole = learn(objective, *settings, to="whole").adapter
+    whole = learn(objective, *settings, to="whole").folder
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -338,7 +349,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
         patch.setattr(lora, "load_batches", at_the_third)
         with pytest.raises(KeyboardInterrupt):
             learn(objective, *settings, to="cut")
-    cut = learn(objective, *settings, to="cut").adapter
+    cut = learn(objective, *settings, to="cut").folder
     assert read_manifest(cut)["resumed_from"] == 2
     (weights,) = whole.glob("*.safetensors")
     assert (cut / weights.name).read_bytes() == weights.read_bytes()
@@ -349,19 +360,19 @@ def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learne
 ) -> None:
     result = learn("coarse_to_fine", "method=full", "optimization.epochs=3")
     assert len(result.losses) == 2 + 6
-    manifest = read_manifest(result.adapter)
+    manifest = read_manifest(result.folder)
     assert (manifest["kind"], len(manifest["losses"])) == ("checkpoint", 4)
-    model, info = AutoModelForCausalLM.from_pretrained(result.adapter, output_loading_info=True)
+    model, info = AutoModelForCausalLM.from_pretrained(result.folder, output_loading_info=True)
     assert not info["missing_keys"]
-    tokenizer = AutoTokenizer.from_pretrained(result.adapter)
+    tokenizer = AutoTokenizer.from_pretrained(result.folder)
     assert {"[ENT]", "[SEP]"} <= tokenizer.get_vocab().keys()
     assert model.config.vocab_size == len(tokenizer)
-    arguments = {"pretrained": str(result.adapter)}
+    arguments = {"pretrained": str(result.folder)}
     assert checkpoints.find_adapter(arguments) == manifest
     assert checkpoints.find_adapter({"pretrained": str(base("gpt2"))}) is None
-    card = (result.adapter / "README.md").read_text()
+    card = (result.folder / "README.md").read_text()
     assert "peft" not in card.lower()
-    (result.adapter / "model.safetensors").write_bytes(b"other")
+    (result.folder / "model.safetensors").write_bytes(b"other")
     with pytest.raises(ConfigError, match="weights"):
         checkpoints.find_adapter(arguments)
 
@@ -380,7 +391,7 @@ def test_an_adapter_brings_the_embeddings_of_new_tokens(
         return trained[-1]
 
     monkeypatch.setattr(lora, "prepare", remember)
-    folder = learn("coarse_to_fine", name=name).adapter
+    folder = learn("coarse_to_fine", name=name).folder
     found = SporHF(
         str(base(name)), peft=str(folder), tokenizer=str(folder), dtype="float32", device="cpu"
     )

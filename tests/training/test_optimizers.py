@@ -14,7 +14,8 @@ from training.bases import load_base
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Rows, plan_steps
 from training.lora import fit
-from training.objectives.likelihood import LIKELIHOOD
+from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood, NoSettings
 from training.optimizers import optimizer, rate_at
 from training.state import Run
 
@@ -112,11 +113,12 @@ def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
     )
     run = Run(without_dropout(loaded), settings)
     run.optimizer = torch.optim.SGD(run.weights.values(), lr=1.0)
-    rows = Rows(tuple(rows_of(loaded, invented)), 0, 0)
+    objective = Likelihood(NoSettings(), Material(invented.arms[0].samples, loaded, settings))
+    objective.rows = Rows(tuple(rows_of(loaded, invented)), 0, 0)
     steps = plan_steps([1] * 4, settings)
     moves = []
     before = flat(run)
-    for _ in fit(run, LIKELIHOOD, steps, rows, pad_id=loaded.pad_id, team=processes.join()):
+    for _ in fit(run, objective, steps, team=processes.join()):
         moves.append((flat(run) - before).norm().item())
         before = flat(run)
     assert moves == pytest.approx([0.01, 0.0075, 0.005, 0.0025], rel=1e-3)

@@ -33,9 +33,9 @@ def test_strict_sets_that_break_a_requirement_are_refused(
 def test_published_sets_are_trained_on_with_what_they_break(
     tune: Tune, caplog: pytest.LogCaptureFixture
 ) -> None:
-    violations = read_manifest(tune().adapter)["violations"]
+    violations = read_manifest(tune().folder)["violations"]
     assert f"break {len(violations)} of their requirements: {violations[0]}" in caplog.text
-    sound = tune("data.corpus=mini", "optimization.max_steps=1", to="sound").adapter
+    sound = tune("data.corpus=mini", "optimization.max_steps=1", to="sound").folder
     assert read_manifest(sound)["violations"] == []
 
 
@@ -65,7 +65,7 @@ def test_a_token_without_an_embedding_is_refused_and_an_embedding_without_a_toke
 @pytest.mark.usefixtures("short_outputs")
 def test_a_base_without_a_padding_token_is_judged_and_saved_without_one(tune: Tune) -> None:
     settings = ("optimization.max_steps=1", "selection.policy=dev-best", "selection.samples=3")
-    output = tune("data.corpus=mini", *settings, name="gpt2").adapter
+    output = tune("data.corpus=mini", *settings, name="gpt2").folder
     assert len(read_manifest(output)["selection"]["scores"]) == 1
     assert AutoTokenizer.from_pretrained(output).pad_token is None
 
@@ -79,5 +79,5 @@ def test_four_bits_need_their_package(
 
 
 def test_variants_of_lora_are_peft_s(tune: Tune) -> None:
-    adapter = tune("lora.use_rslora=true").adapter
+    adapter = tune("lora.use_rslora=true").folder
     assert '"use_rslora": true' in (adapter / "adapter_config.json").read_text()

@@ -191,7 +191,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
     few = replace(pair, protocol="published", arms=arms)
     settings = ("data.aspect=order_invariance", "data.arm=match", "optimization.max_steps=1")
     selecting = ("selection.policy=dev-split", "selection.samples=2", "selection.metric=chrf")
-    output = tune(*settings, *selecting, pair=few).adapter
+    output = tune(*settings, *selecting, pair=few).folder
     manifest = read_manifest(output)
     judged = judged_samples(SelectionConfig("dev-split", "chrf", samples=2), few)
     held_out = [s for s in arms[1].samples if told((s,)) <= told(judged)]
@@ -256,19 +256,18 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
 
     assert judged.losses[: len(last.losses)] == last.losses, "judging draws no random number"
     kept, expected = (
-        load_file(adapter / "adapter_model.safetensors")
-        for adapter in (judged.adapter, last.adapter)
+        load_file(adapter / "adapter_model.safetensors") for adapter in (judged.folder, last.folder)
     )
     assert kept.keys() == expected.keys()
     assert all(torch.equal(kept[name], expected[name]) for name in kept)
 
-    told = read_manifest(judged.adapter)["selection"]
+    told = read_manifest(judged.folder)["selection"]
     assert (told["policy"], told["epoch"], told["samples"]) == ("dev-best", 2, 3)
     assert len(told["scores"]) == 3
     assert told["samples_sha256"] == digest(development_set(mini, 3, seed=0))
-    assert told["samples_sha256"] == read_manifest(other.adapter)["selection"]["samples_sha256"]
+    assert told["samples_sha256"] == read_manifest(other.folder)["selection"]["samples_sha256"]
     assert all(0 <= scores["parent"] <= 100 for scores in told["scores"])
-    assert read_manifest(last.adapter)["selection"]["epoch"] == 2
+    assert read_manifest(last.folder)["selection"]["epoch"] == 2
 
 
 def test_an_epoch_s_score_is_that_of_the_task(
@@ -295,7 +294,7 @@ def test_an_epoch_s_score_is_that_of_the_task(
     pair = named.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
-    output = tune(*settings, "data.corpus=mini", "lora.target_modules=all-linear", pair=few).adapter
+    output = tune(*settings, "data.corpus=mini", "lora.target_modules=all-linear", pair=few).folder
     (scores,) = read_manifest(output)["selection"]["scores"]
     arguments = {"pretrained": str(base("llama")), "peft": str(output)}
     result = simple_evaluate(

@@ -12,7 +12,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from tests.support.processes import forked, wait_until
-from training import batches, lora, manifest
+from training import adapters, batches, lora
 from training.config import TrainingConfig
 from training.lora import TrainingResult, train
 from training.objectives import likelihood
@@ -66,8 +66,8 @@ def test_a_run_goes_on_to_the_same_losses_and_bytes(
     torch.manual_seed(99)  # as in another process
     result = tune(*settings, name=name)
     assert result.losses == expected.losses
-    assert (result.adapter / WEIGHTS).read_bytes() == (expected.adapter / WEIGHTS).read_bytes()
-    assert read_manifest(result.adapter)["resumed_from"] == kept
+    assert (result.folder / WEIGHTS).read_bytes() == (expected.folder / WEIGHTS).read_bytes()
+    assert read_manifest(result.folder)["resumed_from"] == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter", "whole"]
 
 
@@ -77,9 +77,9 @@ def test_scores_and_the_best_weights_are_gone_on_with_too(tune: Tune) -> None:
         *("data.corpus=mini", "data.limit=30", "optimization.epochs=3"),
         *("selection.policy=dev-best", "selection.samples=2", "optimization.learning_rate=1e-2"),
     )
-    whole = tune(*settings, to="whole").adapter
+    whole = tune(*settings, to="whole").folder
     cut(8, tune, *settings)
-    result = tune(*settings).adapter
+    result = tune(*settings).folder
     expected, found = (read_manifest(folder)["selection"] for folder in (whole, result))
     assert len(found["scores"]) == 3
     assert (found["scores"], found["epoch"]) == (expected["scores"], expected["epoch"])
@@ -100,7 +100,7 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
     assert 2 <= read_manifest(killed.output)["resumed_from"] < len(result.losses) == 36
     whole = tune(*OF_MINI, to="whole")
     assert result.losses == whole.losses
-    assert (killed.output / WEIGHTS).read_bytes() == (whole.adapter / WEIGHTS).read_bytes()
+    assert (killed.output / WEIGHTS).read_bytes() == (whole.folder / WEIGHTS).read_bytes()
 
 
 def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path)
         tune(*other)
     assert "settings.lora.r, settings.optimization.learning_rate" in caught.value.what
     assert caught.value.where == str(place)
-    assert read_manifest(tune(*other, "overwrite=true").adapter)["resumed_from"] == 0
+    assert read_manifest(tune(*other, "overwrite=true").folder)["resumed_from"] == 0
 
 
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
@@ -174,9 +174,9 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune, name
     result = tune(*settings, *less, name=name)
     assert result.losses[:6] == expected.losses[:6]
     assert result.losses == pytest.approx(expected.losses, rel=1e-5)
-    manifest = read_manifest(result.adapter)
+    manifest = read_manifest(result.folder)
     assert (manifest["resumed_from"], manifest["padding"]) == (6, 0)
-    assert read_manifest(expected.adapter)["padding"] > 0
+    assert read_manifest(expected.folder)["padding"] > 0
 
 
 def test_another_fault_is_not_taken_for_a_lack_of_memory(tune: Tune) -> None:
@@ -193,18 +193,18 @@ def test_a_disk_too_full_to_go_on_from_is_told(tune: Tune, tmp_path: Path) -> No
 def test_a_disk_too_full_for_the_adapter_is_told_and_what_is_done_is_kept(
     tune: Tune, tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = manifest._write
+    write = adapters._write
 
     def write_little(*args: Any) -> None:  # noqa: ANN401 - of _write
         with no_file_larger_than(2000):
             write(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(manifest, "_write", write_little)
+        patch.setattr(adapters, "_write", write_little)
         with pytest.raises(ConfigError, match="adapter: cannot be written"):
             tune()
     assert list(tmp_path.iterdir()) == [place]
-    assert read_manifest(tune().adapter)["resumed_from"] == 2
+    assert read_manifest(tune().folder)["resumed_from"] == 2
 
 
 def test_two_runs_do_not_write_one_folder(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:

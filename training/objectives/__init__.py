@@ -1,16 +1,21 @@
-"""What training minimizes: a module here, or of an installed package, for each objective."""
+"""The objectives of training: a class here, or of an installed package, for each."""
 
 from spor_tasks.core.registry import Entry, Registry, installed
 
 OBJECTIVES = Registry(
     [
-        Entry("objective", "likelihood", "training.objectives.likelihood:LIKELIHOOD"),
-        Entry("objective", "coarse_to_fine", "training.objectives.coarse_to_fine:COARSE_TO_FINE"),
-        Entry("objective", "adversarial", "training.objectives.adversarial:ADVERSARIAL"),
-        Entry("objective", "reward", "training.objectives.reward:REWARD"),
-        Entry("objective", "dcg", "training.objectives.codes:DCG"),
-        Entry("objective", "contrastive_prefix", "training.objectives.codes:CONTRASTIVE_PREFIX"),
-        Entry("objective", "meta", "training.objectives.meta:META"),
+        *(
+            Entry("objective", name, f"training.objectives.{target}")
+            for name, target in (
+                ("likelihood", "likelihood:Likelihood"),
+                ("coarse_to_fine", "coarse_to_fine:CoarseToFine"),
+                ("adversarial", "adversarial:Adversarial"),
+                ("reward", "reward:Rewarded"),
+                ("dcg", "codes:DcgObjective"),
+                ("contrastive_prefix", "codes:PrefixObjective"),
+                ("meta", "meta:Meta"),
+            )
+        ),
         *installed("objective"),
     ]
 )

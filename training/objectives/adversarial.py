@@ -11,9 +11,8 @@ Within the margin its gradient is the paper's, by token, and what both texts beg
 where Y_adv is less likely by the margin, nothing more is gained.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import replace
+from typing import ClassVar
 
 import torch
 from pydantic.dataclasses import dataclass as settings_dataclass
@@ -23,7 +22,6 @@ from spor_tasks.core.sample import Contrast, Sample
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from training.batches import Batch, Model, load_batch, target_losses
 from training.data import TrainingPair
-from training.encoding import Row, encode
 from training.objectives.base import Material
 from training.objectives.corruption import corrupted
 from training.objectives.likelihood import Likelihood
@@ -38,71 +36,59 @@ class AdversarialSettings:
     margin: Positive = 0.5
 
 
-@dataclass(frozen=True)
 class Adversarial(Likelihood):
-    """Cross-entropy, and a hinge on each sample that has a false text."""
+    """Cross-entropy, and a hinge on each sample that has a false text.
+
+    That text is the sample's own, or else made with the run's seed, the same in every epoch.
+    """
 
     settings: ClassVar[type] = AdversarialSettings
-    weight: float = 0.0
-    margin: float = 0.0
-    against: Mapping[str, Row] = field(default_factory=dict)
-    pad_id: int = 0
+    how: AdversarialSettings
 
-    def bound(self, material: Material) -> Self:
-        """Return the objective with the false text of every sample that has one.
-
-        It is the sample's own, or else made with the run's seed, the same in every epoch.
+    def __init__(self, settings: AdversarialSettings, material: Material) -> None:
+        """Encode the pairs, and the false text of every sample that has one.
 
         Raises:
             ConfigError: there is none, or none is short enough.
         """
-        base, samples = material.base, material.samples.values()
-        pairs = [
+        super().__init__(settings, material)
+        style, seed = material.base.style, material.optimization.seed
+        false_pairs = [
             pair
-            for sample in samples
-            if (pair := opposed(sample, base.style, material.seed)) is not None
+            for sample in material.samples
+            if (pair := false_pair(sample, style, seed)) is not None
         ]
-        if not pairs:
+        if not false_pairs:
             raise ConfigError(
                 "objective adversarial needs samples with a table, or with a false text",
                 where="data",
                 remedy="Set data.aspect=logicnlg, or objective=likelihood.",
             )
-        rows = encode(pairs, base.tokenizer, base.style, material.longest).rows
-        return replace(
-            self,
-            **material.settings,
-            against={row.sample: row for row in rows},
-            pad_id=base.pad_id,
-        )
+        self.false_rows = {row.sample: row for row in material.encode(false_pairs).rows}
 
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the cross-entropy and the hinges, summed over the target tokens."""
         losses = target_losses(model, batch)
         paired = [
-            (own, self.against[sample])
-            for own, sample in zip(losses.split(batch.sizes), batch.samples, strict=True)
-            if sample in self.against
+            (true_losses, self.false_rows[sample])
+            for true_losses, sample in zip(losses.split(batch.sizes), batch.samples, strict=True)
+            if sample in self.false_rows
         ]
         if not paired:
             return losses.sum()
-        false = load_batch([row for _, row in paired], self.pad_id, model)
-        others = target_losses(model, false).split(false.sizes)
+        false = load_batch([row for _, row in paired], self.material.base.pad_id, model)
+        false_losses = target_losses(model, false).split(false.sizes)
         hinges = [
-            len(own) * torch.relu(self.margin - other.mean() + own.mean())
-            for (own, _), other in zip(paired, others, strict=True)
+            len(of_true) * torch.relu(self.how.margin - of_false.mean() + of_true.mean())
+            for (of_true, _), of_false in zip(paired, false_losses, strict=True)
         ]
-        return losses.sum() + self.weight * torch.stack(hinges).sum()
+        return losses.sum() + self.how.weight * torch.stack(hinges).sum()
 
 
-def opposed(sample: Sample, style: PromptStyle, seed: int) -> TrainingPair | None:
+def false_pair(sample: Sample, style: PromptStyle, seed: int) -> TrainingPair | None:
     """Return the false text of a sample after its own prompt, or None if it has none."""
-    if isinstance(other := sample.challenge, Contrast):
-        return TrainingPair(
-            prompt(replace(sample, units=other.units), style), other.text, sample.id
-        )
+    if isinstance(contrast := sample.challenge, Contrast):
+        false_prompt = prompt(replace(sample, units=contrast.units), style)
+        return TrainingPair(false_prompt, contrast.text, sample.id)
     text = corrupted(sample, seed)
     return None if text is None else TrainingPair(prompt(sample, style), text, sample.id)
-
-
-ADVERSARIAL = Adversarial()

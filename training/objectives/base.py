@@ -1,117 +1,62 @@
-"""What an objective is: the pairs that it learns from, the loss of a batch, and a step.
+"""Shared parts of objectives: the material of a run, combinations, and back-propagation."""
 
-To add one: a module with an object that has the parts of :class:`Objective`, and a line of
-:data:`training.objectives.OBJECTIVES`.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import torch
-from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.prompts.styles import PromptStyle
-from training.bases import Base
+from training.bases import Base, check_ids
 from training.batches import Batch, Model
 from training.config import OptimizationConfig
 from training.data import TrainingPair
-from training.encoding import Row, Step, plan_stages
-from training.objectives import OBJECTIVES
-from training.settings import CLOSED
+from training.encoding import Rows, encode
 from training.state import Run
 
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect."""
 
 
-@dataclass(frozen=True, slots=True, config=CLOSED)
-class NoSettings:
-    """The settings of an objective that has none."""
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The samples to train on, the base, and the settings that decide how pairs become rows.
 
-
-class Material(NamedTuple):
-    """What a run is made of, as far as an objective may need it beside its batches.
-
-    ``settings`` are the run's ``objective_settings``, ``samples`` those that are trained on, by
-    their ids, and ``longest`` is the most tokens that a row may have, None without a limit.
-    ``rows`` are the run's pairs in token ids, and ``processes`` is the number of processes.
+    ``limit`` is the most pairs to learn from. Long prompts are cut before one of the texts of
+    ``cut_before``. ``processes`` is the number of processes that share a step.
     """
 
-    settings: Mapping[str, Any]
-    samples: Mapping[str, Sample]
+    samples: Sequence[Sample]
     base: Base
-    longest: int | None
-    seed: int
-    rows: Sequence[Row] = ()
-    optimization: OptimizationConfig = OptimizationConfig()
+    optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
+    limit: int | None = None
+    cut_before: Sequence[str] = ()
     processes: int = 1
 
-
-class Objective(Protocol):
-    """What training minimizes.
-
-    ``settings`` is the class of its settings, a pydantic dataclass, and ``tokens`` are those that
-    the tokenizer must have. ``stages`` has the epochs of each stage before the last.
-    """
-
-    settings: ClassVar[type] = NoSettings
-    tokens: ClassVar[tuple[str, ...]] = ()
-    stages: tuple[int, ...] = ()
-
     @property
-    def clips(self) -> bool:
-        """Whether a step shortens its gradient itself."""
-        return False
+    def longest(self) -> int | None:
+        """The most tokens that a row may have; None without a limit."""
+        limits = filter(None, (self.optimization.max_length, self.base.positions))
+        return min(limits, default=None)
 
-    def methods(self, settings: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG002 - as below
-        """Return the methods of training that the objective can be used with."""
-        return ("lora", "full")
-
-    def by_batch(self, settings: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as below
-        """Return whether it matters for the loss which pairs share a batch."""
-        return False
-
-    def bound(self, material: Material) -> Self:  # noqa: ARG002 - for those that need it
-        """Return the objective of a run; the default needs nothing of it.
+    def encode(self, pairs: Iterable[TrainingPair]) -> Rows:
+        """Return pairs in token ids.
 
         Raises:
-            ConfigError: it cannot be used with these samples or settings.
+            ConfigError: the base cannot read the pairs, or they are all too long.
         """
-        return self
-
-    def fitted(self, base: Base) -> Model | None:  # noqa: ARG002 - as above
-        """Return the base with weights of the objective's own to fit; None where it has none."""
-        return None
-
-    def among(self, combinations: Sequence[Combination]) -> Self:  # noqa: ARG002 - as above
-        """Return the objective for texts that can only have one of these combinations."""
-        return self
-
-    def rows(self, sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
-        """Return the pairs of prompt and text that are learned from a sample."""
-
-    def loss(self, model: Model, batch: Batch) -> torch.Tensor:
-        """Return the loss of a batch, summed over its target tokens, so that batches add up."""
-
-    def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
-        """Add the gradient of these batches to the weights that are fitted; return their loss.
-
-        That is the summed loss divided by ``targets``, the step's token count over all processes.
-        """
-        return backpropagate(run, self.loss, batches, [targets] * len(batches))
-
-    def plan(self, rows: Sequence[Row], settings: OptimizationConfig) -> list[Step]:
-        """Return the steps of a run over its rows."""
-        return plan_stages(rows, settings, self.stages)
+        base = self.base
+        rows = encode(pairs, base.tokenizer, base.style, self.longest, self.cut_before)
+        check_ids(base, rows.rows)
+        return rows
 
 
 def combination_of(sample: Sample) -> Combination:
     """Return the values of a sample's aspects.
 
     Raises:
-        ConfigError: it has something else than values of aspects.
+        ConfigError: its units are not values of aspects.
     """
     if not all(isinstance(unit, AttributeValue) for unit in sample.units) or not sample.units:
         raise ConfigError(
@@ -142,13 +87,3 @@ def backpropagate(
         loss.backward()
         total += loss.detach()
     return total
-
-
-def find_objective(name: str) -> Objective:
-    """Return the objective of that name.
-
-    Raises:
-        ConfigError: there is none, or it lacks a part of the contract.
-    """
-    found: Objective = OBJECTIVES.get("objective", name)
-    return found

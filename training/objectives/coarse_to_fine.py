@@ -1,14 +1,14 @@
 """First the template of a sentence, then the sentence: LogicNLG's coarse-to-fine generation.
 
 As published there are two stages. The first learns to write the template, in which ``[ENT]`` stands
-for every name and number; the second goes on from there, and learns to write the template,
-``[SEP]`` and the sentence, with the loss on all of it. Both are in one run, which is planned,
+for every name and number. The second continues from there: it learns to write the template,
+``[SEP]`` and the sentence, with the loss on all three. Both stages are one run, which is planned,
 resumed and evaluated as a whole, and whose manifest has the losses of both.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import ClassVar
 
 from pydantic.dataclasses import dataclass as settings_dataclass
 
@@ -17,7 +17,9 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import variant_of
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from spor_tasks.text.filters import SEPARATOR
+from training.config import OptimizationConfig
 from training.data import TrainingPair
+from training.encoding import Step, plan_steps
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
 from training.settings import CLOSED, Count
@@ -25,39 +27,62 @@ from training.settings import CLOSED, Count
 
 @settings_dataclass(frozen=True, slots=True, config=CLOSED)
 class CoarseToFineSettings:
-    """``template_epochs`` is the length of the first stage; ``optimization`` says the second's."""
+    """``template_epochs`` is the length of the first stage; ``optimization`` has the second's."""
 
     template_epochs: Count = 10
 
 
-@dataclass(frozen=True)
 class CoarseToFine(Likelihood):
     """Cross-entropy over the template, then over the template and the sentence."""
 
     settings: ClassVar[type] = CoarseToFineSettings
     tokens: ClassVar[tuple[str, ...]] = ("[ENT]", SEPARATOR)
-    stages: tuple[int, ...] = (CoarseToFineSettings().template_epochs,)
+    how: CoarseToFineSettings
 
-    def bound(self, material: Material) -> Self:
-        """Return the objective with the stages of the settings.
+    def __init__(self, settings: CoarseToFineSettings, material: Material) -> None:
+        """Encode the templates and the sentences.
 
         Raises:
-            ConfigError: a sample's own target has no template.
+            ConfigError: a sample's own target has no template, or a stage has no pairs.
         """
-        if any(variant_of(sample) != "coarse_to_fine" for sample in material.samples.values()):
+        if any(variant_of(sample) != "coarse_to_fine" for sample in material.samples):
             raise ConfigError(
                 "objective coarse_to_fine needs samples whose text begins with its template",
                 where="data.part",
                 remedy="Set data.part=c2f, of the corpora logicnlg or logicnlg_mini.",
             )
-        return replace(self, stages=(material.settings["template_epochs"],))
+        super().__init__(settings, material)
+        self.judged_from = settings.template_epochs
 
-    def rows(self, sample: Sample, style: PromptStyle) -> Iterator[TrainingPair]:
-        """Yield the template of the first stage, and what the second learns."""
+    @staticmethod
+    def pairs(sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
+        """Yield the template of the first stage, and the text of the second."""
         if template := sample.about("template"):
             yield TrainingPair(prompt(sample, style), template, sample.id)
-        for pair in super().rows(sample, style):
+        for pair in Likelihood.pairs(sample, style):
             yield pair._replace(stage=1)
 
+    def steps(self) -> list[Step]:
+        """Return the steps of both stages, with epochs that count on."""
+        optimization, epochs = self.material.optimization, self.how.template_epochs
+        second = self._steps_of(1, optimization)
+        return [
+            *self._steps_of(0, replace(optimization, epochs=epochs, max_steps=None)),
+            *(replace(step, epoch=epochs + step.epoch) for step in second),
+        ]
 
-COARSE_TO_FINE = CoarseToFine()
+    def _steps_of(self, stage: int, optimization: OptimizationConfig) -> list[Step]:
+        rows = self.rows.rows
+        numbers = [number for number, row in enumerate(rows) if row.stage == stage]
+        if not numbers:
+            raise ConfigError(
+                f"no pair of stage {stage + 1} is short enough",
+                remedy="Raise optimization.max_length, or use a model with more positions.",
+            )
+        return [
+            Step(
+                step.epoch,
+                tuple(tuple(numbers[place] for place in batch) for batch in step.batches),
+            )
+            for step in plan_steps([rows[number].tokens for number in numbers], optimization)
+        ]

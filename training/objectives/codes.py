@@ -1,38 +1,37 @@
-"""DCG and contrastive prefixes: vectors for values, which are to be told apart.
+"""DCG and contrastive prefixes: vectors for values, trained on a frozen base.
 
-Nothing of the base is fitted, but what makes vectors of the values of a text's aspects
+The trained weights make vectors of the values of a text's aspects
 (:mod:`spor_tasks.evaluation.coded`). The text should be likely with the vectors of its own
-combination, and less so with those of others:
+combination, and less likely with those of another:
 
     L + w · log(e^−L + Σ e^−L_i),
 
 where L is the mean loss of a batch by target token, and L_i that of the same texts if they are all
-read with the vectors of combination i. That is (1 − w) L + w L_dis, with L_dis = L + log(…). There
-are seven such combinations, or as many as training shows if these are fewer, drawn from these for
-each batch; a text's own may be among them. This is what the published code of CompMCTG does (Zhong
-et al., ACL 2024), with w = 0.1 for DCG and, as the code has it, 0.2 for contrastive prefixes. For
-the second batch of Meta-MCTG they are drawn from the combinations that it may have.
+read with the vectors of combination i. That is (1 − w) L + w L_dis, with L_dis = L + log(…). Seven
+such combinations are drawn for each batch, or fewer where training has fewer; a text's own may be
+one of them. The published code of CompMCTG does the same (Zhong et al., ACL 2024), with w = 0.1 for
+DCG and 0.2 for contrastive prefixes. For the second batch of Meta-MCTG they are drawn from the
+combinations that it may have.
 
-So the loss depends on which texts share a batch. With several processes each takes its own share
-of a batch for one.
+The loss depends on the texts that share a batch. Several processes each take their share of a batch
+for a whole one.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from copy import copy
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import torch
 from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.coded import Aspects, CodedModel, Dcg, TrainedPrefixes, Vectors
-from training.bases import Base
+from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, Vectors
 from training.batches import Batch, Model, target_losses
 from training.objectives.base import Combination, Material, combination_of
 from training.objectives.likelihood import Likelihood
-from training.settings import CLOSED, Count
+from training.settings import CLOSED, Count, to_dict
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Number = Annotated[int, Field(ge=0)]
@@ -60,78 +59,54 @@ class PrefixSettings:
     width: Count = 512
 
 
-@dataclass(frozen=True)
 class Coded(Likelihood):
-    """Vectors for values. ``seen`` are the combinations that contrasts are drawn from."""
+    """Vectors for values. Contrasts are drawn from the combinations ``pool``."""
 
     vectors: ClassVar[type[Vectors]]
     how: DcgSettings | PrefixSettings
-    aspects: Aspects
-    seen: tuple[Combination, ...] = ()
-    longest: int = 0
 
-    def methods(self, _: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the only method: it fits weights of its own."""
-        return ("codes",)
-
-    def by_batch(self, _: Mapping[str, Any]) -> bool:
-        """Return True."""
-        return True
-
-    def bound(self, material: Material) -> Self:
-        """Return the objective with the values and combinations of a run.
+    def __init__(self, settings: DcgSettings | PrefixSettings, material: Material) -> None:
+        """Encode the pairs, and draw fresh weights that make vectors of values.
 
         Raises:
-            ConfigError: it cannot be used with these samples, settings or base.
+            ConfigError: the objective cannot be used with these samples, settings or base, or the
+                longest text has no room behind the vectors.
         """
         _check(material)
+        super().__init__(settings, material)
         values: dict[str, dict[str, None]] = {}
-        for sample in material.samples.values():
-            combination_of(sample)
+        combinations = {sample.id: combination_of(sample) for sample in material.samples}
+        for sample in material.samples:
             for unit in sample.units:
                 values.setdefault(unit[0], {})[unit[-1]] = None
-        names = dict.fromkeys(row.sample for row in material.rows)
-        return replace(
-            self,
-            how=self.settings(**material.settings),
-            aspects={aspect: tuple(of) for aspect, of in values.items()},
-            seen=tuple(dict.fromkeys(combination_of(material.samples[name]) for name in names)),
-            longest=max(len(row.input_ids) for row in material.rows),
-        )
-
-    def fitted(self, base: Base) -> Model:
-        """Return the base, frozen, with fresh weights that make vectors of values.
-
-        Raises:
-            ConfigError: the base's tokenizer does not tell the combinations apart, or the longest
-                text has no room behind the vectors.
-        """
-        sizes = {
-            name: getattr(self.how, name)
-            for name in self.how.__dataclass_fields__
-            if name not in {"weight", "contrasts"}
-        }
+        self.pool = tuple(dict.fromkeys(combinations[row.sample] for row in self.rows.rows))
+        base, sizes = material.base, to_dict(settings)
+        del sizes["weight"], sizes["contrasts"]
+        aspects = {aspect: tuple(names) for aspect, names in values.items()}
         vectors = partial(self.vectors, **sizes)
-        model = CodedModel(base.model, base.tokenizer, self.aspects, vectors)
-        if base.positions and self.longest + model.longer > base.positions:
+        self.model = CodedModel(base.model, base.tokenizer, aspects, vectors)
+        longest = max(len(row.input_ids) for row in self.rows.rows)
+        if base.positions and longest + self.model.longer > base.positions:
             raise ConfigError(
-                f"a text has no room: {self.longest} tokens and {model.longer} more, and the model "
+                f"a text has no room: {longest} tokens and {self.model.longer} more, and the model "
                 f"has {base.positions} positions",
                 where="optimization.max_length",
-                remedy=f"Set optimization.max_length={base.positions - model.longer}.",
+                remedy=f"Set optimization.max_length={base.positions - self.model.longer}.",
             )
-        return model
 
     def among(self, combinations: Sequence[Combination]) -> Self:
-        """Return the objective whose contrasts are drawn from these combinations."""
-        return replace(self, seen=tuple(combinations))
+        """Return the objective with contrasts that are drawn from these combinations."""
+        objective = copy(self)
+        objective.pool = tuple(combinations)
+        return objective
 
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the loss of a batch, times the number of its target tokens."""
-        drawn = torch.randperm(len(self.seen))[: self.how.contrasts].tolist()
-        read = [_OWN, *(model.number(self.seen[place]) for place in drawn)]
-        losses = target_losses(model, read_as(batch, read)).unflatten(0, (len(read), -1)).mean(1)
-        return (losses[0] + self.how.weight * (-losses).logsumexp(0)) * len(batch.labels)
+        places = torch.randperm(len(self.pool))[: self.how.contrasts].tolist()
+        numbers = [_OWN, *(model.number(self.pool[place]) for place in places)]
+        losses = target_losses(model, read_as(batch, numbers))
+        means = losses.unflatten(0, (len(numbers), -1)).mean(1)
+        return (means[0] + self.how.weight * (-means).logsumexp(0)) * len(batch.labels)
 
 
 class DcgObjective(Coded):
@@ -177,7 +152,3 @@ def _check(material: Material) -> None:
             where="model.path",
             remedy="Set model.path to a causal language model, such as GPT-2.",
         )
-
-
-DCG = DcgObjective(DcgSettings(), {})
-CONTRASTIVE_PREFIX = PrefixObjective(PrefixSettings(), {})

@@ -21,21 +21,21 @@ def corrupted(sample: Sample, seed: int) -> str | None:
         return None
     rng = random.Random(f"corrupted {seed} {sample.id}")
     chosen = {
-        value.lower(): rng.choice(others)
-        for value, others in _alternatives(sample)
-        if value and others
+        value.lower(): rng.choice(alternatives)
+        for value, alternatives in _alternatives(sample)
+        if value and alternatives
     }
     longest_first = sorted(chosen, key=lambda value: (-len(value), value))
     pattern = "|".join(map(re.escape, longest_first))
     if not pattern:
         return None
-    found = re.sub(
+    text = re.sub(
         rf"(?<!\w)(?:{pattern})(?!\w)",
         lambda match: chosen[match[0].lower()],
         sample.target,
         flags=re.IGNORECASE,
     )
-    return None if found == sample.target else found
+    return None if text == sample.target else text
 
 
 def _alternatives(sample: Sample) -> Iterator[tuple[str, list[str]]]:
@@ -44,5 +44,4 @@ def _alternatives(sample: Sample) -> Iterator[tuple[str, list[str]]]:
     for column in linked_columns(sample):
         values = list(dict.fromkeys(row[column] for row in table.rows))
         for value in values:
-            others = [other for other in values if other and other.lower() != value.lower()]
-            yield value, others
+            yield value, [each for each in values if each and each.lower() != value.lower()]

@@ -1,28 +1,108 @@
-"""The likelihood of every reference, given the prompt: what the paper maximizes."""
+"""The likelihood of every reference, given the prompt: the paper's objective.
 
-from collections.abc import Iterator
+Every other objective is a class derived from :class:`Likelihood`. It may replace ``pairs``,
+``loss``, ``steps`` and ``step``; a line of :data:`training.objectives.OBJECTIVES` or an entry point
+names it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
+from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from training.batches import Batch, Model, target_loss
-from training.data import TrainingPair
-from training.objectives.base import Objective
+from training.config import TrainingConfig
+from training.data import TrainingPair, make_pairs
+from training.encoding import Step, plan_steps
+from training.objectives import OBJECTIVES
+from training.objectives.base import Material, backpropagate
+from training.settings import CLOSED
+from training.state import Run
 
 
-class Likelihood(Objective):
-    """Cross-entropy over the tokens of the text and its end."""
+@dataclass(frozen=True, slots=True, config=CLOSED)
+class NoSettings:
+    """The settings of an objective that has none."""
 
-    def rows(self, sample: Sample, style: PromptStyle) -> Iterator[TrainingPair]:
+
+class Likelihood:
+    """Cross-entropy over the tokens of the text and its end.
+
+    ``settings`` is the class of the objective's settings, a pydantic dataclass, and ``tokens`` are
+    added to the tokenizer. ``rows`` holds the training set in token ids. ``model`` is the base with
+    weights that the objective brings, None where these are the adapter's or the base's own.
+    ``clips`` is true if ``step`` clips the gradient itself. Epochs before ``judged_from`` are not
+    judged.
+    """
+
+    settings: ClassVar[type] = NoSettings
+    tokens: ClassVar[tuple[str, ...]] = ()
+    clips: bool = False
+    judged_from: int = 0
+    model: Model | None = None
+
+    def __init__(self, settings: Any, material: Material) -> None:  # noqa: ANN401 - of its class
+        """Encode the pairs of all samples.
+
+        Raises:
+            ConfigError: the base cannot read them, or the objective does not fit them.
+        """
+        self.how, self.material = settings, material
+        pairs = make_pairs(
+            material.samples,
+            material.base.style,
+            self.pairs,
+            limit=material.limit,
+            seed=material.optimization.seed,
+        )
+        self.rows = material.encode(pairs)
+
+    @staticmethod
+    def by_batch(settings: Mapping[str, Any]) -> bool:  # noqa: ARG004 - for other objectives
+        """Return whether the loss depends on the pairs that share a batch."""
+        return False
+
+    @staticmethod
+    def pairs(sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
         """Yield one pair for each reference, or one for the sample's own target."""
-        own = sample.about("target")
-        for text in sample.references if own is None else (own,):
+        target = sample.about("target")
+        for text in sample.references if target is None else (target,):
             yield TrainingPair(prompt(sample, style), text, sample.id)
 
+    def steps(self) -> list[Step]:
+        """Return the steps of the whole run."""
+        return plan_steps([row.tokens for row in self.rows.rows], self.material.optimization)
+
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
-        """Return the cross-entropy, summed over the target tokens."""
+        """Return the loss of a batch, summed over its target tokens, so that batches add up."""
         return target_loss(model, batch)
 
+    def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
+        """Add the gradient of these batches to the trained weights; return their loss.
 
-LIKELIHOOD = Likelihood()
+        That is the summed loss divided by ``targets``, the step's token count over all processes.
+        """
+        return backpropagate(run, self.loss, batches, [targets] * len(batches))
+
+
+def find_objective(name: str) -> type[Likelihood]:
+    """Return the class of an objective.
+
+    Raises:
+        ConfigError: there is no objective of that name, or it cannot be imported.
+    """
+    objective: type[Likelihood] = OBJECTIVES.get("objective", name)
+    return objective
+
+
+def make_objective(config: TrainingConfig, material: Material) -> Likelihood:
+    """Return the objective of a run.
+
+    Raises:
+        ConfigError: it does not fit the samples or the base.
+    """
+    objective = find_objective(config.objective)
+    return objective(objective.settings(**config.objective_settings), material)

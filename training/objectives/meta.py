@@ -1,25 +1,24 @@
 """An objective, and the same where one step of it leads: Meta-MCTG (Zhong et al., ACL 2024).
 
-Of the combinations of attributes that training shows, a step sees a few. Others can be made of the
-same attributes. A step should make these more likely too:
+A step has a few of the combinations of attributes in the training set. Some of the remaining ones
+have only attributes of the step. The step should make these more likely too:
 
     L(θ; B) + λ L(θ − α ∇L(θ; B); B'),
 
-where B is the step's batch, and B' as many other samples, of combinations that training shows, that
-B does not, and whose every attribute B has. α is the rate of the step. As in the paper, the second
-gradient is taken at θ1 = θ − α ∇L(θ; B), and the dependence of θ1 on θ is left out of it (first
-order). A step for which there is no such combination is an ordinary one; the manifest counts them.
+where B is the step's batch. B' has as many other samples, of combinations that the training set has
+and B lacks, but whose every attribute is in B. α is the rate of the step. As in the paper, the
+second gradient is taken at θ1 = θ − α ∇L(θ; B), and the dependence of θ1 on θ is ignored (first
+order). A step without such a combination is an ordinary one; the manifest counts them.
 
-The paper's code does some of this otherwise, and ``variant`` ``published`` does as it does: L is
-the sum of the mean losses of the batches of a step, not the mean over the step's tokens; end tokens
-are not learned; and ``optimization.clip_norm`` shortens ∇L(θ; B), before α and λ come in, and not
-the sum. Its CTRL and contrastive prefixes take the second gradient at θ, which ``meta_at``
-``theta`` does.
+The paper's code differs from the paper, and ``variant`` ``published`` follows the code. There L is
+the sum of the mean losses of the batches of a step, not the mean over the step's tokens. End tokens
+are not learned. ``optimization.clip_norm`` shortens ∇L(θ; B), before α and λ come in, and not the
+sum. Its CTRL and contrastive prefixes take the second gradient at θ, as ``meta_at`` ``theta`` does.
 
-With ``sample_combinations`` every step's batch is of so many combinations, as in the paper where
-training shows few. Each set of so many combinations is taken once before one is taken again, and a
-step takes samples that the epoch has not had yet. The published loop changes the list that it goes
-through, and ends early; this one ends when the next set lacks samples.
+With ``sample_combinations`` every step's batch has that many combinations, as in the paper where
+training has few. Each set of combinations is used once before one is used again, and a step takes
+samples that the epoch has not had yet. The published loop changes the list that it iterates over,
+and ends early; this one ends when the next set lacks samples.
 """
 
 import itertools
@@ -27,28 +26,20 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from dataclasses import field, replace
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import torch
 from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
-from training.bases import Base
-from training.batches import Batch, Model, load_batches
-from training.config import OptimizationConfig
-from training.encoding import Row, Step, chunks, count_targets, plan_stages
-from training.objectives.base import (
-    Combination,
-    Material,
-    Objective,
-    backpropagate,
-    combination_of,
-    find_objective,
-)
-from training.objectives.likelihood import LIKELIHOOD, Likelihood
-from training.settings import CLOSED, Count, NotNegative, read_settings, to_dict
+from training.batches import Batch, load_batches
+from training.encoding import Step, chunks, count_targets
+from training.objectives.base import Combination, Material, backpropagate, combination_of
+from training.objectives.codes import Coded
+from training.objectives.likelihood import Likelihood, find_objective
+from training.settings import CLOSED, Count, NotNegative, read_settings
 from training.state import Run
 
 Pools: TypeAlias = Mapping[Combination, Sequence[int]]
@@ -56,15 +47,15 @@ Pools: TypeAlias = Mapping[Combination, Sequence[int]]
 
 _MOST_SETS = 100_000
 ORDINARY = "ordinary_steps"
-"""What counts, in the manifest, the steps for which there was no other combination."""
+"""The manifest's key for the number of steps without a recombination."""
 
 
 @settings_dataclass(frozen=True, slots=True, config=CLOSED)
 class MetaSettings:
-    """What is wrapped, and how.
+    """The wrapped objective, and how a step uses it.
 
-    ``of`` is an objective that learns the pairs of ``likelihood``, with ``of_settings``; ``weight``
-    is λ, and ``meta_at`` where its gradient is taken. Without ``support_constraint`` B' is of any
+    ``of`` is an objective that learns the pairs of ``likelihood``, with ``of_settings``. ``weight``
+    is λ, and ``meta_at`` the place of its gradient. Without ``support_constraint`` B' may have any
     combinations that B lacks. ``sample_combinations`` None is plain shuffling.
     """
 
@@ -77,160 +68,136 @@ class MetaSettings:
     variant: Literal["paper", "published"] = "paper"
 
 
-@dataclass(frozen=True)
 class Meta(Likelihood):
-    """The loss of another objective, and that of other combinations one step ahead."""
+    """The loss of another objective, and that of recombined attributes one step ahead."""
 
     settings: ClassVar[type] = MetaSettings
-    inner: Objective = LIKELIHOOD
-    how: MetaSettings = field(default_factory=MetaSettings)
-    pools: Pools = field(default_factory=dict)
-    combinations: Mapping[str, Combination] = field(default_factory=dict)
-    rows_of_run: Sequence[Row] = ()
-    pad_id: int = 0
-    end_id: int = -1
-    seed: int = 0
+    how: MetaSettings
 
-    @property
-    def clips(self) -> bool:
-        """Whether a step shortens its gradient itself."""
-        return self.how.variant == "published"
-
-    def methods(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the methods of the objective that is wrapped."""
-        how = MetaSettings(**settings)
-        return _inner(how).methods(how.of_settings)
-
-    def by_batch(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether it matters for the loss which pairs share a batch."""
-        how = MetaSettings(**settings)
-        return how.variant == "published" or _inner(how).by_batch(how.of_settings)
-
-    def fitted(self, base: Base) -> Model | None:
-        """Return what the objective that is wrapped fits."""
-        return self.inner.fitted(base)
-
-    def bound(self, material: Material) -> Self:
-        """Return the objective with the rows of each combination.
+    def __init__(self, settings: MetaSettings, material: Material) -> None:
+        """Make the wrapped objective, and group its rows by combination.
 
         Raises:
             ConfigError: it cannot be used with these samples or settings.
         """
-        how = MetaSettings(**material.settings)
-        combinations = {name: combination_of(sample) for name, sample in material.samples.items()}
-        pools: dict[Combination, list[int]] = {}
-        for number, row in enumerate(material.rows):
-            pools.setdefault(combinations[row.sample], []).append(number)
-        _check(how, material, pools)
-        inner = _inner(how)
-        settings = to_dict(read_settings(inner.settings, dict(how.of_settings), "of_settings"))
-        return replace(
-            self,
-            inner=inner.bound(material._replace(settings=settings)),
-            how=how,
-            pools=pools,
-            combinations=combinations,
-            rows_of_run=material.rows,
-            pad_id=material.base.pad_id,
-            end_id=material.base.tokenizer.eos_token_id,
-            seed=material.seed,
+        wrapped = find_objective(settings.of)
+        learns_references = wrapped.pairs is Likelihood.pairs and not wrapped.tokens
+        if issubclass(wrapped, Meta) or not learns_references:
+            raise ConfigError(
+                f"objective meta cannot wrap {settings.of}",
+                where="objective_settings.of",
+                remedy="Set objective_settings.of=likelihood.",
+            )
+        of_settings: Any = read_settings(
+            wrapped.settings, dict(settings.of_settings), "of_settings"
         )
+        self.how, self.material = settings, material
+        self.clips = settings.variant == "published"
+        self.inner = wrapped(of_settings, material)
+        self.rows, self.model = self.inner.rows, self.inner.model
+        self.combinations = {sample.id: combination_of(sample) for sample in material.samples}
+        self.end_id = material.base.tokenizer.eos_token_id
+        self.pools: dict[Combination, list[int]] = {}
+        for number, row in enumerate(self.rows.rows):
+            self.pools.setdefault(self.combinations[row.sample], []).append(number)
+        _check(settings, material, self.pools)
 
-    def plan(self, rows: Sequence[Row], settings: OptimizationConfig) -> list[Step]:
-        """Return the steps of a run, each of a few combinations if the settings ask for that."""
-        if self.how.sample_combinations is None:
-            return plan_stages(rows, settings)
-        size = settings.batch_size if self.how.variant == "paper" else self.how.sample_combinations
+    @staticmethod
+    def by_batch(settings: Mapping[str, Any]) -> bool:
+        """Return whether the loss depends on the pairs that share a batch."""
+        return bool(settings["variant"] == "published")
+
+    def steps(self) -> list[Step]:
+        """Return the steps of a run, each of a few combinations if the settings say so."""
+        number, rows = self.how.sample_combinations, self.rows.rows
+        settings = self.material.optimization
+        if number is None:
+            return super().steps()
+        size = settings.batch_size if self.how.variant == "paper" else number
+        in_all = settings.batch_size * settings.gradient_accumulation
         steps: list[Step] = []
         epoch = 0
         while epoch != settings.epochs and len(steps) != settings.max_steps:
-            groups = sampled_steps(
-                self.pools,
-                self.how.sample_combinations,
-                settings.batch_size * settings.gradient_accumulation,
-                random.Random(f"meta plan {settings.seed} {epoch}"),
-            )
-            for group in groups:
+            rng = random.Random(f"meta plan {settings.seed} {epoch}")
+            for group in sampled_steps(self.pools, number, in_all, rng):
                 if self.how.variant == "paper":
-                    group.sort(key=lambda number: rows[number].tokens)
+                    group.sort(key=lambda place: rows[place].tokens)
                 steps.append(Step(epoch, tuple(map(tuple, chunks(group, size)))))
             steps = steps[: settings.max_steps]
             epoch += 1
         return steps
 
-    def loss(self, model: Model, batch: Batch) -> torch.Tensor:
-        """Return the loss of the objective that is wrapped."""
-        return self.inner.loss(model, batch)
-
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
-        """Add the gradient of these batches, and of others one step ahead; return these' loss."""
+        """Add the gradient of these batches, and of B' one step ahead; return these' loss."""
         loss = self._backpropagate(run, self.inner, batches, targets)
         if self.clips:
             run.clip()
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
-        seen = [self.combinations[name] for name in names if name in self.combinations]
-        rng = random.Random(f"meta {self.seed} {len(run.losses)}")
-        size = run.settings.batch_size * run.settings.gradient_accumulation
-        allowed = support(seen, [*self.pools], constrained=self.how.support_constraint)
-        chosen = drawn(allowed, self.pools, size, rng)
-        if not chosen:
+        current = [self.combinations[name] for name in names]
+        constrained = self.how.support_constraint
+        allowed = support(current, [*self.pools], constrained=constrained)
+        settings = run.settings
+        size = settings.batch_size * settings.gradient_accumulation
+        rng = random.Random(f"meta {settings.seed} {len(run.losses)}")
+        numbers = draw_rows(allowed, self.pools, size, rng)
+        if not numbers:
             run.counts[ORDINARY] = run.counts.get(ORDINARY, 0) + 1
             return loss
-        step = Step(0, tuple(map(tuple, chunks(chosen, run.settings.batch_size))))
-        others = load_batches(
-            step, self.rows_of_run, self.pad_id, run.model, packing=run.settings.packing
+        step = Step(0, tuple(map(tuple, chunks(numbers, settings.batch_size))))
+        rows = self.rows.rows
+        second = load_batches(
+            step, rows, self.material.base.pad_id, run.model, packing=settings.packing
         )
-        of = self.inner.among(allowed)
-        self.meta_step(run, others, count_targets(step, self.rows_of_run), of)
+        inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
+        self.meta_step(run, inner, second, count_targets(step, rows))
         return loss
 
     def meta_step(
-        self, run: Run, batches: Sequence[Batch], targets: int, of: Objective | None = None
+        self, run: Run, inner: Likelihood, batches: Sequence[Batch], targets: int
     ) -> torch.Tensor:
-        """Add λ times the gradient of these batches where the gradient at hand leads.
-
-        ``of`` is the objective, by default the one that is wrapped.
-        """
+        """Add λ times the gradient of these batches where the gradient at hand leads."""
         with one_step_ahead(run) if self.how.meta_at == "theta1" else nullcontext():
-            return self._backpropagate(run, of or self.inner, batches, targets, self.how.weight)
+            return self._backpropagate(run, inner, batches, targets, self.how.weight)
 
     def _backpropagate(
         self,
         run: Run,
-        of: Objective,
+        inner: Likelihood,
         batches: Sequence[Batch],
         targets: int,
         weight: float = 1.0,
     ) -> torch.Tensor:
         if self.how.variant == "paper":
-            return backpropagate(run, of.loss, batches, [targets] * len(batches), weight)
+            return backpropagate(run, inner.loss, batches, [targets] * len(batches), weight)
         learned = [without(batch, self.end_id) for batch in batches]
         sizes = [len(batch.labels) for batch in learned]
-        return backpropagate(run, of.loss, learned, sizes, weight)
+        return backpropagate(run, inner.loss, learned, sizes, weight)
 
 
 def support(
-    current: Sequence[Combination], seen: Sequence[Combination], *, constrained: bool = True
+    current: Sequence[Combination], trained: Sequence[Combination], *, constrained: bool = True
 ) -> list[Combination]:
-    """Return the seen combinations that are not current, but whose every attribute is.
+    """Return the trained combinations that are not current, but whose every attribute is.
 
     They are in the order of the product of the current values, each aspect's as they first occur.
-    Not ``constrained``, any that is not current, in the order of ``seen``.
+    Not ``constrained``, any that is not current, in the order of ``trained``.
     """
     if not constrained:
-        return [each for each in seen if each not in current]
+        return [each for each in trained if each not in current]
     if not current:
         return []
     values = [dict.fromkeys(of_aspect) for of_aspect in zip(*current, strict=True)]
-    return [each for each in itertools.product(*values) if each in seen and each not in current]
+    return [each for each in itertools.product(*values) if each in trained and each not in current]
 
 
-def drawn(allowed: Sequence[Combination], pools: Pools, size: int, rng: random.Random) -> list[int]:
+def draw_rows(
+    allowed: Sequence[Combination], pools: Pools, size: int, rng: random.Random
+) -> list[int]:
     """Return the rows of the second batch, in random order; none where nothing is allowed.
 
     With as many combinations as rows or more, each row is of another one. With fewer, all
-    have the same number of rows, without repetition, and the rest is drawn from all that is left.
-    Where there are fewer rows than ``size`` in all, these are all of them.
+    have the same number of rows, without repetition, and the rest is drawn from the remaining rows.
+    Where there are fewer rows than ``size`` in all, every row is taken.
     """
     if not allowed:
         return []
@@ -243,9 +210,9 @@ def drawn(allowed: Sequence[Combination], pools: Pools, size: int, rng: random.R
             for each in allowed
             for number in rng.sample(pools[each], min(share, len(pools[each])))
         ]
-        taken = {*chosen}
-        left = [number for each in allowed for number in pools[each] if number not in taken]
-        chosen += rng.sample(left, min(size - len(chosen), len(left)))
+        used = {*chosen}
+        remaining = [number for each in allowed for number in pools[each] if number not in used]
+        chosen += rng.sample(remaining, min(size - len(chosen), len(remaining)))
     rng.shuffle(chosen)
     return chosen
 
@@ -257,23 +224,23 @@ def sampled_steps(
 
     Every set of combinations is there once before any is there again; no row is there twice.
     """
-    each = size // combinations
-    left = {name: rng.sample(rows, len(rows)) for name, rows in pools.items()}
+    share = size // combinations
+    unused = {name: rng.sample(rows, len(rows)) for name, rows in pools.items()}
     sets = list(itertools.combinations(pools, combinations))
     while sets:
         rng.shuffle(sets)
         for names in sets:
-            if any(len(left[name]) < each for name in names):
+            if any(len(unused[name]) < share for name in names):
                 return
-            taken = [[left[name].pop() for _ in range(each)] for name in names]
-            yield list(itertools.chain.from_iterable(zip(*taken, strict=True)))
+            rows = [[unused[name].pop() for _ in range(share)] for name in names]
+            yield list(itertools.chain.from_iterable(zip(*rows, strict=True)))
 
 
 @contextmanager
 def one_step_ahead(run: Run) -> Iterator[None]:
     """Set the weights to where their gradient leads at the run's rate; restore them exactly."""
     weights = run.weights.values()
-    kept = [weight.detach().clone() for weight in weights]
+    copies = [weight.detach().clone() for weight in weights]
     with torch.no_grad():
         for weight in weights:
             if weight.grad is not None:
@@ -282,60 +249,51 @@ def one_step_ahead(run: Run) -> Iterator[None]:
         yield
     finally:
         with torch.no_grad():
-            for weight, before in zip(weights, kept, strict=True):
+            for weight, before in zip(weights, copies, strict=True):
                 weight.copy_(before)
 
 
 def without(batch: Batch, token: int) -> Batch:
-    """Return the batch with all of its targets but those that are this token."""
-    kept = batch.labels != token
+    """Return the batch without the targets that are this token."""
+    is_target = batch.labels != token
     return replace(
         batch,
-        labels=batch.labels[kept],
-        positions=batch.positions[kept],
-        sizes=tuple(int(part.sum()) for part in kept.split(batch.sizes)),
+        labels=batch.labels[is_target],
+        positions=batch.positions[is_target],
+        sizes=tuple(int(part.sum()) for part in is_target.split(batch.sizes)),
     )
 
 
-def _inner(how: MetaSettings) -> Objective:
-    found = find_objective(how.of)
-    kind = type(found)
-    if isinstance(found, Meta) or kind.rows is not Likelihood.rows or found.tokens:
-        raise ConfigError(
-            f"objective meta cannot wrap {how.of}, which learns other pairs than likelihood",
-            where="objective_settings.of",
-            remedy="Set objective_settings.of=likelihood.",
-        )
-    return found
-
-
 def _check(how: MetaSettings, material: Material, pools: Pools) -> None:
-    """Raise a ConfigError where the settings and the samples do not allow what is asked."""
-    settings, number, seen = material.optimization, how.sample_combinations, [*pools]
-    what = remedy = None
+    """Raise a ConfigError where the settings and the samples do not allow such steps."""
+    settings, number, trained = material.optimization, how.sample_combinations or 2, [*pools]
     size = settings.batch_size * settings.gradient_accumulation
-    if material.processes > 1:
-        what = "needs the whole step's gradient before its second one, and so a single process"
-        remedy = "Start it without `accelerate launch`."
-    elif how.variant == "published" and settings.packing:
-        what = "takes means of batches in its published variant, and packing may divide them"
-        remedy = "Set optimization.packing=false."
-    elif how.support_constraint and not any(
-        support([other for other in seen if other != each], [each]) for each in seen
-    ):
-        what = "finds no combination whose attributes others have: there is nothing to recombine"
-        remedy = "Set objective=likelihood, or objective_settings.support_constraint=false."
-    elif number and (number > len(seen) or size % number):
-        what = f"cannot take {number} of {len(seen)} combinations for each step of {size} pairs"
-        remedy = "Set objective_settings.sample_combinations to a divisor of the pairs of a step."
-    elif number and math.comb(len(seen), number) > _MOST_SETS:
-        what = f"has too many sets of {number} of {len(seen)} combinations"
-        remedy = "Set objective_settings.sample_combinations=2, or null."
-    elif number and min(map(len, pools.values())) * number < size:
-        what = f"has a combination with fewer than the {size // number} texts that a step takes"
-        remedy = "Set objective_settings.sample_combinations=null."
-    if what:
-        raise ConfigError(f"objective meta {what}", where="objective", remedy=remedy)
-
-
-META = Meta()
+    recombinable = any(support([one for one in trained if one != each], [each]) for each in trained)
+    too_few = min(map(len, pools.values())) * number < size
+    too_many_sets = math.comb(len(trained), number) > _MOST_SETS
+    faults = (
+        (
+            material.processes > 1,
+            "needs the whole step's gradient before its second one, and so a single process",
+            "Start it without `accelerate launch`.",
+        ),
+        (
+            how.variant == "published" and settings.packing,
+            "takes means of batches in its published variant, and packing may divide them",
+            "Set optimization.packing=false.",
+        ),
+        (
+            how.support_constraint and not recombinable,
+            "finds no combination that consists of attributes of others: it cannot recombine any",
+            "Set objective=likelihood, or objective_settings.support_constraint=false.",
+        ),
+        (
+            how.sample_combinations is not None
+            and (number > len(trained) or size % number or too_few or too_many_sets),
+            f"cannot take {number} of {len(trained)} combinations for each step of {size} texts",
+            "Set objective_settings.sample_combinations to 2, another divisor of these, or null.",
+        ),
+    )
+    for is_fault, what, remedy in faults:
+        if is_fault:
+            raise ConfigError(f"objective meta {what}", where="objective", remedy=remedy)

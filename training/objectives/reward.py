@@ -13,10 +13,9 @@ there are tokens. Several processes draw sentences of their own, so they do not 
 one process does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 from pydantic.dataclasses import dataclass as settings_dataclass
@@ -52,56 +51,43 @@ class RewardSettings:
     max_tokens: Count = 30
 
 
-@dataclass(frozen=True)
 class Rewarded(Likelihood):
     """Cross-entropy, and the reward of sampled sentences less that of greedy ones."""
 
     settings: ClassVar[type] = RewardSettings
-    weight: float = 0.0
-    reward: Reward | None = None
-    samples: Mapping[str, Sample] = field(default_factory=dict)
-    writer: Writer | None = None
+    how: RewardSettings
 
-    def bound(self, material: Material) -> Self:
-        """Return the objective with its reward.
+    def __init__(self, settings: RewardSettings, material: Material) -> None:
+        """Encode the pairs, and find the reward.
 
         Raises:
             ConfigError: there is no such score, or it is not a mean over texts.
         """
-        settings = RewardSettings(**material.settings)
-        return replace(
-            self,
-            weight=settings.weight,
-            reward=find_reward(settings.reward),
-            samples=material.samples,
-            writer=Writer(material.base, settings.max_tokens),
-        )
+        super().__init__(settings, material)
+        self.reward = find_reward(settings.reward)
+        self.writer = Writer(material.base, settings.max_tokens)
+        self.places = {sample.id: place for place, sample in enumerate(material.samples)}
 
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the cross-entropy and the reward's loss, summed over their tokens."""
         likelihood = target_loss(model, batch)
-        if self.writer is None or self.reward is None:
-            return likelihood
-        samples = [self.samples[name] for name in batch.samples]
+        samples = [self.material.samples[self.places[name]] for name in batch.samples]
         sampled, greedy = (
             self.writer.write(model, samples, sampling=sampling) for sampling in (True, False)
         )
-        gains = [
-            reward - baseline
-            for reward, baseline in zip(
-                self.reward(samples, sampled.texts), self.reward(samples, greedy.texts), strict=True
-            )
-        ]
+        rewards = self.reward(samples, sampled.texts)
+        baselines = self.reward(samples, greedy.texts)
+        gains = [reward - base for reward, base in zip(rewards, baselines, strict=True)]
         rows = [row for row, gain in zip(sampled.rows, gains, strict=True) if gain]
         if not rows:
             return likelihood
-        chosen = load_batch(rows, self.writer.pad_id, model)
-        surprises = target_losses(model, chosen).split(chosen.sizes)
+        written = load_batch(rows, self.material.base.pad_id, model)
+        surprises = target_losses(model, written).split(written.sizes)
         policy = [
             gain * surprise.sum()
             for gain, surprise in zip(filter(None, gains), surprises, strict=True)
         ]
-        return likelihood + self.weight * torch.stack(policy).sum()
+        return likelihood + self.how.weight * torch.stack(policy).sum()
 
 
 def find_reward(name: str) -> Reward:
@@ -127,11 +113,8 @@ def _scored(
     owner: Metric[Any], info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
 ) -> list[float]:
     """Return the scores from 0 to 1; 0 for a text without a verdict."""
-    found = owner.measure(samples, [(text,) for text in texts])
-    values = (owner.values(evidence).get(info.name) for evidence in found)
+    judgements = owner.measure(samples, [(text,) for text in texts])
+    values = (owner.values(judgement).get(info.name) for judgement in judgements)
     span = info.high - info.low
     good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
     return good if info.higher_is_better else [1 - share for share in good]
-
-
-REWARD = Rewarded()

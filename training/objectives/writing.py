@@ -16,7 +16,7 @@ from training.encoding import IGNORED, Row
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model wrote for some samples: texts, and rows of the prompts and the very tokens."""
+    """Texts that a model wrote for some samples, and rows of the prompts and the very tokens."""
 
     texts: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -26,16 +26,11 @@ class Written:
 class Writer:
     """Writes texts of at most so many tokens, with the tokens' own probabilities or greedily.
 
-    What is sampled is drawn from torch's random state.
+    Samples are drawn from torch's random state.
     """
 
     base: Base
     max_tokens: int
-
-    @property
-    def pad_id(self) -> int:
-        """The padding token."""
-        return self.base.pad_id
 
     def write(self, model: Model, samples: Sequence[Sample], *, sampling: bool) -> Written:
         """Return a text for each sample; the model is in training again afterwards, if it was."""
@@ -48,27 +43,23 @@ class Writer:
                 output = self._generate(model, read, sampling=sampling)
         finally:
             model.train(training)
-        said = [list(self._ended(ids)) for ids in output]
-        texts = self.base.tokenizer.batch_decode(said, skip_special_tokens=True)
-        return Written(
-            tuple(filters.first_line(text).strip() for text in texts),
-            tuple(
-                self._row(sample.id, *row) for sample, *row in zip(samples, read, said, strict=True)
-            ),
-        )
+        written = [list(self._until_end(ids)) for ids in output]
+        texts = self.base.tokenizer.batch_decode(written, skip_special_tokens=True)
+        rows = map(self._row, samples, read, written)
+        return Written(tuple(filters.first_line(text).strip() for text in texts), tuple(rows))
 
     def _generate(
         self, model: Model, prompts: Sequence[list[int]], *, sampling: bool
     ) -> list[list[int]]:
         width = max(map(len, prompts))
-        ids = torch.tensor([[self.pad_id] * (width - len(each)) + each for each in prompts])
+        ids = torch.tensor([[self.base.pad_id] * (width - len(each)) + each for each in prompts])
         mask = torch.tensor([[0] * (width - len(each)) + [1] * len(each) for each in prompts])
         settings = GenerationConfig(
             do_sample=sampling,
             top_k=0 if sampling else None,
             max_new_tokens=self.max_tokens,
             eos_token_id=self.base.tokenizer.eos_token_id,
-            pad_token_id=self.pad_id,
+            pad_token_id=self.base.pad_id,
             decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
         )
         output = model.generate(
@@ -77,17 +68,18 @@ class Writer:
             generation_config=settings,
         )
         begin = 1 if model.config.is_encoder_decoder else width
-        found: list[list[int]] = output[:, begin:].tolist()
-        return found
+        written: list[list[int]] = output[:, begin:].tolist()
+        return written
 
-    def _ended(self, ids: Sequence[int]) -> Iterator[int]:
+    def _until_end(self, ids: Sequence[int]) -> Iterator[int]:
         """Yield the tokens up to the end token, which is one of them."""
         for token in ids:
             yield token
             if token == self.base.tokenizer.eos_token_id:
                 return
 
-    def _row(self, sample: str, read: list[int], said: list[int]) -> Row:
+    def _row(self, sample: Sample, read: list[int], written: list[int]) -> Row:
         if self.base.style == "seq2seq":
-            return Row(read, said, sample)
-        return Row(read + said[:-1], [IGNORED] * (len(read) - 1) + said, sample)
+            return Row(read, written, sample.id)
+        labels = [IGNORED] * (len(read) - 1) + written
+        return Row(read + written[:-1], labels, sample.id)
