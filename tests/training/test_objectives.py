@@ -180,7 +180,7 @@ def test_samples_without_tables_cannot_be_corrupted(loaded: Base) -> None:
 def test_a_constant_reward_leaves_the_gradient_of_the_likelihood_alone(
     model: Model, loaded: Base
 ) -> None:
-    settings = {"reward": "constant", "weight": 5.0, "max_tokens": 4}
+    settings: dict[str, Any] = {"reward": "constant", "weight": 5.0, "max_tokens": 4}
     objective = make_of(Rewarded, loaded, SAMPLES, **settings)
     plain = make_of(Likelihood, loaded, SAMPLES)
     batch = load_batch(rows_of(loaded, SAMPLES), loaded.pad_id, model)
@@ -207,7 +207,7 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
         return Written(("good", "bad", "good") if sampling else ("bad", "good", "good"), rows)
 
     monkeypatch.setattr(Writer, "write", write)
-    settings = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
+    settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
     objective = make_of(Rewarded, loaded, SAMPLES[:3], **settings)
     objective.reward = lambda _, texts: [float(text == "good") for text in texts]
     batch = load_batch(rows_of(loaded, SAMPLES[:3]), loaded.pad_id, model)
