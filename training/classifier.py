@@ -4,9 +4,9 @@ The published ones are RoBERTa-large, trained on `cls.jsonl`; `configs/models/co
 batch sizes and epochs. By default a small encoder is trained from nothing, on words, in a minute.
 """
 
-import logging
 import math
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import tokenizers
-import torch
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from tokenizers import Regex, normalizers, pre_tokenizers, processors
@@ -24,8 +23,11 @@ from transformers import (
     AutoTokenizer,
     BertConfig,
     BertForSequenceClassification,
+    DataCollatorWithPadding,
+    EvalPrediction,
     PreTrainedTokenizerFast,
-    get_linear_schedule_with_warmup,
+    Trainer,
+    TrainingArguments,
 )
 
 from spor_tasks.core.digests import digest
@@ -48,13 +50,11 @@ from training.threads import cpu_threads
 KIND = "classifier"
 SPACES: Mapping[str, Space] = {space.name: space for space in PUBLISHED}
 
-_CLIP = 1.0
 _WARM_UP = 0.1  # of all steps
 _MOST_WORDS = 20_000  # in the vocabulary of the small encoder
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 _WORDS = Regex(r"\w+|[^\w\s]")
 _LESS_MEMORY = "Lower micro_batch or max_tokens."
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -81,7 +81,7 @@ class ClassifierConfig:
 class Trained(NamedTuple):
     """A classifier's folder, and its accuracy on the held-out texts after each epoch, in per cent.
 
-    ``is_new`` tells whether it was trained now, or found.
+    ``is_new`` is false for a classifier that an earlier run trained.
     """
 
     folder: Path
@@ -95,7 +95,7 @@ class _Labelled(NamedTuple):
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> ClassifierConfig:
-    """Read a YAML file, or the defaults; ``key=value`` settings override it.
+    """Return the settings of a YAML file, or the defaults, overridden by ``key=value``.
 
     Raises:
         ConfigError: the file cannot be read, or a key or value is not one of the settings.
@@ -131,20 +131,22 @@ def read_labelled(corpus: str, path: Path | None = None) -> tuple[Sample, ...]:
         ConfigError: as :func:`space_of`.
         CorpusError: the file is missing or empty, or a row has no text or another value.
     """
-    space, beside = space_of(corpus), Path(corpus).with_name("cls.jsonl")
-    path = path or (file_of(corpus, "cls") if corpus in SPACES else beside)
+    space = space_of(corpus)
+    if path is None:
+        is_published = corpus in SPACES
+        path = file_of(corpus, "cls") if is_published else Path(corpus).with_name("cls.jsonl")
     rows = (
         (where, {**row, TEXT: row[REVIEW]} if REVIEW in row else row)
         for where, row in read_rows(path)
     )
-    found = []
+    samples = []
     for where, row, sample in read_outputs(rows, space):
         if sample is None or not isinstance(text := row["output"], str) or not text.strip():
             raise CorpusError(f"has no text in `{REVIEW}` or `{TEXT}`", where=where)
-        found.append(Sample(sample.id, space.name, sample.units, (text,)))
-    if not found:
+        samples.append(Sample(sample.id, space.name, sample.units, (text,)))
+    if not samples:
         raise CorpusError("holds no row", where=path)
-    return tuple(found)
+    return tuple(samples)
 
 
 def train(
@@ -172,15 +174,16 @@ def train(
             )
     for aspect in aspects:
         place = [*space.aspects].index(aspect)
-        said = [combination_in(sample)[place] for sample in samples]
         values = space.aspects[aspect]
-        if lacking := [value for value in values if value not in said]:
+        value_of_each = [combination_in(sample)[place] for sample in samples]
+        if lacking := [value for value in values if value not in value_of_each]:
             raise CorpusError(
                 f"no text has the {aspect} {', '.join(lacking)}",
                 where=corpus,
-                remedy="A classifier learns only the values that it is shown.",
+                remedy="Add texts with these values: a classifier learns them from texts.",
             )
-        labelled = _Labelled([sample.target for sample in samples], [*map(values.index, said)])
+        labels = [*map(values.index, value_of_each)]
+        labelled = _Labelled([sample.target for sample in samples], labels)
         facts = {
             "kind": KIND,
             "corpus": space.name,
@@ -210,24 +213,76 @@ def _trained(
     folder: Path, labelled: _Labelled, facts: dict[str, Any], config: ClassifierConfig
 ) -> Trained:
     try:
-        found = read_manifest(folder)
+        manifest = read_manifest(folder)
     except ResultError:
-        found = {}
-    if facts.items() <= found.items():
-        return Trained(folder, tuple(found["dev_accuracies"]), is_new=False)
-    with atomic_folder(folder, kind=KIND, overwrite=config.overwrite) as made:
-        device = device_of(None)
-        with seeded(config.seed, device), cpu_threads(config.threads):
+        manifest = {}
+    if facts.items() <= manifest.items():
+        return Trained(folder, tuple(manifest["dev_accuracies"]), is_new=False)
+    with atomic_folder(folder, kind=KIND, overwrite=config.overwrite) as place:
+        with seeded(config.seed, device_of(None)), cpu_threads(config.threads):
             train_part, dev = _divided(labelled, config)
             model, tokenizer = _base(train_part, facts["values"], config)
-            fit = _Fit(model.to(device), tokenizer, config)
-            accuracies = tuple(fit.epochs(train_part, dev, facts))
-        model.save_pretrained(made)
-        tokenizer.save_pretrained(made)
+            tokenizer.model_max_length = min(config.max_tokens, tokenizer.model_max_length)
+            accuracies = _fit(model, tokenizer, train_part, dev, facts["settings"])
+        model.save_pretrained(place)
+        tokenizer.save_pretrained(place)
         counts = {"texts": len(train_part.texts), "dev_texts": len(dev.texts)}
-        weights = {"sha256": digest_weights(made)}
-        write_manifest(made, {**facts, **counts, "dev_accuracies": list(accuracies), **weights})
+        weights = {"sha256": digest_weights(place)}
+        write_manifest(place, {**facts, **counts, "dev_accuracies": list(accuracies), **weights})
     return Trained(folder, accuracies, is_new=True)
+
+
+def _fit(
+    model: Any,  # noqa: ANN401 - of transformers
+    tokenizer: Any,  # noqa: ANN401 - of transformers
+    train_part: _Labelled,
+    dev: _Labelled,
+    settings: Mapping[str, Any],
+) -> tuple[float, ...]:
+    """Train the model; return the accuracy on the held-out texts after each epoch."""
+    parts = math.ceil(settings["batch_size"] / settings["micro_batch"])
+    with tempfile.TemporaryDirectory() as folder, enough_memory("training", _LESS_MEMORY):
+        arguments = TrainingArguments(
+            folder,
+            num_train_epochs=settings["epochs"],
+            per_device_train_batch_size=math.ceil(settings["batch_size"] / parts),
+            gradient_accumulation_steps=parts,
+            per_device_eval_batch_size=settings["micro_batch"],
+            learning_rate=settings["learning_rate"],
+            warmup_steps=_WARM_UP,
+            weight_decay=0.01,
+            train_sampling_strategy="group_by_length",
+            seed=settings["seed"],
+            eval_strategy="epoch",
+            logging_strategy="no",
+            save_strategy="no",
+            report_to="none",
+            use_cpu=device_of(None).type == "cpu",
+        )
+        trainer = Trainer(
+            model,
+            arguments,
+            data_collator=DataCollatorWithPadding(tokenizer),
+            train_dataset=_rows(train_part, tokenizer),
+            eval_dataset=_rows(dev, tokenizer),
+            compute_metrics=_accuracy,
+        )
+        trainer.train()
+    history = trainer.state.log_history
+    return tuple(entry["eval_accuracy"] for entry in history if "eval_accuracy" in entry)
+
+
+def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
+    encoded = tokenizer(list(part.texts), truncation=True)
+    return [
+        {"labels": label, **{key: encoded[key][place] for key in encoded}}
+        for place, label in enumerate(part.labels)
+    ]
+
+
+def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
+    is_right = predicted.predictions.argmax(-1) == predicted.label_ids
+    return {"accuracy": 100 * float(is_right.mean())}
 
 
 def _divided(labelled: _Labelled, config: ClassifierConfig) -> tuple[_Labelled, _Labelled]:
@@ -237,8 +292,8 @@ def _divided(labelled: _Labelled, config: ClassifierConfig) -> tuple[_Labelled, 
     if held >= len(order):
         raise CorpusError(f"has {len(order)} texts, too few to hold some out")
     train_part, dev = (
-        _Labelled([labelled.texts[i] for i in of], [labelled.labels[i] for i in of])
-        for of in (order[held:], order[:held])
+        _Labelled([labelled.texts[i] for i in places], [labelled.labels[i] for i in places])
+        for places in (order[held:], order[:held])
     )
     return train_part, dev
 
@@ -282,85 +337,12 @@ def _word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text.lower()))
     words = sorted(counts, key=lambda word: (-counts[word], word))[:_MOST_WORDS]
     vocabulary = {word: number for number, word in enumerate([*_SPECIALS, *words])}
-    made = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_SPECIALS[1]))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = split
+    tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_SPECIALS[1]))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = split
     ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
-    made.post_processor = processors.TemplateProcessing(
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=ends
     )
     names = zip(("pad_token", "unk_token", "cls_token", "sep_token"), _SPECIALS, strict=True)
-    return PreTrainedTokenizerFast(tokenizer_object=made, **dict(names))
-
-
-class _Fit:
-    """Trains one classifier."""
-
-    def __init__(self, model: Any, tokenizer: Any, config: ClassifierConfig) -> None:  # noqa: ANN401 - of transformers
-        self._model, self._tokenizer, self._config = model, tokenizer, config
-        limit = min(config.max_tokens, tokenizer.model_max_length)
-        self._tokenizer.model_max_length = limit
-
-    def epochs(
-        self, train_part: _Labelled, dev: _Labelled, facts: Mapping[str, Any]
-    ) -> Iterator[float]:
-        """Train, and yield the accuracy on the held-out texts after each epoch."""
-        settings, config = facts["settings"], self._config
-        size, number = settings["batch_size"], len(train_part.texts)
-        steps = settings["epochs"] * math.ceil(number / size)
-        optimizer = torch.optim.AdamW(self._model.parameters(), lr=config.learning_rate)
-        schedule = get_linear_schedule_with_warmup(optimizer, round(_WARM_UP * steps), steps)
-        rows, dev_rows = self._encoded(train_part.texts), self._encoded(dev.texts)
-        for epoch in range(settings["epochs"]):
-            order = torch.randperm(number).tolist()
-            for start in range(0, number, size):
-                with enough_memory("training", _LESS_MEMORY):
-                    self._step(rows, train_part.labels, order[start : start + size])
-                optimizer.step()
-                schedule.step()
-                optimizer.zero_grad()
-            right = sum(
-                said == label for said, label in zip(self._said(dev_rows), dev.labels, strict=True)
-            )
-            accuracy = 100 * right / len(dev.labels)
-            _log.info("%s, epoch %d: dev accuracy %.2f", facts["aspect"], epoch + 1, accuracy)
-            yield accuracy
-
-    def _encoded(self, texts: Sequence[str]) -> list[dict[str, Any]]:
-        encoded = self._tokenizer(list(texts), truncation=True)
-        return [{key: encoded[key][i] for key in encoded} for i in range(len(texts))]
-
-    def _step(
-        self, rows: Sequence[Mapping[str, Any]], labels: Sequence[int], batch: Sequence[int]
-    ) -> None:
-        """Add the gradient of the mean loss of a batch, clipped."""
-        self._model.train()
-        by_length = sorted(batch, key=lambda i: len(rows[i]["input_ids"]))
-        for part in _parts(by_length, self._config.micro_batch):
-            wanted = torch.tensor([labels[i] for i in part], device=self._model.device)
-            logits = self._logits([rows[i] for i in part])
-            loss = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum") / len(batch)
-            loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._model.parameters(), _CLIP)
-
-    def _said(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Return the class of each text."""
-        self._model.eval()
-        said = [0] * len(rows)
-        by_length = sorted(range(len(rows)), key=lambda i: len(rows[i]["input_ids"]))
-        for part in _parts(by_length, self._config.micro_batch):
-            with torch.inference_mode():
-                found = self._logits([rows[i] for i in part]).argmax(-1).tolist()
-            for place, label in zip(part, found, strict=True):
-                said[place] = label
-        return said
-
-    def _logits(self, rows: Sequence[Mapping[str, Any]]) -> torch.Tensor:
-        inputs = self._tokenizer.pad(list(rows), return_tensors="pt").to(self._model.device)
-        logits: torch.Tensor = self._model(**inputs).logits
-        return logits
-
-
-def _parts(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    for start in range(0, len(numbers), size):
-        yield numbers[start : start + size]
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names))
