@@ -20,10 +20,10 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
-from spor_tasks.report.cells import ShownCell, cells_of
-from spor_tasks.report.marking import Fault, Marked, faults_of, has_attributes, marks_of
-from spor_tasks.report.view import view_of
-from spor_tasks.results.logged import Record, SampleFile, alone
+from spor_tasks.report.marking import Fault, has_attributes
+from spor_tasks.report.sample_table import ShownCell, table_view
+from spor_tasks.report.views import OutputView, RecordView, view_of
+from spor_tasks.results.logged import SampleFile, alone
 from spor_tasks.results.reading import Problem, TaskResult
 
 SIZE = 1000
@@ -146,17 +146,16 @@ def _read(file: SampleFile) -> _Run:
     run, metric = _Run(), file.run.spec.headline
     try:
         for record in file.records():
-            sample = record.sample
-            marked = marks_of(record)
+            sample, view = record.sample, view_of(record)
             row = _json(_sample_row(sample, record.inputs))
             predicates = predicates_of(sample)
             size, category = len(sample.units), _category(sample)
             run.entries.append(Entry(sample.id, size, category, predicates, record.inputs, row))
             scores = {name: _score(alone(name, value)) for name, value in record.scores.items()}
-            run.outcomes.append(_outcome(record, marked, scores))
+            run.outcomes.append(_outcome(view, scores))
             run.given = len(record.likelihoods)
             run.scores.append(scores.get(metric))
-            run.faults.append(faults_of(sample, marked))
+            run.faults.append(view.faults)
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         run.problem = Problem("samples", error.where or str(file.path), what)
@@ -292,48 +291,45 @@ _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
-    cells = cells_of(sample)
-    if cells:  # the table may be large
+    table = table_view(sample)
+    if table:  # it may be large
         context = {key: value for key, value in sample.context.items() if key != "table"}
         sample = replace(sample, context=context)
-    doc = doc_of(sample)
-    del doc["target"]  # the first of the references
-    row = {**doc, "inputs": inputs}
+    row = {**doc_of(sample), "inputs": inputs}
+    del row["target"]  # the first of the references
     if has_attributes(sample):
         row["begins"] = sample.about("prefix")
-    if cells:
-        row["cells"] = [
-            line if isinstance(line, int) else list(map(_cell_row, line)) for line in cells.rows
-        ]
-    elif view := view_of(sample):
-        row["columns"] = list(map(sorted, view.columns))
+    if table:
+        lines = [row if isinstance(row, int) else list(map(_cell, row)) for row in table.rows]
+        row["table"] = {"title": table.title, "linked": table.linked, "rows": lines}
     return row
 
 
-def _cell_row(cell: ShownCell) -> dict[str, Any]:
-    """Return what is not as in a plain cell, and the text."""
+def _cell(cell: ShownCell) -> dict[str, Any]:
+    """Return the text of a cell, and whatever differs from a plain cell."""
     usual = ShownCell(cell.text)._asdict()
     return {"text": cell.text} | {
         name: value for name, value in cell._asdict().items() if value != usual[name]
     }
 
 
-def _outcome(
-    record: Record, outputs: Sequence[Marked], scores: Mapping[str, float | None]
-) -> dict[str, Any]:
-    """Return what is known of the outputs for a sample, without what is empty."""
-    known = {
-        "likelihoods": [each._asdict() for each in record.likelihoods],
-        "reading": record.reading and record.reading._asdict(),
-        "attributes": [each._asdict() for each in record.said],
+def _outcome(view: RecordView, scores: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return what is shown of the outputs for a sample, without what is empty."""
+    return {"outputs": list(map(_output, view.outputs)), "scores": scores} | _filled(
+        {"notes": view.notes}
+    )
+
+
+def _output(view: OutputView) -> dict[str, Any]:
+    marked = view.marked
+    details = {
+        "marks": [mark._asdict() for mark in marked.marks],
+        "phrases": marked.phrases,
+        "purpose": view.purpose,
+        "verdicts": view.verdicts,
+        "notes": view.notes,
     }
-    return {"outputs": list(map(_output_row, outputs)), "scores": scores} | _filled(known)
-
-
-def _output_row(output: Marked) -> dict[str, Any]:
-    marks = [mark._asdict() for mark in output.marks]
-    lists = {"units": output.units, "phrases": output.phrases, "leaks": output.leaks}
-    return {"text": output.output, "scored": output.scored} | _filled({"marks": marks, **lists})
+    return {"text": marked.output, "scored": marked.scored} | _filled(details)
 
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:

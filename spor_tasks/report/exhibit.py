@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import is_file
-from spor_tasks.report.marking import Marked, marks_of
+from spor_tasks.report.views import RecordView, view_of
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, SampleFile, find
 
@@ -15,19 +15,11 @@ _SAMPLES = ".jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A run's record of a sample, and its outputs with marks."""
-
-    record: Record
-    outputs: tuple[Marked, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A sample, its index in the run's file, and the outputs of one or two runs."""
+    """A sample, its index in the file, and the records of one or two runs with their views."""
 
     index: int
-    told: tuple[Told, ...]
+    runs: tuple[tuple[Record, RecordView], ...]
 
 
 def exhibit(
@@ -49,10 +41,7 @@ def exhibit(
             file for file in _files(against, task) if file.run.comparison == record.run.comparison
         ]
         records.append(_record(same, record.sample.id, against)[1])
-    return Exhibit(
-        index,
-        tuple(Told(each, marks_of(each)) for each in records),
-    )
+    return Exhibit(index, tuple((each, view_of(each)) for each in records))
 
 
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:

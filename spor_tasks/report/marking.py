@@ -191,13 +191,11 @@ def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> t
 
 def marks_of(record: Record) -> tuple[Marked, ...]:
     """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
-    if not record.likelihoods:
-        marked = mark_all(record.sample, record.outputs, record.scored)
-        return _judged(marked, record) if has_attributes(record.sample) else marked
-    return tuple(
-        Marked(output, _place(text, output), (), (), (), (), ())
-        for output, text in zip(record.outputs, record.scored, strict=True)
-    )
+    if record.likelihoods:
+        texts = record.scored
+        return tuple(Marked(text, Span(0, len(text)), (), (), (), (), ()) for text in texts)
+    marked = mark_all(record.sample, record.outputs, record.scored)
+    return _judged(marked, record) if has_attributes(record.sample) else marked
 
 
 def _judged(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:

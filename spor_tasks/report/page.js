@@ -368,12 +368,11 @@ async function textsOf(first, length, textsOfRow) {
 }
 
 function sampleTexts(doc) {
-  const { id, name, units, references, context = {}, cells } = decoded(doc);
-  const table = context.table ?? {};
-  const lines = cells ? cells.filter(Array.isArray).map((line) => line.map(({ text }) => text)) : [table.header ?? [], ...(table.rows ?? [])];
+  const { id, name, units, references, table } = decoded(doc);
+  const lines = table ? table.rows.filter(Array.isArray).map((line) => line.map(({ text }) => text)) : [];
   return [
     id, name ?? '', ...units.map((unit) => spaced(unit.join(' '))), ...references,
-    joined([context.title, context.section_title]), ...lines.map((line) => line.join(' ')),
+    table?.title ?? '', ...lines.map((line) => line.join(' ')),
   ];
 }
 
@@ -483,16 +482,13 @@ const KINDS = {
     name: 'doubtful', sign: (number) => `${number}?`,
     meaning: (number) => `unit ${number}, in doubt: these are not its own words, or not all`,
   },
-  phrase: { name: 'phrase', sign: () => '=', meaning: (number, { hidden }) => `copies ${hidden[number][1]}` },
-  leak: { name: 'leak', sign: () => '!', meaning: (number, { leaks }) => `leaks ${leaks[number]}` },
-  'inner leak': {
-    name: 'inner', sign: () => '(!)',
-    meaning: (number, { leaks }) => `has ${leaks[number]} inside a word, which counts as published`,
-  },
+  phrase: { name: 'phrase', sign: () => '=', meaning: () => 'copies a phrase' },
+  leak: { name: 'leak', sign: () => '!', meaning: () => 'leaks' },
+  'inner leak': { name: 'inner', sign: () => '(!)', meaning: () => 'leaks inside a word, which counts as published' },
 };
 
 /** Return an output's text as nodes, with its marks. Indices count code points, as Python's do. */
-function marked({ text, scored: [first, last], marks = [], leaks = [] }, hidden) {
+function marked({ text, scored: [first, last], marks = [] }) {
   const points = Array.from(text);
   const piece = (start, end) => points.slice(start, end).join('');
   const unscored = (part) => (part.trim() ? [el('span', { class: 'unscored', title: 'Not scored' }, visible(part))] : []);
@@ -503,7 +499,7 @@ function marked({ text, scored: [first, last], marks = [], leaks = [] }, hidden)
     at = end;
     const kinds = labels.map(([kind]) => KINDS[kind].name);
     const units = labels.filter(([kind]) => kind.endsWith('unit')).map(([, number]) => number);
-    const meaning = labels.map(([kind, number]) => KINDS[kind].meaning(number, { hidden, leaks })).join('; ');
+    const meaning = labels.map(([kind, number]) => KINDS[kind].meaning(number)).join('; ');
     const mark = el('mark', {
       class: [...new Set(kinds), ...units.slice(0, 1).map((number) => `hue${number % 8}`)].join(' '),
       title: meaning,
@@ -520,72 +516,20 @@ function marked({ text, scored: [first, last], marks = [], leaks = [] }, hidden)
   return [...nodes, ...visible(piece(at, last)), ...unscored(piece(last))];
 }
 
-function note(label, ...nodes) {
-  return el('p', { class: 'note' }, label, ...nodes);
-}
+const notesOf = (notes = []) => notes.map((text) => el('p', { class: 'note' }, visible(text)));
 
-function outputBlock(output, hidden) {
-  const { text, units = [], phrases = [], leaks = [] } = output;
-  const copies = phrases.map((number) => hidden[number][1]);
-  const notes = [[`unit${units.length === 1 ? '' : 's'} not located: `, units], ['not copied: ', copies], ['leaked: ', leaks]];
+function outputBlock(output) {
   return [
-    el('p', { class: 'output', dir: 'auto' }, text.trim() ? marked(output, hidden) : el('span', { class: 'none' }, 'no output')),
-    ...notes.filter(([, what]) => what.length).map(([label, what]) => note(label, el('b', {}, visible(what.join(', '))))),
-  ];
-}
-
-// --- What else is known of an output -------------------------------------------------------------
-
-const SIDES = ['text', 'contrast']; // the text of a sample, and of a pair the other one
-
-// What likelihoods are compared by, the published way first.
-const MEASURES = {
-  token: ({ log, tokens }) => (tokens ? log / tokens : NaN),
-  sum: ({ log }) => log,
-  byte: ({ log, size }) => log / Math.max(1, size),
-};
-
-function likelier(likelihoods, measure) {
-  const [one, other] = likelihoods.map(measure);
-  if (Number.isNaN(one) || Number.isNaN(other)) return 'not known';
-  return one === other ? 'neither' : SIDES[Number(one < other)];
-}
-
-/** Return given texts with their log likelihoods, and which of two is likelier. */
-function likelihoodBlock(outputs, likelihoods) {
-  const number = (value, digits) => el('td', { class: 'number' }, Number.isFinite(value) ? value.toFixed(digits).replace('-', '−') : '–');
-  const best = likelihoods.length > 1 && likelier(likelihoods, MEASURES.token);
-  const lines = likelihoods.map((each, side) => {
-    const { text, scored } = outputs[side];
-    const wins = SIDES[side] === best;
-    return el('tr', { class: wins && 'wins' },
-      el('th', { scope: 'row' }, wins ? `▸ ${SIDES[side]}` : SIDES[side]),
-      el('td', { dir: 'auto' }, visible(Array.from(text).slice(...scored).join(''))),
-      number(each.log, 2), number(each.tokens ?? NaN, 0), number(MEASURES.token(each), 3), number(MEASURES.byte(each), 3));
-  });
-  const verdicts = best && Object.entries(MEASURES).map(([name, measure]) => `by ${name} ${likelier(likelihoods, measure)}`);
-  return [
-    tableOf(['', '', 'log likelihood', 'tokens', 'by token', 'by byte'].map((name) => el('th', { scope: 'col' }, name)), lines, 'given'),
-    ...(verdicts ? [note(`Likelier: ${verdicts.join(', ')}`)] : []),
-  ];
-}
-
-/** Return the program that an output was read as, and its verdict. */
-function readingBlock({ program, verdict, programs, ended }) {
-  const found = `${plural(programs, 'program')} found, search ended: ${ended}`;
-  if (program === null) return note(found);
-  return note(`Read as ${verdict ? 'true' : 'false'}: `, el('code', {}, visible(program)), ` (${found})`);
-}
-
-/** Return the value of each aspect that was judged, and the requested one if it differs. */
-function attributeBlock(attributes, label) {
-  const values = attributes.flatMap(({ aspect, value, asked }) => [', ', ...(value === asked
-    ? visible(`${aspect} ${value}`)
-    : [...visible(`${aspect} `), el('b', {}, visible(value)), ...visible(` (asked: ${asked ?? 'none'})`)])]);
-  return el('p', { class: 'note attributes' }, label, values.slice(1));
+    output.purpose && el('p', { class: 'order' }, `Output for ${output.purpose}`),
+    el('p', { class: 'output', dir: 'auto' }, output.text.trim() ? marked(output) : el('span', { class: 'none' }, 'no output')),
+    ...notesOf(output.notes),
+  ].filter(Boolean);
 }
 
 // --- Tables of a sample --------------------------------------------------------------------------
+
+const SIDES = ['text', 'contrast']; // that a column may be linked to: of a sample, and of a pair the other one
+const SIGNS = { expressed: '✓', missing: '✗', 'in doubt': '?', 'without words': '–', copied: '✓' };
 
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));
 
@@ -598,15 +542,10 @@ function tableOf(heads, lines, kind = '') {
     el('table', { class: `units ${kind}` }, heads.length > 0 && el('thead', {}, el('tr', {}, heads)), el('tbody', {}, lines)));
 }
 
-/** Return what an output says of a unit: a class, a sign and a word. */
-function unitVerdict(number, { missing, doubtful, wordless }) {
-  if (missing.includes(number)) return ['no', '✗', 'missing'];
-  if (doubtful.includes(number)) return ['no', '?', 'in doubt'];
-  return wordless.includes(number) ? ['nothing', '–', 'without words'] : ['yes', '✓', 'told'];
-}
+const verdictClass = (verdict) => (['missing', 'in doubt'].includes(verdict) ? 'no' : 'yes');
 
-function verdictCell(kind, sign, word) {
-  return el('td', { class: `verdict ${kind}` }, `${sign} `, el('span', { class: 'word' }, word));
+function verdictCell(verdict) {
+  return el('td', { class: `verdict ${verdictClass(verdict)}` }, `${SIGNS[verdict]} `, el('span', { class: 'word' }, verdict));
 }
 
 /** Return a table of the input, with a column for each output. */
@@ -617,75 +556,48 @@ function inputTable(names, outputs, lines) {
   ], lines);
 }
 
-function unitTable({ units, cells }, outputs) {
-  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : cells ? ['header', 'highlighted cell'] : ['attribute', 'value'];
+function unitTable({ units, table }, outputs) {
+  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : table ? ['header', 'highlighted cell'] : ['attribute', 'value'];
   return inputTable(['unit', ...fields], outputs, units.map((unit, number) => el('tr', { 'data-unit': number },
     el('th', { scope: 'row' }, badge(number)),
     unit.map((part) => el('td', { dir: 'auto' }, visible(spaced(part)))),
-    outputs.map((output) => verdictCell(...unitVerdict(number, output))))));
+    outputs.map(({ verdicts }) => verdictCell(verdicts[number])))));
 }
 
 function hiddenTable(hidden, outputs) {
   return inputTable(['shown phrase', 'hides'], outputs, hidden.map(([what, phrase], number) => el('tr', {},
     el('th', { scope: 'row' }, visible(phrase)),
     el('td', {}, visible(what)),
-    outputs.map(({ uncopied }) => (uncopied.includes(number) ? verdictCell('no', '✗', 'missing') : verdictCell('yes', '✓', 'copied'))))));
+    outputs.map(({ phrases = [] }) => verdictCell(phrases.includes(number) ? 'missing' : 'copied')))));
 }
 
-/** Return a table of columns, of which those that a text is about stand out. */
-function columnCard({ columns, context: { title, table } }) {
-  const sidesOf = (column) => columns.flatMap((numbers, side) => (numbers.includes(column) ? [side] : []));
-  const classOf = (column) => sidesOf(column).map((side) => `about-${side}`).join(' ') || null;
-  const names = columns.length > 1 ? SIDES : ['linked'];
-  const heads = table.header.map((name, column) => el('th', { scope: 'col', dir: 'auto', class: classOf(column) },
-    visible(name), sidesOf(column).map((side) => el('span', { class: 'side' }, ` ${names[side]}`))));
-  const line = (cells) => el('tr', {}, cells.map((cell, column) => el('td', { dir: 'auto', class: classOf(column) }, visible(cell))));
-  return card(title || 'Table', tableOf(heads, table.rows.map(line), 'about'));
-}
-
-/** Return a table of cells, in which the highlighted ones say whether the output tells them. */
-function cellCard({ cells, context = {} }, output) {
-  const cellElement = (scope) => ({ text, header, columns, rows: height, units = [], hidden }) => {
-    const spans = { colspan: columns, rowspan: height };
-    if (hidden) return el('td', { class: 'left-out', ...spans }, `… ${plural(hidden, 'cell')}`);
+/** Return a table, in which linked columns stand out, and highlighted cells say what the output does with them. */
+function tableCard({ table, context = {} }, output) {
+  const cellOf = (scope) => ({ text, header, columns, rows: height, units = [], sides = [] }) => {
     const signs = units.flatMap((number) => {
-      const [kind, sign, word] = unitVerdict(number, output);
-      return [' ', badge(number), el('span', { class: `sign ${kind}`, title: word }, sign, el('span', { class: 'visually-hidden' }, ` ${word}`))];
+      const verdict = output?.verdicts[number];
+      return [' ', badge(number), verdict && el('span', { class: `sign ${verdictClass(verdict)}`, title: verdict }, SIGNS[verdict], el('span', { class: 'visually-hidden' }, ` ${verdict}`))];
     });
-    const marks = units.length ? { class: `highlighted hue${units[0] % 8}`, 'data-unit': units.join(' ') } : {};
-    return el(header ? 'th' : 'td', { dir: 'auto', ...spans, ...(header && { scope }), ...marks }, visible(text), signs);
+    const names = header ? sides.map((side) => el('span', { class: 'side' }, ` ${SIDES[side]}`)) : [];
+    const classes = [...sides.map((side) => `about-${side}`), ...(units.length ? ['highlighted', `hue${units[0] % 8}`] : [])];
+    return el(header ? 'th' : 'td', {
+      dir: 'auto', colspan: columns, rowspan: height, scope: header && scope, class: classes.join(' ') || null,
+      'data-unit': units.length ? units.join(' ') : null,
+    }, visible(text), names, signs);
   };
-  const lines = cells.map((line) => (Array.isArray(line)
-    ? el('tr', {}, line.map(cellElement(line.every(({ header }) => header) ? 'col' : 'row')))
+  const lines = table.rows.map((line) => (Array.isArray(line)
+    ? el('tr', {}, line.map(cellOf(line.every(({ header }) => header) ? 'col' : 'row')))
     : el('tr', {}, el('td', { class: 'left-out', colspan: 1000 }, `… ${plural(line, 'row')} not shown`))));
   const { section_text: about } = context;
-  return card(joined([context.title, context.section_title]) || 'Table', tableOf([], lines, 'cells'),
+  return card(table.title || 'Table', tableOf([], lines, 'cells'),
     ...(about ? [el('p', { class: 'note about-text', dir: 'auto' }, visible(about))] : []));
 }
 
 // --- The sample chosen ---------------------------------------------------------------------------
 
-/** Return what one of so many outputs is for: an input order, and the original or its twin. */
-function purposeOf({ orders, twin }, count, number) {
-  const each = twin ? count / 2 : count;
-  const side = twin && (number < each ? 'the original' : 'the twin');
-  return [side, orders && each > 1 && `input order ${orders[number % each].join(' ')}`].filter(Boolean).join(', ');
-}
-
-function outputCard(row, record, { outputs, scores, likelihoods, reading, attributes }) {
+function outputCard(row, { outputs, scores, notes }) {
   const run = runOf(row);
   const { metric } = testOf(run);
-  const inside = el('div', { class: 'inside' });
-  if (likelihoods) inside.append(...likelihoodBlock(outputs, likelihoods));
-  for (const [number, output] of likelihoods ? [] : outputs.entries()) {
-    const purpose = purposeOf(record, outputs.length, number);
-    if (purpose) inside.append(el('p', { class: 'order' }, `Output for ${purpose}`));
-    const { hidden } = record.twin && number >= outputs.length / 2 ? record.twin : record;
-    inside.append(...outputBlock(output, hidden ?? []));
-  }
-  if (reading) inside.append(readingBlock(reading));
-  if (attributes) inside.append(attributeBlock(attributes, likelihoods ? 'Likeliest as: ' : 'Judged as: '));
-  inside.append(el('p', { class: 'faults' }, badges(row)));
   const short = (name) => spaced(name.startsWith(`${metric}_`) ? name.slice(metric.length + 1) : name);
   const values = Object.entries(scores)
     .filter(([, value]) => value !== null)
@@ -694,29 +606,16 @@ function outputCard(row, record, { outputs, scores, likelihoods, reading, attrib
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
   return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': `Output of ${run.model}, ${runName(run)}` },
     el('header', {}, el('h4', {}, visible(run.model), ` · ${runName(run)}`), el('span', { class: 'values' }, values)),
-    inside);
+    el('div', { class: 'inside' }, outputs.flatMap(outputBlock), notesOf(notes), el('p', { class: 'faults' }, badges(row))));
 }
 
 /** Return what the tables say of each output, under the name of its run. */
-function columnsOf(rowsShown, outcomes, record) {
-  const { units, cells } = record;
-  const judged = record.begins !== undefined; // by classifiers: texts have no words for attributes
-  const wordless = cells ? [...units.keys()].filter((number) => !/[\p{L}\p{N}]/u.test(units[number].at(-1))) : [];
-  return rowsShown.flatMap((row, place) => {
-    const { outputs, attributes } = outcomes[place];
-    if (judged && attributes?.length !== units.length) return [];
-    return outputs.map(({ marks = [], units: missing = [], phrases = [] }, number) => {
-      const purpose = purposeOf(record, outputs.length, number);
-      return {
-        name: (rowsShown.length > 1 ? runName(runOf(row)) : 'here') + (outputs.length > 1 ? ` (${number + 1})` : ''),
-        title: (place ? 'The output beside' : 'This output') + (purpose ? `, for ${purpose}` : ''),
-        missing: judged ? [...attributes.keys()].filter((at) => attributes[at].value !== attributes[at].asked) : missing,
-        doubtful: marks.flatMap(({ labels }) => labels.filter(([kind]) => kind === 'doubtful unit').map(([, unit]) => unit)),
-        uncopied: phrases,
-        wordless,
-      };
-    });
-  });
+function columnsOf(rowsShown, outcomes) {
+  return rowsShown.flatMap((row, place) => outcomes[place].outputs.map((output, number, { length }) => ({
+    ...output,
+    name: (rowsShown.length > 1 ? runName(runOf(row)) : 'here') + (length > 1 ? ` (${number + 1})` : ''),
+    title: (place ? 'The output beside' : 'This output') + (output.purpose ? `, for ${output.purpose}` : ''),
+  }))).filter(({ verdicts }) => verdicts);
 }
 
 function headOf(row, record) {
@@ -741,16 +640,16 @@ async function showSample(row, scroll) {
   const rowsShown = other < 0 ? [row] : [row, other];
   const [record, ...outcomes] = await Promise.all([recordOf(row), ...rowsShown.map(outcomeOf)]);
   if (mine !== shows) return; // another was chosen meanwhile
-  const { references, hidden, cells, columns, twin } = record;
-  const outputs = columnsOf(rowsShown, outcomes, record);
+  const { references, hidden, table, twin } = record;
+  const outputs = columnsOf(rowsShown, outcomes);
   const prompts = outcomes[0].inputs ?? record.inputs;
   const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, visible(text))));
   $('sample').replaceChildren(
     headOf(row, record),
-    ...(cells ? [cellCard(record, outputs[0])] : []),
-    columns ? columnCard(record) : card(cells ? 'Highlighted cells' : 'Input', unitTable(record, outputs)),
+    ...(table ? [tableCard(record, outputs[0])] : []),
+    ...(table?.linked ? [] : [card(table ? 'Highlighted cells' : 'Input', unitTable(record, outputs))]),
     ...(hidden?.length ? [card('Hidden phrases', hiddenTable(hidden, outputs))] : []),
-    el('div', { class: 'pair' }, rowsShown.map((each, place) => outputCard(each, record, outcomes[place]))),
+    el('div', { class: 'pair' }, rowsShown.map((each, place) => outputCard(each, outcomes[place]))),
     ...(references.length ? [card(references.length > 1 ? 'References' : 'Reference', listed(references))] : []),
     ...(twin ? [card('Twin', unitTable(twin, []), listed(twin.references))] : []),
     ...prompts.map((text, number) => el('details', {},

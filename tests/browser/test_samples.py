@@ -29,9 +29,7 @@ def reported(tmp_path: Path) -> Reported:
 
 
 def heads(page: Page, side: int) -> list[str]:
-    return [
-        text.split()[0] for text in page.locator(f".about thead .about-{side}").all_inner_texts()
-    ]
+    return [text.split()[0] for text in page.locator(f".cells th.about-{side}").all_inner_texts()]
 
 
 def test_attributes_are_compared_with_the_requested_ones(
@@ -40,17 +38,21 @@ def test_attributes_are_compared_with_the_requested_ones(
     file = reported(attribute_runs.write)
     page = open_page(file=file, address="#sample=0.0")
     shown(page, 0)
-    expect(page.locator("#sample .attributes")).to_have_text(
-        "Judged as: sentiment Negative, tense Past (asked: Present), topic Food"
+    expect(page.locator("#sample .note", has_text="judged as")).to_have_text(
+        "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
     )
-    assert page.locator("#sample td.verdict .word").all_inner_texts() == ["told", "missing", "told"]
+    assert page.locator("#sample td.verdict .word").all_inner_texts() == [
+        "expressed",
+        "missing",
+        "expressed",
+    ]
     page.keyboard.press("j")
     shown(page, 1)
     assert page.locator("#sample td.verdict").count() == 0  # nobody judged
     page.keyboard.press("j")
     shown(page, 2)
-    expect(page.locator("#sample .attributes")).to_contain_text(HOSTILE[0][:5])
-    assert page.locator("#sample .attributes").locator("script, img").count() == 0
+    expect(page.locator("#sample .note", has_text="judged as")).to_contain_text(HOSTILE[0][:5])
+    assert page.locator("#sample .note", has_text="judged as").locator("script, img").count() == 0
 
 
 def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported: Reported) -> None:
@@ -65,7 +67,7 @@ def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported
     for number, each in enumerate(samples[0].units):
         cell = page.locator(f'.cells [data-unit="{number}"]')
         expect(cell).to_contain_text(each[1])
-        expect(cell.locator(".sign")).to_contain_text("told")
+        expect(cell.locator(".sign")).to_contain_text("expressed")
     page.locator(".cells [data-unit='1']").hover()
     expect(page.locator(".cells .lit")).to_have_count(1)
     expect(page.locator(".output mark.lit").first).to_be_visible()
@@ -87,20 +89,18 @@ def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
     page = open_page(file=file, address="#sample=0.0")
     shown(page, 0)
     assert heads(page, 0) == ["baker", "goats"]
-    expect(page.locator("#sample .note").first).to_contain_text("Read as false: eq{1;")
+    expect(page.locator("#sample .note").first).to_contain_text("read as false: eq{1;")
     page = open_page(PHONE, file=file, address="#sample=0.3")
-    expect(page.locator(".about tbody tr")).to_have_count(table_runs.ROWS)
-    expect(page.locator(".about tbody tr").first).to_contain_text(HOSTILE[0])
+    expect(page.locator(".cells tbody tr")).to_have_count(1 + table_runs.ROWS)
+    expect(page.locator(".cells tbody tr").nth(1)).to_contain_text(HOSTILE[0])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page = open_page(file=file)
     choose(page, "part", "adversarial")
-    verdicts = page.locator("#sample .note", has_text="Likelier")
-    expect(page.locator("#sample .wins th")).to_have_text("▸ text")
-    expect(verdicts).to_have_text("Likelier: by token text, by sum text, by byte text")
-    cells = page.locator("#sample .given tbody tr").first.locator("td.number")
-    assert cells.all_inner_texts()[:3] == ["−20.00", "10", "−2.000"]
+    notes = page.locator("#sample .outputs").first.locator(".note")
+    expect(notes.first).to_contain_text("log likelihood -20.00, -2.000 by token")
+    expect(notes.last).to_have_text("likelier: by token text, by sum text, by byte text")
     page.locator("#next").click()
-    expect(page.locator("#sample .wins th")).to_have_text("▸ contrast")
+    expect(notes.last).to_contain_text("by token contrast")
     expect(page.locator("#sample .fault")).to_have_count(0)
 
 

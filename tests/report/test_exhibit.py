@@ -54,14 +54,14 @@ def test_a_sample_is_found_by_its_id_in_any_of_the_ways_to_name_a_run(tmp_path: 
     run = write_run(tmp_path, "1", "One.", "Two.")
     for path in (run, tmp_path, tmp_path / f"samples_{TASK}_1.jsonl"):
         found = exhibit(path, "town000000000001")
-        assert (found.index, found.told[0].record.outputs) == (1, ("Two.",))
+        assert (found.index, found.runs[0][0].outputs) == (1, ("Two.",))
 
 
 def test_another_run_stands_below_with_the_same_sample(tmp_path: Path) -> None:
     one = write_run(tmp_path, "1", "One.", "Two.")
     other = write_run(tmp_path, "2", "Drei.", "Vier.", arm="combination", number=1)
     shown = exhibit(one, "1", against=other)
-    assert [told.record.outputs for told in shown.told] == [("Two.",), ("Drei.",)]
+    assert [record.outputs for record, _ in shown.runs] == [("Two.",), ("Drei.",)]
     lines = terminal(shown).splitlines()
     assert [line for line in lines if line.startswith("base")] == [
         "base, atom, seed 0",

@@ -16,6 +16,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.report import browser
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import numeric, template
+from spor_tasks.report.views import OutputView
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.reading import Problem
 from tests.support.html import tags_of
@@ -67,7 +68,9 @@ def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str],
 @given(st.lists(texts, max_size=5))
 def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
     sample = town(2)
-    rows = [browser._output_row(mark(sample, output, output)) for output in outputs]
+    rows = [
+        browser._output(OutputView(mark(sample, output, output), "", (), ())) for output in outputs
+    ]
     packed = browser._packed(browser._json(rows))
     assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
     found = json.loads(gzip.decompress(base64.b64decode(packed)))

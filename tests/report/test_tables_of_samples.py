@@ -24,7 +24,7 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text, plain_value
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.exhibit_text import terminal
-from spor_tasks.report.view import view_of
+from spor_tasks.report.sample_table import ShownCell, TableView, table_view
 from spor_tasks.results import logged, reading
 from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.comparisons import comparisons
@@ -184,22 +184,32 @@ def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> No
 # --- What is shown of a sample -------------------------------------------------------------------
 
 
-def test_a_view_has_the_columns_of_each_side() -> None:
-    view = view_of(OF_TABLE)
+def sides_of(view: TableView | None) -> list[tuple[int, ...]]:
+    """The sides of each column, which are the same in every row."""
     assert view is not None
-    assert (view.title, view.table.rows[1]) == ("Ports", ("Lowdean", "5"))
-    assert list(map(set, view.columns)) == [{1}]
+    assert view.linked
+    lines = [[cell.sides for cell in row] for row in view.rows if not isinstance(row, int)]
+    assert lines == lines[:1] * 3
+    return lines[0]
+
+
+def test_a_view_has_the_columns_of_each_side() -> None:
+    view = table_view(OF_TABLE)
+    assert view is not None
+    assert view.title == "Ports"
+    assert view.rows[0] == (
+        ShownCell("town", header=True),
+        ShownCell("boats", header=True, sides=(0,)),
+    )
+    assert view.rows[2] == (ShownCell("Lowdean"), ShownCell("5", sides=(0,)))
     pair = replace(OF_TABLE, challenge=Contrast((AttributeValue("town", "0"), *UNITS), "No."))
-    both = view_of(pair)
-    assert both is not None
-    assert list(map(set, both.columns)) == [{1}, {0, 1}]
+    assert sides_of(table_view(pair)) == [(1,), (0, 1)]
 
 
 @pytest.mark.parametrize("value", ["2", "-1", "²", "one", "9" * 5000, ""])
 def test_a_column_that_is_not_there_is_not_shown(value: str) -> None:
-    view = view_of(replace(OF_TABLE, units=(AttributeValue("boats", value),)))
-    assert view is not None
-    assert view.columns == (frozenset(),)
+    view = table_view(replace(OF_TABLE, units=(AttributeValue("boats", value),)))
+    assert sides_of(view) == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +217,7 @@ def test_a_column_that_is_not_there_is_not_shown(value: str) -> None:
     [None, [], {}, {"header": ["a"]}, {"header": ["a"], "rows": [[1]]}, {"header": 1, "rows": []}],
 )
 def test_what_is_not_a_table_of_texts_is_not_shown(table: Any) -> None:  # noqa: ANN401 - any JSON value
-    assert view_of(replace(OF_TABLE, context={"table": table})) is None
+    assert table_view(replace(OF_TABLE, context={"table": table})) is None
 
 
 def html_of(folder: Path) -> str:
@@ -226,15 +236,18 @@ def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
     parts = {test["part"]: number for number, test in enumerate(index["tests"])}
     of_part = {part: index["runs"][number] for part, number in parts.items()}
     assert [of_part[part]["given"] for part in (None, "adversarial", "ppl")] == [0, 2, 1]
-    told = chunk(html, index["tests"][parts[None]]["chunk"])
-    assert told[0]["columns"] == [[0, 2]]
-    pairs = chunk(html, index["tests"][parts["adversarial"]]["chunk"])
-    assert [len(each["columns"]) for each in pairs] == [2, 2, 2, 2]
+    (first, *_) = chunk(html, index["tests"][parts[None]]["chunk"])
+    assert first["table"]["linked"]
+    header = first["table"]["rows"][0]
+    assert [at for at, cell in enumerate(header) if cell.get("sides")] == [0, 2]
     written = chunk(html, of_part[None]["chunk"])
-    assert written[2]["reading"]["program"] is None
-    assert ["reading" in each for each in written] == [True, True, True, False]
+    assert written[2]["notes"][0].startswith("0 programs found")
+    assert ["notes" in each for each in written] == [True, True, True, False]
     given = chunk(html, of_part["adversarial"]["chunk"])
-    assert [each["log"] for each in given[0]["likelihoods"]] == [-20.0, -24.0]
+    assert [each["notes"][0][:22] for each in given[0]["outputs"]] == [
+        "log likelihood -20.00,",
+        "log likelihood -24.00,",
+    ]
     assert given[3]["scores"]["adv_acc_distinct"] == 50.0
     assert of_part["adversarial"]["faults"] == [0, 0, 0, 0]
     assert of_part["ppl"]["scores"] != [None] * 4
@@ -247,14 +260,14 @@ def test_no_cell_is_markup(runs: Path) -> None:
 
 
 def test_units_of_a_table_are_no_faults_of_an_output(runs: Path) -> None:
-    (told,) = exhibit(runs, "0", task=table_runs.TASK).told
-    assert told.outputs[0].units == ()
-    assert told.outputs[0].faults == ()
+    ((_, view),) = exhibit(runs, "0", task=table_runs.TASK).runs
+    assert view.outputs[0].verdicts == ()
+    assert view.faults == ()
 
 
 def test_the_terminal_shows_table_and_program(runs: Path) -> None:
     text = terminal(exhibit(runs, "0", task=table_runs.TASK))
-    assert re.search(r"^ +baker\* +\w+ +goats\*$", text, re.MULTILINE)
+    assert re.search(r"^ +baker\* \| \w+ \| goats\*$", text, re.MULTILINE)
     assert "read as false: eq{1; count{all_rows}} (2 programs found, search ended: enough)" in text
     assert "0 programs found" in terminal(exhibit(runs, "2", task=table_runs.TASK))
 
@@ -272,14 +285,14 @@ def test_the_terminal_says_which_text_of_a_pair_is_likelier(
     runs: Path, which: str, likelier: str
 ) -> None:
     shown = exhibit(runs, which, task=table_runs.PAIRS)
-    assert f"→ likelier: {likelier}" in terminal(shown)
-    assert isinstance(shown.told[0].record.likelihoods[0], Likelihood)
+    assert f"likelier: {likelier}" in terminal(shown)
+    assert isinstance(shown.runs[0][0].likelihoods[0], Likelihood)
 
 
 def test_the_terminal_gets_no_control_character_of_a_table(runs: Path) -> None:
     text = terminal(exhibit(runs, "3", task=table_runs.TASK), color=False)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
-    assert f"and {table_runs.ROWS - 12} more rows" in text
+    assert f"({table_runs.ROWS + 1 - 12} rows not shown)" in text
 
 
 @pytest.mark.parametrize(

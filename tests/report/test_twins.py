@@ -51,7 +51,7 @@ def test_a_sample_is_shown_with_its_twin_and_each_output_is_marked_by_its_own_si
 ) -> None:
     path = write_run(tmp_path, spec_of("order_invariance", "main"), OUTPUTS, "original", 0.0)
     text = terminal(exhibit(path, "0"))
-    before, _, after = text.partition("of the twin:")
+    before, _, after = text.partition("    the twin, input order 0 1:")
     assert "[0] food | Basque" in before
     assert "[0] food | Velmic" in before
     assert "[0: Basque]" in before

@@ -303,7 +303,7 @@ def test_results_of_all_splits_are_one_line(whole: Report) -> None:
 
 def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
     text = terminal(exhibit(runs / "0", "0"))
-    assert "judged as: sentiment Negative, tense Past (asked: Present), topic Food" in text
+    assert "judged as: sentiment Negative, tense Past (requested: Present), topic Food" in text
     assert "unit missing" in text
     assert "not located" not in text
     assert "judged as" not in terminal(exhibit(runs / "0", "1"))

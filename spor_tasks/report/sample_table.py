@@ -1,0 +1,191 @@
+"""The table that a sample is about: the part around highlighted cells, or with linked columns."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import NamedTuple, TypeAlias
+
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import Contrast, DataUnit, Sample
+from spor_tasks.corpora.totto.table import Cell, has_cells, table_of
+
+SIDES = ("text", "contrast")
+"""The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
+
+
+class ShownCell(NamedTuple):
+    """A cell, and how many columns and rows it spans.
+
+    ``units`` are its numbers if it is highlighted, and ``sides`` are those of the texts that its
+    column is linked to.
+    """
+
+    text: str
+    header: bool = False
+    columns: int = 1
+    rows: int = 1
+    units: tuple[int, ...] = ()
+    sides: tuple[int, ...] = ()
+
+
+ShownRow: TypeAlias = tuple[ShownCell, ...] | int
+"""The cells that begin in a row; or a number of rows that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A title, and rows of cells as HTML lays them out.
+
+    If a table is ``linked``, units are columns of it; otherwise they are highlighted cells.
+    """
+
+    title: str
+    rows: tuple[ShownRow, ...]
+    linked: bool
+
+
+MOST_ROWS = 40
+"""Rows that are shown at most of a large table with highlighted cells."""
+
+_SMALL = 400  # cells of a table that is shown whole
+_NEAR = 2  # rows above and below one with a highlighted cell
+_MOST_COLUMNS = 1000  # as many as HTML lets a cell span
+_MOST_TEXT = 500  # characters of a cell
+_MOST_DIGITS = 4  # of a column's number
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows of cells; units by the place of the cell, and the columns that each text is about."""
+
+    title: str
+    rows: Sequence[Sequence[Cell]]
+    units: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    columns: Sequence[Container[int]] = ()
+
+
+def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None:
+    """Return what is shown of a sample's table; None if it has none that is sound.
+
+    A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
+    """
+    table = _with_cells(sample) if has_cells(sample) else _with_columns(sample)
+    if table is None:
+        return None
+    limit = most_rows or (MOST_ROWS if table.units else len(table.rows))
+    rows = _shown_rows(table, frozenset(_kept_rows(table, limit)))
+    return TableView(table.title, tuple(rows), linked=not table.units)
+
+
+def _with_cells(sample: Sample) -> _Table | None:
+    try:
+        table = table_of(sample)
+    except CorpusError:
+        return None
+    if len(table.highlighted) != len(sample.units):
+        return None
+    units: dict[tuple[int, int], tuple[int, ...]] = {}
+    for unit, place in enumerate(table.highlighted):
+        units[place] = (*units.get(place, ()), unit)
+    title = " · ".join(filter(None, map(sample.about, ("title", "section_title"))))
+    return _Table(title, table.rows, units)
+
+
+def _with_columns(sample: Sample) -> _Table | None:
+    match sample.context.get("table"):
+        case {"header": list(header), "rows": list(body)}:
+            lines = [header, *body]
+        case _:
+            return None
+    if not all(isinstance(line, list) and {str}.issuperset(map(type, line)) for line in lines):
+        return None
+    rows = [[Cell(text, not number) for text in line] for number, line in enumerate(lines)]
+    pair = sample.challenge
+    sides = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
+    return _Table(sample.about("title") or "", rows, columns=[set(_columns(s)) for s in sides])
+
+
+def _columns(units: Iterable[DataUnit]) -> Iterator[int]:
+    """Yield the numbers that units end with, which are those of their columns."""
+    for unit in units:
+        if unit[-1].isascii() and unit[-1].isdecimal() and len(unit[-1]) <= _MOST_DIGITS:
+            yield int(unit[-1])
+
+
+def _kept_rows(table: _Table, most: int) -> Iterable[int]:
+    """Return the rows that are shown: of highlighted cells first, then headers and neighbours."""
+    count = len(table.rows)
+    if not table.units or (count <= most and sum(map(len, table.rows)) <= _SMALL):
+        return range(min(count, most))
+    highlighted = dict.fromkeys(row for row, _ in table.units)
+    heads = (
+        number
+        for number, row in enumerate(table.rows[:_NEAR])
+        if row and all(cell.is_header for cell in row)
+    )
+    near = (row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1))
+    wanted = dict.fromkeys([*highlighted, *heads, *(row for row in near if 0 <= row < count)])
+    return islice(wanted, most)
+
+
+class _Slot(NamedTuple):
+    """A cell that fills a slot: its row, its number in that row, and its last row."""
+
+    row: int
+    cell: int
+    last: int
+
+
+_Slots: TypeAlias = Mapping[int, _Slot]
+"""The slots of a row that are filled, by column."""
+
+
+def _slots(rows: Iterable[Sequence[Cell]]) -> Iterator[_Slots]:
+    """Yield the slots of each row. As in HTML, a cell stands in the first column that is free.
+
+    Where HTML lets cells overlap, the cell ends.
+    """
+    line: dict[int, _Slot] = {}
+    for number, row in enumerate(rows):
+        line = {column: slot for column, slot in line.items() if slot.last >= number}
+        column = 0
+        for index, cell in enumerate(row):
+            while column in line:
+                column += 1
+            slot = _Slot(number, index, number + cell.row_span - 1)
+            for free in range(column, min(column + cell.column_span, _MOST_COLUMNS)):
+                if free in line:
+                    break
+                line[free] = slot
+            column += cell.column_span
+        yield line
+
+
+def _shown_rows(table: _Table, kept: Container[int]) -> Iterator[ShownRow]:
+    lines = enumerate(_slots(table.rows))
+    for is_kept, run in groupby(lines, lambda each: each[0] in kept):
+        if is_kept:
+            block = list(run)
+            first, last = block[0][0], block[-1][0]
+            yield from (tuple(_cells(table, *line, first, last)) for line in block)
+        else:
+            yield sum(1 for _ in run)
+
+
+def _cells(table: _Table, number: int, line: _Slots, first: int, last: int) -> Iterator[ShownCell]:
+    """Yield the cells of a row in a block of rows; its first one also has those from above."""
+    for slot, columns in groupby(range(1 + max(line, default=-1)), line.get):
+        place, *others = columns
+        width = 1 + len(others)
+        if slot is None:
+            yield ShownCell("", columns=width)
+        elif number in {slot.row, first}:
+            cell = table.rows[slot.row][slot.cell]
+            yield ShownCell(
+                cell.value if len(cell.value) <= _MOST_TEXT else f"{cell.value[:_MOST_TEXT]}…",
+                cell.is_header,
+                width,
+                min(slot.last, last) - number + 1,
+                table.units.get((slot.row, slot.cell), ()),
+                tuple(side for side, linked in enumerate(table.columns) if place in linked),
+            )
