@@ -5,7 +5,7 @@ group ``spor_tasks.<kind>``. Its object is imported on first use.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata, resources
 from pkgutil import resolve_name

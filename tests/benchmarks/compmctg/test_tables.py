@@ -308,7 +308,7 @@ def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
     assert "not located" not in text
     assert "judged as" not in terminal(exhibit(runs / "0", "1"))
     harmful = terminal(exhibit(runs / "0", "2"))
-    assert "(asked: Travel)" in " ".join(harmful.split())
+    assert "(requested: Travel)" in " ".join(harmful.split())
     assert not {*harmful} & {"\x1b", "\r"}
 
 
