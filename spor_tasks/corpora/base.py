@@ -4,9 +4,10 @@ To add a corpus, write a module with a :class:`Corpus`, and add a line to `regis
 in a JSON Lines file needs neither (:mod:`spor_tasks.corpora.own`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import CorpusSamples, Sample
@@ -20,49 +21,59 @@ _INSTRUCTION = "Write a short English text that says all of these facts and noth
 _TEXT_CUE = "Text:"
 
 
-class Corpus(Protocol):
-    """A corpus by name.
+Rows: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
+"""Rows of a file, each after its place."""
 
-    It may also have ``parts(folder=None)``, which returns samples by the name of their part, with
-    ``train`` for training samples, if it has others than training and test samples;
-    ``references(path=None)``, which yields the samples that a file of outputs is about, one a line,
-    and where each stands; and, if prompts are worded differently where there are demonstrations,
-    ``preamble(style)``, what stands once before these, with ``example(sample, style)``, the prompt
-    of a sample among them.
+LabelledRow: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
+"""The place of a text, its row with the text as ``output``, and its sample if that is known."""
+
+_Folder: TypeAlias = Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """A corpus by name: its samples and their prompts.
+
+    ``parts`` returns the samples by part, equal in each call: ``train``, ``test``, and others. Its
+    argument is the folder of the corpus's files, by default that of :mod:`.sources`; it raises a
+    CorpusError if a file is missing or is not the published one. ``linearize`` returns the whole
+    prompt of a sample, with the units in its order; it depends on units and context alone, and
+    raises a ConfigError if there is no such style.
+
+    The other fields are optional. ``read_all`` returns every sample of the sources in a fixed
+    order, if these are not the training, test and validation part. If prompts with demonstrations
+    have other words, ``preamble`` returns the text before the demonstrations, and ``example`` the
+    prompt of a sample among them. Three fields read outputs in a published form:
+    ``read_outputs(json, place)`` returns the rows of a JSON file, ``read_labelled(rows, path)``
+    returns labelled texts, with a path that may be None, and ``read_references(path)`` returns the
+    place and the sample of each line of plain texts.
     """
 
-    @property
-    def name(self) -> str:
-        """The name in the registry, in tasks and in ``Sample.corpus``."""
+    name: str
+    parts: Callable[[_Folder], Mapping[str, Sequence[Sample]]]
+    linearize: Callable[[Sample, Style], str]
+    read_all: Callable[[_Folder], Sequence[Sample]] | None = None
+    preamble: Callable[[Style], str] = lambda _: ""
+    example: Callable[[Sample, Style], str] | None = None
+    read_outputs: Callable[[Any, str], Rows] | None = None
+    read_labelled: Callable[[Rows, _Folder], Iterator[LabelledRow]] | None = None
+    read_references: Callable[[_Folder], Iterator[tuple[str, Sample]]] | None = None
 
-    def read(self, folder: Path | None = None) -> CorpusSamples:
-        """Return all samples, equal in each call.
+    def part(self, name: str, folder: _Folder = None) -> Sequence[Sample]:
+        """Return the samples of a part."""
+        return self.parts(folder)[name]
 
-        ``folder`` holds the published repository's tree; by default it is
-        :meth:`spor_tasks.corpora.sources.SPOR.data_dir`. A corpus that needs no file ignores it.
+    def read(self, folder: _Folder = None) -> CorpusSamples:
+        """Return the training samples and those that may become test samples."""
+        parts = self.parts(folder)
+        return CorpusSamples(self.name, parts["train"], parts["test"])
 
-        Raises:
-            CorpusError: a file is missing or is not the published one.
-        """
-
-    def everything(self, folder: Path | None = None) -> Sequence[Sample]:
-        """Return every sample of the sources in a fixed order, also those that no set has.
-
-        ToTTo returns its development set, since memory may not hold all.
-
-
-        Raises:
-            CorpusError: a file is missing or is not the published one.
-        """
-
-    def linearize(self, sample: Sample, style: Style) -> str:
-        """Return the whole prompt, with the units in the order of the sample.
-
-        It depends only on units and context.
-
-        Raises:
-            ConfigError: there is no such style.
-        """
+    def everything(self, folder: _Folder = None) -> Sequence[Sample]:
+        """Return every sample of the sources in a fixed order, also those that no set has."""
+        if self.read_all:
+            return self.read_all(folder)
+        parts = self.parts(folder)
+        return tuple(s for name in ("train", "test", "validation") for s in parts.get(name, ()))
 
 
 def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "") -> str:
@@ -80,8 +91,8 @@ def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "")
         case "seq2seq":
             return line
         case "instruction":
-            asked = f"{before} {_INSTRUCTION}".lstrip()
-            return "\n".join([asked, *(f"- {fact}" for fact in facts), _TEXT_CUE])
+            request = f"{before} {_INSTRUCTION}".lstrip()
+            return "\n".join([request, *(f"- {fact}" for fact in facts), _TEXT_CUE])
 
 
 def check_style(style: str) -> None:

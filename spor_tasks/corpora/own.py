@@ -7,6 +7,7 @@ samples, which is enough for systematicity.
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample, Triple
-from spor_tasks.corpora.base import Style
+from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
 from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
 from spor_tasks.corpora.jsonl import RowReader
@@ -53,16 +54,13 @@ def read_corpus(path: Path) -> CorpusSamples:
     return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
 
 
-def word(sample: Sample, style: Style) -> str:
-    """Return the prompt of a sample, as its corpus words it or as one's own samples are worded.
-
-    Raises:
-        ConfigError: there is no such style.
-    """
-    is_known = sample.corpus in registry().names("corpus")
-    chosen = registry().get("corpus", sample.corpus).linearize if is_known else linearize
-    prompt: str = chosen(sample, style)
-    return prompt
+@cache  # each prompt needs the corpus of its sample
+def corpus_of(name: str) -> Corpus:
+    """Return the registered corpus of this name, or else one of your own."""
+    if name in registry().names("corpus"):
+        corpus: Corpus = registry().get("corpus", name)
+        return corpus
+    return Corpus(name=name, parts=lambda _: {}, linearize=linearize)
 
 
 def linearize(sample: Sample, style: Style) -> str:

@@ -35,6 +35,7 @@ from spor_tasks.core.files import (
 )
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts
 from spor_tasks.metrics.base import metric as registered
@@ -115,8 +116,8 @@ def score(
         ResultError: ``against`` is of other samples.
     """
     metrics: _Metrics = (*_metrics(name, judge), *beside)
-    of_corpus = registry().get("corpus", corpus)
-    labelled = getattr(of_corpus, "labelled", None)
+    of_corpus: Corpus = registry().get("corpus", corpus)
+    labelled = of_corpus.read_labelled
     if filters is None:
         filters = () if labelled else known_filters.DEFAULT
     for each in filters:
@@ -124,7 +125,8 @@ def score(
     cut = partial(known_filters.apply, filters)
 
     def rows_of(path: Path) -> Iterator[_Given]:
-        plain = path.name.removesuffix(".gz").endswith(".txt") and hasattr(of_corpus, "references")
+        is_text = path.name.removesuffix(".gz").endswith(".txt")
+        plain = is_text and of_corpus.read_references is not None
         if labelled:
             yield from labelled(_read(path, of_corpus), references)
         elif references or plain:
@@ -264,13 +266,10 @@ class _Summary:
                 yield name, significance.difference(*pair, of_column, seed=SEED)
 
 
-def _read(file: Path, corpus: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _read(file: Path, corpus: Corpus) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield rows; a corpus may also read its published format, one JSON text in a `.json` file."""
-    if file.suffix == ".json" and (published := getattr(corpus, "outputs", None)):
-        found: Iterator[tuple[str, Mapping[str, Any]]] = published(
-            read_json(file, CorpusError), str(file)
-        )
-        return found
+    if file.suffix == ".json" and corpus.read_outputs:
+        return iter(corpus.read_outputs(read_json(file, CorpusError), str(file)))
     if file != STANDARD_INPUT:
         return read_rows(file)
     return stream_rows(_standard_input(), "standard input")
@@ -280,9 +279,9 @@ def _standard_input() -> BufferedReader:
     return open(0, "rb", closefd=False)
 
 
-def _paired_with(file: Path, corpus: Any, references: Path | None) -> Iterator[_Given]:  # noqa: ANN401 - of the registry
+def _paired_with(file: Path, corpus: Corpus, references: Path | None) -> Iterator[_Given]:
     """Yield the lines of a file as outputs for the samples that the corpus has there."""
-    if not hasattr(corpus, "references"):
+    if corpus.read_references is None:
         raise ConfigError(
             f"the corpus {corpus.name} does not say which samples a line of text is about",
             where="--references",
@@ -290,7 +289,7 @@ def _paired_with(file: Path, corpus: Any, references: Path | None) -> Iterator[_
         )
     named = "standard input" if file == STANDARD_INPUT else str(file)
     with _standard_input() if file == STANDARD_INPUT else open_lines(file) as opened:
-        pairs = zip_longest(stream_lines(opened, named), corpus.references(references))
+        pairs = zip_longest(stream_lines(opened, named), corpus.read_references(references))
         for number, (line, known) in enumerate(pairs, start=1):
             place = f"{named}:{number}"
             if line is None or known is None:

@@ -16,7 +16,7 @@ from tests.support.strategies import pool
 
 @pytest.fixture(scope="module")
 def samples() -> tuple[Sample, ...]:
-    return MINI.everything()
+    return tuple(MINI.everything())
 
 
 def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:

@@ -15,13 +15,13 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample, contrast_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora import embedded
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import (
     COMPMCTG_MINI,
     LOGICNLG_MINI,
     MINI,
     TOTTO_MINI,
-    EmbeddedCorpus,
 )
 from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
 from spor_tasks.corpora.embedded.statements import LOGICS, parse
@@ -41,12 +41,12 @@ each_corpus = pytest.mark.parametrize("corpus", CORPORA, ids=DIGESTS)
 
 
 @each_corpus
-def test_a_corpus_has_its_digest(corpus: EmbeddedCorpus) -> None:
+def test_a_corpus_has_its_digest(corpus: Corpus) -> None:
     assert digests.digest(corpus.everything()) == DIGESTS[corpus.name]
 
 
 @each_corpus
-def test_no_sample_of_a_part_is_in_another_one(corpus: EmbeddedCorpus) -> None:
+def test_no_sample_of_a_part_is_in_another_one(corpus: Corpus) -> None:
     everything = corpus.everything()
     ids = {sample.id for sample in everything}
     if corpus is not COMPMCTG_MINI:  # texts of two seeds, some of which are equal
@@ -119,7 +119,7 @@ def test_statements_mean_their_programs_and_their_counterparts_are_false() -> No
             assert found == (sample.about("logic"), sample.about("program"), True)
         assert sample.challenge is None
         assert "other_program" not in sample.context
-    pairs = LOGICNLG_MINI.pairs()
+    pairs = LOGICNLG_MINI.part("pairs")
     assert [pair.id for pair in pairs] == [sample.id for sample in LOGICNLG_MINI.part("test")]
     for pair in pairs:
         false = meaning(contrast_of(pair).text, table_of(pair))
@@ -136,7 +136,7 @@ def test_each_pair_has_a_counterpart_with_the_sides_exchanged() -> None:
         true, false = (pair.target, pair.units), (other.text, other.units)
         yield from ((pair.about("title"), true, false), (pair.about("title"), false, true))
 
-    given, turned = zip(*map(sides, LOGICNLG_MINI.pairs()), strict=True)
+    given, turned = zip(*map(sides, LOGICNLG_MINI.part("pairs")), strict=True)
     assert Counter(given) == Counter(turned)
 
 

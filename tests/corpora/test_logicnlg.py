@@ -14,7 +14,7 @@ import pytest
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample, contrast_of
 from spor_tasks.core.table import Table, parse_table
-from spor_tasks.corpora.logicnlg import LOGICNLG, reader
+from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.linearize import (
     MOST_TOKENS,
     body,
@@ -188,7 +188,7 @@ def test_the_share_of_tables_that_are_cut(logicnlg_dir: Path) -> None:
 @pytest.mark.parametrize("given", [[], {"a.csv": 5}, {"a.csv": "A text ."}, None])
 def test_outputs_of_another_form_are_refused(given: object) -> None:
     with pytest.raises(CorpusError) as error:
-        list(LOGICNLG.outputs(given, "outputs.json"))
+        list(read_outputs(given, "outputs.json"))
     assert error.value.where == "outputs.json"
 
 
@@ -197,12 +197,12 @@ def test_outputs_in_the_published_format_become_rows(
 ) -> None:
     monkeypatch.setenv("LOGICNLG_DATA_DIR", str(logicnlg_dir))
     given = json.loads((logicnlg_dir / "outputs/field_infusing.json").read_text())
-    rows = [row for _, row in LOGICNLG.outputs(given, "file")]
+    rows = [row for _, row in read_outputs(given, "file")]
     of_first = [row["output"] for row in rows if row["name"] == rows[0]["name"]]
     assert of_first == given[rows[0]["name"]]
     assert len(rows) == 4_305
     table = next(iter(given))
     for changed in (given[table][1:], [*given[table], "One more ."]):
         with pytest.raises(CorpusError) as error:
-            list(LOGICNLG.outputs({**given, table: changed}, "file"))
+            list(read_outputs({**given, table: changed}, "file"))
         assert table in str(error.value.where)

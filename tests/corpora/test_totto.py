@@ -19,7 +19,7 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.tables import header_of, header_values
-from spor_tasks.corpora.totto import TOTTO, reader
+from spor_tasks.corpora.totto import TOTTO, read_references, reader
 from spor_tasks.corpora.totto.table import Cell, CellTable, as_json, check_places, table_of
 
 
@@ -221,8 +221,8 @@ def test_parts_are_found_in_the_folder_or_as_in_the_archive(
     assert [sample.about("name") for sample in TOTTO.everything()] == ["1"]
     read = TOTTO.read()
     assert [sample.about("name") for sample in read.samples] == ["0", "1"]
-    assert [sample.about("name") for _, sample in TOTTO.references()] == ["1"]
-    assert TOTTO.parts().keys() == {"train", "dev", "test"}
+    assert [sample.about("name") for _, sample in read_references(None)] == ["1"]
+    assert TOTTO.parts(None).keys() == {"train", "test"}
 
 
 def test_the_development_set_is_enough(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
 
 
 def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
-    pairs = LOGICNLG_MINI.pairs()
+    pairs = LOGICNLG_MINI.part("pairs")
     assert scores(*((pair, pair.target) for pair in pairs))["truth"].value == 100
     false = scores(*((pair, contrast_of(pair).text) for pair in pairs))
     assert (false["truth"].value, false["truth_readable"].value) == (0, 100)

@@ -9,7 +9,7 @@ from nltk.translate.bleu_score import sentence_bleu
 
 from spor_tasks.core.codec import from_row
 from spor_tasks.core.sample import SampleMaker
-from spor_tasks.corpora.logicnlg import LOGICNLG
+from spor_tasks.corpora.logicnlg import read_outputs
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
 from tests.support.timing import least
 
@@ -22,7 +22,7 @@ _WEIGHTS = ((1, 0, 0), (0.5, 0.5, 0), (0.33, 0.33, 0.33))
 def test_shipped_outputs(logicnlg_dir: Path) -> None:
     given = json.loads((logicnlg_dir / "outputs" / "field_infusing.json").read_bytes())
     make = SampleMaker("logicnlg")
-    rows = [row for _, row in LOGICNLG.outputs(given, "outputs")]
+    rows = [row for _, row in read_outputs(given, "outputs")]
     samples = [from_row(row, make, where="outputs") for row in rows]
     texts = [(row["output"],) for row in rows]
 

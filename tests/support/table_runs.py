@@ -50,7 +50,7 @@ def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
 
 def write(folder: Path, model: str = "base") -> Path:
     """Write the results and samples of a model as it is on three tasks; return the folder."""
-    told, pairs = LOGICNLG_MINI.part("test")[:4], LOGICNLG_MINI.pairs()[:4]
+    told, pairs = LOGICNLG_MINI.part("test")[:4], LOGICNLG_MINI.part("pairs")[:4]
     outputs = [told[0].target, "Gisla has goats", HOSTILE[1], HOSTILE[0]]
     scores: list[Mapping[str, Value]] = [
         {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)

@@ -89,7 +89,7 @@ def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
     """
     each = number_of_texts(space)
     if space.name == COMPMCTG_MINI.name:
-        return COMPMCTG_MINI.part("held_out")
+        return tuple(COMPMCTG_MINI.part("held_out"))
     gen, cls = (reader.file_of(space.name, part, folder) for part in ("gen", "cls"))
     trained = {sample.target.strip() for sample in reader.read(gen, space)}
     short = (each for each in reader.read(cls, space) if len(each.target.split()) <= _WORDS)

@@ -191,7 +191,7 @@ def _variant(name: SetName) -> Variant:
 def _test(name: SetName, folder: Path) -> tuple[Sample, ...]:
     is_paired = (name.part or "").endswith("adversarial")
     if name.corpus == MINI:
-        return LOGICNLG_MINI.pairs() if is_paired else LOGICNLG_MINI.part("test")
+        return tuple(LOGICNLG_MINI.part("pairs" if is_paired else "test"))
     if name.protocol == "challenge":
         if is_paired:
             return reader.adversarial(reader.read_challenge(folder), folder)

@@ -1,44 +1,37 @@
 """CompMCTG (Zhong et al., ACL 2024): texts with combinations of attributes never seen together."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from spor_tasks.core.sample import CorpusSamples, Sample
-from spor_tasks.corpora.base import Style
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg import reader, spaces
 from spor_tasks.corpora.compmctg.linearize import example, linearize, preamble
-from spor_tasks.corpora.compmctg.outputs import Given, Rows, read_outputs
+from spor_tasks.corpora.compmctg.outputs import read_outputs
 from spor_tasks.corpora.compmctg.spaces import Space
 
 
-class _Dataset:
-    linearize = staticmethod(linearize)
-    preamble = staticmethod(preamble)
+def _parts(space: Space, folder: Path | None) -> Mapping[str, tuple[Sample, ...]]:
+    """Return the texts for generators, and those for classifiers if their file is there.
 
-    def __init__(self, space: Space) -> None:
-        self._space, self.name = space, space.name
-
-    def read(self, folder: Path | None = None) -> CorpusSamples:
-        """Return the texts for generators, and, if they are there, those for classifiers.
-
-        The test sets of the benchmark have no texts: they are made of the space.
-        """
-        train, other = (reader.file_of(self.name, part, folder) for part in ("gen", "cls"))
-        read = tuple(reader.read(train, self._space))
-        more = tuple(reader.read(other, self._space)) if other.is_file() else ()
-        return CorpusSamples(self.name, read, more)
-
-    def example(self, sample: Sample, style: Style) -> str:
-        """Return the prompt of a sample among demonstrations."""
-        return example(sample, style, self._space)
-
-    def labelled(self, rows: Rows, split: Path | None = None) -> Iterator[Given]:
-        """Yield generated texts of the published form (:func:`.outputs.read_outputs`)."""
-        return read_outputs(rows, self._space, split)
-
-    def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
-        """Return all of them."""
-        return self.read(folder).samples
+    The test sets of the benchmark have no texts: they are made of the space.
+    """
+    generators, classifiers = (reader.file_of(space.name, part, folder) for part in ("gen", "cls"))
+    test = tuple(reader.read(classifiers, space)) if classifiers.is_file() else ()
+    return {"train": tuple(reader.read(generators, space)), "test": test}
 
 
-FYELP, AMAZON, YELP, MIXTURE = map(_Dataset, spaces.PUBLISHED)
+def corpus_of(space: Space) -> Corpus:
+    """Return the corpus of a published space."""
+    return Corpus(
+        name=space.name,
+        parts=partial(_parts, space),
+        linearize=linearize,
+        preamble=preamble,
+        example=partial(example, space=space),
+        read_labelled=lambda rows, split: read_outputs(rows, space, split),
+    )
+
+
+FYELP, AMAZON, YELP, MIXTURE = map(corpus_of, spaces.PUBLISHED)

@@ -1,23 +1,11 @@
-"""Cleaned E2E."""
+"""Cleaned E2E, as the paper filters it."""
 
-from pathlib import Path
-
-from spor_tasks.core.sample import CorpusSamples, Sample
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.e2e import reader
 from spor_tasks.corpora.e2e.linearize import linearize
 
-
-class _E2E:
-    name = "e2e"
-    linearize = staticmethod(linearize)
-
-    def read(self, folder: Path | None = None) -> CorpusSamples:
-        """Return the corpus as the paper filters it."""
-        return CorpusSamples(self.name, reader.read_train(folder), reader.read_test(folder))
-
-    def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
-        """Return all samples, each of which sets may be built from."""
-        return self.read(folder).samples
-
-
-E2E = _E2E()
+E2E = Corpus(
+    name="e2e",
+    parts=lambda folder: {"train": reader.read_train(folder), "test": reader.read_test(folder)},
+    linearize=linearize,
+)

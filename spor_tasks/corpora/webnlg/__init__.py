@@ -1,25 +1,24 @@
 """WebNLG (release 3.0)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from spor_tasks.core.sample import CorpusSamples, Sample
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.webnlg import reader
 from spor_tasks.corpora.webnlg.linearize import linearize
 
 
-class _WebNLG:
-    name = "webnlg"
-    linearize = staticmethod(linearize)
-
-    def read(self, folder: Path | None = None) -> CorpusSamples:
-        """Return the corpus; of the test samples those of which training knows every triple."""
-        train = reader.read_train(folder)
-        test = reader.read_parts("dev", "test", folder=folder)
-        return CorpusSamples(self.name, train, reader.keep_known(test, train, "strict"))
-
-    def everything(self, folder: Path | None = None) -> tuple[Sample, ...]:
-        """Return training, development and test samples."""
-        return reader.read_parts("train", "dev", "test", folder=folder)
+def _parts(folder: Path | None) -> Mapping[str, tuple[Sample, ...]]:
+    """Return the training samples, and the test samples of which training has every triple."""
+    train = reader.read_train(folder)
+    test = reader.read_parts("dev", "test", folder=folder)
+    return {"train": train, "test": reader.keep_known(test, train, "strict")}
 
 
-WEBNLG = _WebNLG()
+WEBNLG = Corpus(
+    name="webnlg",
+    parts=_parts,
+    linearize=linearize,
+    read_all=lambda folder: reader.read_parts("train", "dev", "test", folder=folder),
+)

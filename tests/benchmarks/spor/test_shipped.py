@@ -18,7 +18,7 @@ from spor_tasks.corpora.embedded import MINI
 
 @pytest.fixture(scope="module")
 def samples() -> tuple[Sample, ...]:
-    return MINI.everything()
+    return tuple(MINI.everything())
 
 
 @pytest.fixture(scope="module")
