@@ -37,11 +37,12 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Metric, Score, Tally, Texts
+from spor_tasks.metrics.base import Metric, Score, Tally, Texts, with_groups
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.metrics.bleurt import Bleurt
 from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
 from spor_tasks.metrics.facts import Facts
+from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.nli import NliAcc
 from spor_tasks.metrics.significance import Clusters, Difference
 from spor_tasks.metrics.twins import Twinned
@@ -210,6 +211,9 @@ def _described(judged: _Judged, metrics: _Metrics) -> dict[str, Any]:
     described = dict(judged.row.fields)
     for each, evidence in zip(metrics, judged.evidence, strict=True):
         described |= each.describe(judged.row.sample, judged.row.texts, evidence)
+        values = {name: v for name, v in each.values(evidence).items() if name in described}
+        names = [info.name for info in with_groups(each.scores)]
+        described |= in_groups(judged.row.sample, values, names)
     return described
 
 
@@ -217,7 +221,7 @@ class _Summary:
     """What is kept of the rows of one file."""
 
     def __init__(self, metrics: _Metrics, filters: Sequence[str]) -> None:
-        self.tallies = [(metric, Tally(metric.scores)) for metric in metrics]
+        self.tallies = [(metric, Tally(with_groups(metric.scores))) for metric in metrics]
         self.keys: list[int] = []  # hashes of clusters
         self.sha = hashlib.sha256()
         self.samples = 0
@@ -233,7 +237,8 @@ class _Summary:
         """Yield what comes, and keep its numbers."""
         for each in judged:
             for (metric, tally), evidence in zip(self.tallies, each.evidence, strict=True):
-                tally.add(metric.values(evidence))
+                values = metric.values(evidence)
+                tally.add({**values, **in_groups(each.row.sample, values, tally.declared)})
             self.keys.append(hash(each.row.sample.cluster))
             self.sha.update(encode_row(to_row(each.row.sample)))
             self.samples += 1

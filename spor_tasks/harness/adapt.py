@@ -3,19 +3,35 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, metric, score_info
+from spor_tasks.metrics.base import Metric, metric, registered_score, score_info
+from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totals import MEAN, Value
 from spor_tasks.metrics.twins import for_scores
 
 
 def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
-    """Return the registered metrics that give any of these scores, also of samples' twins."""
-    asked = set(scores)
-    metrics = (for_scores(metric(name), asked) for name in registry().names("metric"))
-    return tuple(each for each in metrics if asked & {info.name for info in each.scores})
+    """Return the registered metrics of these scores, some of which may be of twins or groups."""
+    scores = set(scores)
+    registered = set(map(registered_score, scores))
+    metrics = map(metric, registry().names("metric"))
+    return tuple(
+        for_scores(each, scores)
+        for each in metrics
+        if registered & {info.name for info in each.scores}
+    )
+
+
+def scores_of(metric: Metric[Any], spec: SetSpec) -> list[str]:
+    """Return the scores of a metric, then those that the sets show of it over groups."""
+    own = [info.name for info in metric.scores]
+    return [
+        *own,
+        *(name for name in spec.shown if name not in own and registered_score(name) in own),
+    ]
 
 
 def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
@@ -71,7 +87,8 @@ def measured(
     for each in metrics:
         keys = getattr(each, "logged", ())
         for number, evidence in enumerate(each.measure(samples, outputs)):
-            found[number] |= each.values(evidence)
+            of_sample = each.values(evidence)
+            found[number] |= {**of_sample, **in_groups(samples[number], of_sample, scores)}
             if keys:
                 shown = each.describe(samples[number], outputs[number], evidence)
                 logged[number] |= {key: shown[key] for key in keys if key in shown}

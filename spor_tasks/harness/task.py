@@ -133,7 +133,7 @@ class SporTask(host.HostTask):
         self._metrics = adapt.metrics_for(self._scores)
         metrics = adapt.metric_list(self._scores)
         for name, metric in plan.asked.items():
-            metrics += adapt.metric_list([info.name for info in metric.scores])
+            metrics += adapt.metric_list(adapt.scores_of(metric, plan.spec))
             facts[name] = metric.signature
         super().__init__(
             config={
@@ -363,7 +363,7 @@ class SporTask(host.HostTask):
         """Return the scores of each sample, with what is logged beside them."""
         scores_of: list[dict[str, Any]] = [{_DETAILS: {}} for _ in samples]
         requested = [
-            ([each], [info.name for info in each.scores]) for each in self._plan.asked.values()
+            ([each], adapt.scores_of(each, self._plan.spec)) for each in self._plan.asked.values()
         ]
         for metrics, names in [(self._metrics, self._scores), *requested]:
             measured = adapt.measured(metrics, names, samples, answers)

@@ -6,7 +6,7 @@ paired test compares, so every consumer works from one computation.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
@@ -18,7 +18,17 @@ from spor_tasks.core.contracts import Gap, of_twin, without_twin
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.totals import MEAN, Numbers, Totals, Value, added, has_verdict, less
+from spor_tasks.metrics.groups import HALVES, OVERLAP, group_of
+from spor_tasks.metrics.totals import (
+    COUNTED_MEAN,
+    MEAN,
+    Numbers,
+    Totals,
+    Value,
+    added,
+    has_verdict,
+    less,
+)
 
 Texts: TypeAlias = Sequence[str]
 """What a system wrote for a sample: one text, or one for each of its input orders."""
@@ -161,11 +171,23 @@ def score_infos() -> Mapping[str, ScoreInfo]:
 
 
 def known_info(name: str) -> ScoreInfo | None:
-    """Return what is known of a score, also of twins; None if no registered metric has it."""
+    """Return what is known of a score, also of twins or over a group; None of an unknown one."""
     infos = score_infos()
-    if name not in infos and (own := infos.get(without_twin(name) or "")):
+    if name in infos:
+        return infos[name]
+    if own := infos.get(without_twin(name) or ""):
         return twin_info(own)
-    return infos.get(name)
+    score, group = group_of(name) or ("", "")
+    own = infos.get(score)
+    return own and group_info(own, group)
+
+
+def registered_score(name: str) -> str:
+    """Return the score of a registered metric that a score of twins or over a group comes from."""
+    if name in score_infos():
+        return name
+    score, _ = group_of(name) or (name, "")
+    return without_twin(score) or score
 
 
 def twin_info(info: ScoreInfo) -> ScoreInfo:
@@ -179,8 +201,33 @@ def twin_info(info: ScoreInfo) -> ScoreInfo:
     )
 
 
+def group_info(info: ScoreInfo, group: str) -> ScoreInfo | None:
+    """Return what is known of a score over a group; None if it cannot be over one.
+
+    Samples may count in halves under several splits, which only a mean allows.
+    """
+    if not info.totals.resampled or (group in HALVES and info.totals is not MEAN):
+        return None
+    return replace(
+        info,
+        name=f"{info.name}_{group}",
+        label=f"{info.label}, {group}",
+        corrects=info.corrects and f"{info.corrects}_{group}",
+        totals=COUNTED_MEAN if group in HALVES else info.totals,
+        of_some=True,
+    )
+
+
+def with_groups(infos: Iterable[ScoreInfo]) -> tuple[ScoreInfo, ...]:
+    """Return scores, and those of all samples also over each group."""
+    infos = tuple(infos)
+    whole = [info for info in infos if info.name in score_infos() and not info.of_some]
+    over = (group_info(info, group) for group in (*OVERLAP, *HALVES) for info in whole)
+    return (*infos, *filter(None, over))
+
+
 def score_info(name: str) -> ScoreInfo:
-    """Return what is known of a score, also of twins, or of the gap between two.
+    """Return what is known of a score, also of twins or over a group, or of the gap between two.
 
     Raises:
         ConfigError: no registered metric has it.
@@ -296,6 +343,11 @@ class Tally:
             if name in self._outputs:
                 self._outputs[name].append(self._count)
         self._count += 1
+
+    @property
+    def declared(self) -> Container[str]:
+        """The names of all scores that there may be."""
+        return self._infos.keys()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import DECIMALS, NoClassifier
-from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.parent_totto import prepared
-from spor_tasks.metrics.totals import Value
-from spor_tasks.metrics.totto import HALVES, half_of, overlap_of, references_of
+from spor_tasks.metrics.totto import references_of
 
 if TYPE_CHECKING:
     from spor_tasks.metrics.classifier import SequenceClassifier
@@ -40,22 +38,15 @@ class Rater(Protocol):
         """Return a rating for each pair; that of one pair does not depend on the others."""
 
 
-class Rated(NamedTuple):
-    """The mean rating over a sample's references, and the half that the sample is in."""
-
-    rating: float
-    overlap: bool | None
-
-
 @dataclass(frozen=True, slots=True)
-class Bleurt(SimpleMetric[Rated]):
+class Bleurt(SimpleMetric[float]):
     """The mean rating of outputs, each the mean over its references, without pads.
 
     The published code takes the mean over three references, of which pads are some. Nothing but
     habit confines ratings to the range that is given here.
     """
 
-    scores = with_halves((ScoreInfo("bleurt", "BLEURT", low=-3, high=2),), HALVES.values())
+    scores = (ScoreInfo("bleurt", "BLEURT", low=-3, high=2),)
     needs_texts = True
 
     rater: Rater
@@ -65,7 +56,7 @@ class Bleurt(SimpleMetric[Rated]):
         """Whatever can change the numbers."""
         return f"bleurt|{self.rater.signature}|text:lower|detok:moses4134-en|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Rated:
+    def judge(self, sample: Sample, output: str) -> float:
         """Return the rating of an output; many are rated faster together.
 
         Raises:
@@ -73,7 +64,7 @@ class Bleurt(SimpleMetric[Rated]):
         """
         return self.measure([sample], [(output,)])[0]
 
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Rated]:
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[float]:
         """Rate the outputs together."""
         pairs = [
             [(prepared(reference), prepared(output.strip())) for reference in references_of(sample)]
@@ -81,14 +72,11 @@ class Bleurt(SimpleMetric[Rated]):
         ]
         found = iter(self.rater([pair for of_sample in pairs for pair in of_sample]))
         ratings = ([next(found) for _ in of_sample] for of_sample in pairs)
-        return [
-            Rated(round(fmean(of_sample), DECIMALS), overlap_of(sample))
-            for sample, of_sample in zip(samples, ratings, strict=True)
-        ]
+        return [round(fmean(of_sample), DECIMALS) for of_sample in ratings]
 
-    def values(self, evidence: Rated) -> dict[str, Value]:
-        """Return the rating, for all outputs and for those of its half."""
-        return with_half({"bleurt": evidence.rating}, half_of(evidence.overlap))
+    def values(self, evidence: float) -> dict[str, float]:
+        """Return the rating."""
+        return {"bleurt": evidence}
 
 
 BLEURT = Bleurt(NoClassifier("bleurt"))

@@ -4,8 +4,7 @@ Accuracy is the mean over aspects of how many texts a classifier of the aspect g
 value. The published code rounds each aspect's accuracy to four digits, and their mean again; here
 nothing is rounded. Every text has all aspects, so the mean over aspects is one over texts too.
 
-Most scores are also of each half: texts of combinations that the training texts have (``id``, as in
-"i.d.") and of those left out (``comp``, compositional).
+The gaps compare the two groups of samples (:mod:`spor_tasks.metrics.groups`).
 """
 
 import zlib
@@ -20,8 +19,8 @@ from spor_tasks.corpora.compmctg.linearize import prefix_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.facts import NoClassifier, has_words
+from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.totals import GAP_OF_SAME, RELATIVE_GAP, Value
-from spor_tasks.metrics.under_splits import gap_of, marks_of, with_half, with_halves
 
 ASPECTS = tuple(dict.fromkeys(aspect for space in PUBLISHED for aspect in space.aspects))
 """The published aspects, each of which has an accuracy of its own."""
@@ -39,7 +38,7 @@ def text_of(sample: Sample, output: str) -> str:
 
 
 def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
-    """Return the accuracy of all texts and of each half, the gaps, and the accuracy by aspect.
+    """Return the accuracy of all texts, the gaps between halves, and the accuracy by aspect.
 
     The published gap is how much lower the accuracy of compositional texts is, in per cent of that
     of others. It has two flaws: halves that ask for some values more often than for others have a
@@ -69,25 +68,24 @@ def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
         ScoreInfo(f"{prefix}_acc_{aspect}", f"Accuracy, {aspect}", of_some=True)
         for aspect in aspects
     )
-    accuracy = ScoreInfo(f"{prefix}_acc", "Accuracy")
-    return (*with_halves([accuracy]), gap, of_same, *by_aspect)
+    return (ScoreInfo(f"{prefix}_acc", "Accuracy"), gap, of_same, *by_aspect)
 
 
 def accuracy_values(
-    prefix: str, wanted: Mapping[str, str], found: Mapping[str, str | None], marks: str
+    prefix: str, sample: Sample, recognized: Mapping[str, str | None]
 ) -> dict[str, Value]:
     """Return what a text adds to the scores of :func:`accuracies`.
 
-    ``wanted`` and ``found`` are values by aspect; ``marks`` say under which splits the wanted
-    combination is unseen (:func:`~spor_tasks.metrics.under_splits.marks_of`).
+    ``recognized`` are the values that the text has, by aspect.
     """
-    right = {aspect: found.get(aspect) == value for aspect, value in wanted.items()}
+    wanted = {unit[0]: unit[-1] for unit in sample.units}
+    right = {aspect: recognized.get(aspect) == value for aspect, value in wanted.items()}
     share = 100 * sum(right.values()) / len(right)
-    values = with_half({f"{prefix}_acc": share}, marks)
-    if marks:
+    values: dict[str, Value] = {f"{prefix}_acc": share}
+    if marks := marks_of(sample):
         answers = ((_number(value), 100.0 * right[aspect]) for aspect, value in wanted.items())
         kinds = float(marks) if len(marks) == 1 else float(int(f"1{marks}", base=2))
-        values[f"{prefix}_gap"] = gap_of(share, marks)
+        values[f"{prefix}_gap"] = difference_of_halves(share, sample)
         values[f"{prefix}_gap_real"] = (kinds, *chain.from_iterable(answers))
     return values | {f"{prefix}_acc_{aspect}": 100.0 * each for aspect, each in right.items()}
 
@@ -117,14 +115,13 @@ class Classifiers(Protocol):
 
 
 class Said(NamedTuple):
-    """The value of each aspect that a text was asked for, and what its classifier says it has.
+    """A sample, and the value of each of its aspects that a classifier finds in the text.
 
     There is no such value for a text without a word.
     """
 
-    wanted: Mapping[str, str]
+    sample: Sample
     said: Mapping[str, str]
-    marks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +156,13 @@ class Attributes(SimpleMetric[Said]):
         ]
         found = iter(self.classifiers(asked))
         return [
-            Said(
-                {unit[0]: unit[-1] for unit in sample.units},
-                {unit[0]: next(found) for unit in sample.units if has_words(output)},
-                marks_of(sample),
-            )
+            Said(sample, {unit[0]: next(found) for unit in sample.units if has_words(output)})
             for sample, output in pairs
         ]
 
     def values(self, evidence: Said) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
-        found = accuracy_values("mctg", evidence.wanted, evidence.said, evidence.marks)
+        found = accuracy_values("mctg", evidence.sample, evidence.said)
         return {name: value for name, value in found.items() if name in _ACCURACIES}
 
     def describe(self, _: Sample, __: Texts, evidence: Said) -> dict[str, Any]:
@@ -200,15 +193,8 @@ class LanguageModel(Protocol):
         """
 
 
-class Perplexed(NamedTuple):
-    """The perplexity of a text, None if it has none, and the marks of its sample."""
-
-    perplexity: float | None
-    marks: str
-
-
 @dataclass(frozen=True, slots=True)
-class TextPerplexity(SimpleMetric[Perplexed]):
+class TextPerplexity(SimpleMetric[float | None]):
     """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
 
     The model reads its end token first, so that the first token of a text counts too. There is no
@@ -216,12 +202,10 @@ class TextPerplexity(SimpleMetric[Perplexed]):
     texts can be most of an arithmetic mean.
     """
 
-    scores: ClassVar = with_halves(
-        [
-            ScoreInfo(
-                "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
-            )
-        ]
+    scores: ClassVar = (
+        ScoreInfo(
+            "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
+        ),
     )
 
     model: LanguageModel
@@ -232,25 +216,22 @@ class TextPerplexity(SimpleMetric[Perplexed]):
         words = f"least-words:{LEAST_WORDS}"
         return f"mctg_ppl|{self.model.signature}|mean:texts|{words}|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Perplexed:
+    def judge(self, sample: Sample, output: str) -> float | None:
         """Return the perplexity of one output; many are read faster together."""
         return self.measure([sample], [(output,)])[0]
 
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Perplexed]:
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[float | None]:
         """Read the outputs together."""
         texts = [text_of(sample, text) for sample, (text,) in zip(samples, outputs, strict=True)]
         long = [len(text.split(" ")) >= LEAST_WORDS for text in texts]
         read = iter(
             self.model([text for text, is_long in zip(texts, long, strict=True) if is_long])
         )
-        return [
-            Perplexed(next(read) if is_long else None, marks_of(sample))
-            for is_long, sample in zip(long, samples, strict=True)
-        ]
+        return [next(read) if is_long else None for is_long in long]
 
-    def values(self, evidence: Perplexed) -> dict[str, Value]:
-        """Return the perplexity, for all texts and for those of its half."""
-        return with_half({"mctg_ppl": evidence.perplexity}, evidence.marks)
+    def values(self, evidence: float | None) -> dict[str, Value]:
+        """Return the perplexity."""
+        return {"mctg_ppl": evidence}
 
 
 TEXT_PERPLEXITY = TextPerplexity(NoClassifier("mctg_ppl"))

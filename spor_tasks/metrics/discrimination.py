@@ -18,9 +18,9 @@ import numpy as np
 from spor_tasks import __version__
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
 from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import Numbers, Sums, Value
-from spor_tasks.metrics.under_splits import gap_of, marks_of, with_half, with_halves
 
 
 class _Points(Sums):
@@ -34,34 +34,18 @@ class _Points(Sums):
 
 
 class Compared(NamedTuple):
-    """A text's log likelihoods under its own combination, then under the rivals.
+    """A sample, and the log likelihoods of its text under its own and the rival combinations."""
 
-    ``alike`` says which rivals are of the same half as its own combination.
-    """
-
-    combinations: tuple[tuple[DataUnit, ...], ...]
+    sample: Sample
     logs: tuple[float, ...]
-    alike: tuple[bool, ...]
-    marks: str
 
 
 class _Discrimination(LikelihoodMetric):
     scores = (
-        *with_halves(
-            [
-                ScoreInfo("disc_acc", "Accuracy"),
-                ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
-                ScoreInfo("disc_aspects", "Accuracy by aspect"),
-            ]
-        ),
-        ScoreInfo(
-            "disc_gap",
-            "Gap in points",
-            low=-100,
-            higher_is_better=None,
-            totals=_Points(),
-            of_some=True,
-        ),
+        ScoreInfo("disc_acc", "Accuracy"),
+        ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
+        ScoreInfo("disc_aspects", "Accuracy by aspect"),
+        ScoreInfo("disc_gap", "Gap in points", -100, 100, None, totals=_Points(), of_some=True),
     )
     challenge = Rivals
 
@@ -72,15 +56,10 @@ class _Discrimination(LikelihoodMetric):
     def measure(
         self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
     ) -> list[Compared]:
-        """Return the likelihoods of each sample's text beside what they are of."""
+        """Return each sample with its log likelihoods."""
         return [
-            Compared(
-                (sample.units, *rivals_of(sample).units),
-                tuple(each.log for each in of_sample),
-                rivals_of(sample).alike,
-                marks_of(sample),
-            )
-            for sample, of_sample in zip(samples, outputs, strict=True)
+            Compared(sample, tuple(each.log for each in likelihoods))
+            for sample, likelihoods in zip(samples, outputs, strict=True)
         ]
 
     def values(self, evidence: Compared) -> Mapping[str, Value]:
@@ -88,24 +67,27 @@ class _Discrimination(LikelihoodMetric):
 
         There is no verdict if a likelihood is not a number.
         """
+        sample, (own, *others) = evidence
         if any(map(math.isnan, evidence.logs)):
             return dict.fromkeys(("disc_acc", "disc_aspects"))
-        own, *others = evidence.logs
-        right = _won(own, others)
-        values: dict[str, float | None] = {"disc_acc": right}
-        kin = [log for log, alike in zip(others, evidence.alike, strict=True) if alike]
-        if kin:
-            values["disc_acc_within"] = _won(own, kin)
-        by_aspect = list(_by_aspect(evidence.combinations, _posterior(evidence.logs)))
-        values["disc_aspects"] = math.fsum(by_aspect) / len(by_aspect)
-        gap = {"disc_gap": gap_of(right, evidence.marks)} if evidence.marks else {}
-        return with_half(values, evidence.marks) | gap
+        rivals = rivals_of(sample)
+        by_aspect = list(_by_aspect((sample.units, *rivals.units), _posterior(evidence.logs)))
+        values: dict[str, Value] = {"disc_aspects": math.fsum(by_aspect) / len(by_aspect)}
+        values["disc_acc"] = accuracy = _won(own, others)
+        if same_half := [log for log, alike in zip(others, rivals.alike, strict=True) if alike]:
+            values["disc_acc_within"] = _won(own, same_half)
+        if marks_of(sample):
+            values["disc_gap"] = difference_of_halves(accuracy, sample)
+        return values
 
-    def describe(self, _: Sample, __: object, evidence: Compared) -> dict[str, Any]:
+    def describe(self, sample: Sample, _: object, evidence: Compared) -> dict[str, Any]:
         """Return the values, and the likeliest combination."""
-        at = max(range(len(evidence.logs)), key=evidence.logs.__getitem__)
-        likeliest = {unit[0]: unit[-1] for unit in evidence.combinations[at]}
-        return {**self.values(evidence), "likeliest": likeliest}
+        combinations = (sample.units, *rivals_of(sample).units)
+        likeliest = combinations[evidence.logs.index(max(evidence.logs))]
+        return {
+            **self.values(evidence),
+            "likeliest": {unit[0]: unit[-1] for unit in likeliest},
+        }
 
 
 def _won(own: float, others: Sequence[float]) -> float:

@@ -15,20 +15,18 @@ from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.compmctg import accuracies, accuracy_values, text_of
 from spor_tasks.metrics.totals import Value
-from spor_tasks.metrics.under_splits import marks_of
 
 _NO_VALUE = "none"
 
 
 class Read(NamedTuple):
-    """The value of each aspect that a text was asked for, and what it has, None if it has none.
+    """A sample, and the value of each aspect that the text has, None if it has none.
 
-    ``marks`` are those of its sample, and ``is_readable`` whether it is a sentence of the language.
+    ``is_readable`` says whether the text is a sentence of the language.
     """
 
-    wanted: Mapping[str, str]
+    sample: Sample
     found: Mapping[str, str | None]
-    marks: str
     is_readable: bool
 
 
@@ -64,12 +62,11 @@ class _MiniAttributes(SimpleMetric[Read]):
                 remedy=f"Score outputs for the corpus {SPACE.name}.",
             )
         text = text_of(sample, output)
-        wanted = {unit[0]: unit[-1] for unit in sample.units}
-        return Read(wanted, values_of(text), marks_of(sample), is_readable(text))
+        return Read(sample, values_of(text), is_readable(text))
 
     def values(self, evidence: Read) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
-        found = accuracy_values("mini", evidence.wanted, evidence.found, evidence.marks)
+        found = accuracy_values("mini", evidence.sample, evidence.found)
         found["mini_readable"] = 100.0 * evidence.is_readable
         return {name: value for name, value in found.items() if name in _DECLARED}
 

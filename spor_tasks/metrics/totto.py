@@ -1,13 +1,12 @@
-"""ToTTo's scores: corpus BLEU and PARENT, over all outputs and over each half of its test sets.
+"""ToTTo's scores: corpus BLEU and PARENT.
 
-The halves are told by the sample's ``overlap``: whether the training set has a table with the same
-header. The published evaluation pads the references of each sample to three with `<null>`, and
+The published evaluation pads the references of each sample to three with `<null>`, and
 writes `<null>` for an empty output. A pad is a reference like any other: it is closest in length to
 a short output, and PARENT finds nothing of it in the table, so that a list of the highlighted cells
 recalls it in full. :data:`TOTTO_REAL` has the same scores without pads.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,7 +18,6 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
-from spor_tasks.metrics.halves import with_half, with_halves
 from spor_tasks.metrics.parent import ParentEvidence
 from spor_tasks.metrics.parent_totto import parent, prepared
 from spor_tasks.metrics.totals import Numbers, Sums, Value
@@ -28,9 +26,6 @@ from spor_tasks.text.mteval import words
 _PAD = "<null>"
 _REFERENCES = 3
 _ORDERS = 4
-
-HALVES: Mapping[bool, str] = {True: "overlap", False: "nonoverlap"}
-"""The ends of the names of scores of a half, by the ``overlap`` of its samples."""
 
 
 def references_of(sample: Sample) -> tuple[str, ...]:
@@ -47,17 +42,6 @@ def references_of(sample: Sample) -> tuple[str, ...]:
             "the test set as its leaderboard takes them.",
         )
     return sample.references
-
-
-def overlap_of(sample: Sample) -> bool | None:
-    """Return whether the training set has a table with the same header, if the sample says so."""
-    overlap = sample.context.get("overlap")
-    return overlap if isinstance(overlap, bool) else None
-
-
-def half_of(overlap: bool | None) -> str | None:  # noqa: FBT001 - not a setting
-    """Return the end of the names of the scores of its half."""
-    return None if overlap is None else HALVES[overlap]
 
 
 class _CorpusBleu(Sums):
@@ -93,37 +77,30 @@ def _parts(totals: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
 
 _CORPUS_BLEU = _CorpusBleu()
 
-_PUBLISHED = with_halves(
-    (
-        ScoreInfo("totto_bleu", "BLEU", totals=_CORPUS_BLEU),
-        ScoreInfo("totto_parent", "PARENT"),
-        ScoreInfo("totto_parent_precision", "PARENT precision"),
-        ScoreInfo("totto_parent_recall", "PARENT recall"),
-    ),
-    HALVES.values(),
+_PUBLISHED = (
+    ScoreInfo("totto_bleu", "BLEU", totals=_CORPUS_BLEU),
+    ScoreInfo("totto_parent", "PARENT"),
+    ScoreInfo("totto_parent_precision", "PARENT precision"),
+    ScoreInfo("totto_parent_recall", "PARENT recall"),
 )
-_REAL = with_halves(
-    (
-        ScoreInfo(
-            "totto_bleu_real", "BLEU, real references", totals=_CORPUS_BLEU, corrects="totto_bleu"
-        ),
-        ScoreInfo("totto_parent_real", "PARENT, real references", corrects="totto_parent"),
-        ScoreInfo("totto_chrf", "chrF"),
+_REAL = (
+    ScoreInfo(
+        "totto_bleu_real", "BLEU, real references", totals=_CORPUS_BLEU, corrects="totto_bleu"
     ),
-    HALVES.values(),
+    ScoreInfo("totto_parent_real", "PARENT, real references", corrects="totto_parent"),
+    ScoreInfo("totto_chrf", "chrF"),
 )
 
 
 class Evidence(NamedTuple):
     """What is found of an output; ``bleu`` are the counts that BLEU adds up.
 
-    ``chrf`` is that of the corrected scores, and ``overlap`` the sample's half, if it says so.
+    ``chrf`` is that of the corrected scores.
     """
 
     parent: ParentEvidence
     bleu: tuple[float, ...]
     chrf: float | None
-    overlap: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +117,7 @@ class Totto(SimpleMetric[Evidence]):
 
     @property
     def scores(self) -> tuple[ScoreInfo, ...]:
-        """The scores of all outputs, then those of each half."""
+        """The published scores, or the corrected ones."""
         return _REAL if self.real else _PUBLISHED
 
     @property
@@ -173,29 +150,25 @@ class Totto(SimpleMetric[Evidence]):
             parent(sample, mine, theirs),
             (*counted.counts, *counted.totals, counted.sys_len, counted.ref_len),
             float(_chrf().sentence_score(text, references).score) if self.real else None,
-            overlap_of(sample),
         )
 
     def values(self, evidence: Evidence) -> dict[str, Value]:
-        """Return what one output adds to all scores and to those of its half."""
+        """Return what one output adds to the scores."""
         precision, recall, f = _percent(evidence.parent)
-        half = half_of(evidence.overlap)
         if self.real:
-            corrected: dict[str, Value] = {
+            return {
                 "totto_bleu_real": evidence.bleu,
                 "totto_parent_real": f,
                 "totto_chrf": evidence.chrf,
             }
-            return with_half(corrected, half)
-        published: dict[str, Value] = {
+        return {
             "totto_bleu": evidence.bleu,
             "totto_parent": f,
             "totto_parent_precision": precision,
             "totto_parent_recall": recall,
         }
-        return with_half(published, half)
 
-    def describe(self, _: Sample, __: object, evidence: Evidence) -> dict[str, Any]:
+    def describe(self, sample: Sample, _: object, evidence: Evidence) -> dict[str, Any]:
         """Return the evidence; PARENT is from 0 to 100."""
         precision, recall, f = _percent(evidence.parent)
         real = "_real" if self.real else ""
@@ -206,7 +179,11 @@ class Totto(SimpleMetric[Evidence]):
             f"bleu{real}_counts": evidence.bleu[:_ORDERS],
             f"bleu{real}_totals": evidence.bleu[_ORDERS:-2],
             f"bleu{real}_lengths": evidence.bleu[-2:],
-            **({"totto_chrf": evidence.chrf} if self.real else {"overlap": evidence.overlap}),
+            **(
+                {"totto_chrf": evidence.chrf}
+                if self.real
+                else {"overlap": sample.context.get("overlap")}
+            ),
         }
 
 

@@ -24,7 +24,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -133,16 +133,33 @@ def metric_named(name: str) -> Any:
 
 def judged(metric: Any, samples: Sequence[Any], outputs: Sequence[Any]) -> dict[str, Any]:
     """Return each score with a digest of what every output adds to it."""
-    from spor_tasks.metrics.base import Tally
+    from spor_tasks.metrics.base import Tally, with_groups
+    from spor_tasks.metrics.groups import in_groups
 
-    tally, values = Tally(metric.scores), []
-    for evidence in metric.measure(samples, outputs):
-        values.append(metric.values(evidence))
+    shown = shown_scores()
+    own = {info.name for info in metric.scores}
+    infos = [info for info in with_groups(metric.scores) if info.name in own | shown]
+    names = {info.name for info in infos}
+    tally, values = Tally(infos), []
+    for sample, evidence in zip(samples, metric.measure(samples, outputs), strict=True):
+        of_sample = metric.values(evidence)
+        of_sample = {**of_sample, **in_groups(sample, of_sample, names)}
+        values.append(of_sample)
         tally.add(values[-1])
     return {
         score.name: [repr(score.value), sha([each.get(score.name) for each in values])]
         for score in tally.scores("")
     }
+
+
+@cache
+def shown_scores() -> set[str]:
+    """Return the scores of all sets."""
+    from spor_tasks.core.registry import registry
+
+    benchmarks = (registry().get("benchmark", name) for name in registry().names("benchmark"))
+    specs = (spec for each in benchmarks for spec in each.sets())
+    return {name for spec in specs for name in (*spec.scores, *spec.shown)}
 
 
 def likelihoods_asked(metric: Any) -> bool:

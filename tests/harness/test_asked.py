@@ -67,7 +67,7 @@ def test_settings_that_say_nothing_are_refused(metadata: dict[str, Any]) -> None
 
 
 def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) -> None:
-    spec = registry().get("benchmark", "compmctg").sets()[0]
+    spec = registry().get("benchmark", "compmctg").sets()[2]
     for aspect in ("sentiment", "tense"):
         save_bert(tmp_path / "classifiers" / aspect)
     models = {
@@ -82,10 +82,8 @@ def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) 
     context: dict[str, Json] = {"prefix": "The book", "unseen": True}
     samples = [Sample(str(number), "yelp", units, (), context) for number in range(3)]
     texts = [(" was one of the best that we had ever read",), (" was",), ("",)]
-    named = [[info.name for info in each.scores] for each in found.values()]
     accuracies, perplexities = (
-        [adapt.as_listed(each.values(of), names) for of in each.measure(samples, texts)]
-        for each, names in zip(found.values(), named, strict=True)
+        adapt.values([each], adapt.scores_of(each, spec), samples, texts) for each in found.values()
     )
     assert accuracies[0].keys() >= {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_gap_stderr"}
     assert accuracies[2]["mctg_acc"] == 0

@@ -24,7 +24,7 @@ from spor_tasks.metrics.totals import RELATIVE_GAP
 from tests.support import golden
 from tests.support.aspects import TextIn, save_gpt2, save_published
 from tests.support.classifiers import save_bert
-from tests.support.scores import scores_of
+from tests.support.scores import scores_of, values_of
 
 
 def asked(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
@@ -97,10 +97,10 @@ def test_perplexities_are_published(
     metric = causal.load(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
     found = metric.measure([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
     expected = [row["ppl"] for row in rows]
-    assert [each.perplexity is None for each in found] == [ppl is None for ppl in expected]
+    assert [each is None for each in found] == [ppl is None for ppl in expected]
     assert sum(ppl is None for ppl in expected) == 7
     for each, ppl in zip(found, expected, strict=True):
-        assert ppl is None or each.perplexity == pytest.approx(ppl, rel=1e-4)
+        assert ppl is None or each == pytest.approx(ppl, rel=1e-4)
     (score,) = scores_of(metric, found)
     assert score.value == pytest.approx(literal_eval(printed["ppl_printed"])["avg_ppl"], rel=1e-4)
     assert (score.n, score.unscored) == (41, 7)
@@ -117,7 +117,7 @@ def judged(*cases: tuple[bool | None, str]) -> dict[str, float]:
     metric = Attributes(TextIn(frozenset({(f"{PREFIX} is good", "Positive")})))
     samples = [asked(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases]
     found = metric.measure(samples, [(text,) for _, text in cases])
-    return {score.name: score.value for score in scores_of(metric, found)}
+    return {score.name: score.value for score in scores_of(metric, found, samples)}
 
 
 def test_the_gap_is_relative_to_what_was_seen() -> None:
@@ -159,8 +159,8 @@ def test_the_beginning_counts_among_the_words() -> None:
 
     sample, metric = asked(unseen=True, prefix="a b c", tense="Past"), TextPerplexity(Length())
     nine, ten = (metric.judge(sample, " x" * number) for number in (6, 7))
-    assert (nine.perplexity, ten.perplexity) == (None, 19)
-    assert metric.values(ten) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
+    assert (nine, ten) == (None, 19)
+    assert values_of(metric, sample, ten) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
 # --- Checkpoints ----------------------------------------------------------------------------------
@@ -230,10 +230,7 @@ def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     model = metric.model._model  # type: ignore[attr-defined]
     with torch.no_grad():
         model.lm_head.weight.mul_(1e4)
-    assert (
-        metric.judge(asked(tense="Past"), "It was a day like any other in the town").perplexity
-        is None
-    )
+    assert metric.judge(asked(tense="Past"), "It was a day like any other in the town") is None
 
 
 def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ import pytest
 from spor_tasks.core.sample import AttributeValue, Rivals, Sample
 from spor_tasks.metrics.base import Tally, score_info
 from spor_tasks.metrics.discrimination import DISCRIMINATION
+from spor_tasks.metrics.groups import HALVES
 from spor_tasks.metrics.likelihood import Likelihood
+from tests.support.scores import values_of
 
 ASPECTS = {"sentiment": ("Negative", "Positive"), "topic": ("Books", "Music", "Movies")}
 COMBINATIONS = tuple(itertools.product(*ASPECTS.values()))
+OVER_HALVES = [
+    f"{name}_{half}" for name in ("disc_acc", "disc_acc_within", "disc_aspects") for half in HALVES
+]
 SEEN = {COMBINATIONS[number] for number in (0, 2, 4)}
 
 Combination = tuple[str, ...]
@@ -35,7 +40,8 @@ def sample(own: Combination, *, halves: bool = True) -> Sample:
 
 def scores(asked: Iterable[tuple[Sample, Callable[[Combination], float]]]) -> dict[str, float]:
     """Return the scores of a system that says how likely a sample's text is under each."""
-    tally = Tally(DISCRIMINATION.scores)
+    infos = (*DISCRIMINATION.scores, *map(score_info, OVER_HALVES))
+    tally = Tally(infos)
     for each, likelihood in asked:
         rivals = each.challenge
         assert isinstance(rivals, Rivals)
@@ -44,7 +50,7 @@ def scores(asked: Iterable[tuple[Sample, Callable[[Combination], float]]]) -> di
         (evidence,) = DISCRIMINATION.measure([each], [logs])
         assert repr(pickle.loads(pickle.dumps(evidence))) == repr(evidence)  # noqa: S301
         json.dumps(DISCRIMINATION.describe(each, (), evidence))
-        tally.add(DISCRIMINATION.values(evidence))
+        tally.add(values_of(DISCRIMINATION, each, evidence, OVER_HALVES))
     return {score.name: score.value for score in tally.scores(DISCRIMINATION.signature)}
 
 

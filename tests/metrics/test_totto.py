@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.base import Column, score_info, with_groups
+from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.significance import clusters_of, difference, interval
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL, Evidence
 from tests.support.scores import scores_of
@@ -59,8 +60,10 @@ def test_parent_of_every_example_is_published(published: dict[str, list[Row]]) -
         assert percent(row["evidence"]) == pytest.approx(expected, abs=1e-9)
 
 
-def assert_published(evidence: Sequence[Evidence], expected: Row) -> None:
-    ours = {score.name: score for score in scores_of(TOTTO, evidence)}
+def assert_published(
+    evidence: Sequence[Evidence], samples: Sequence[Sample], expected: Row
+) -> None:
+    ours = {score.name: score for score in scores_of(TOTTO, evidence, samples)}
     for half, end in HALVES.items():
         bleu, parent = expected[half]["bleu"], expected[half]["parent"]
         assert ours[f"totto_bleu{end}"].value == pytest.approx(bleu["score"], abs=1e-9)
@@ -79,7 +82,8 @@ def test_aggregates_are_published(published: dict[str, list[Row]], golden_dir: P
     expected = json.loads((golden_dir / "totto" / "aggregates.json").read_bytes())
     assert expected.keys() == published.keys()
     for name, rows in published.items():
-        assert_published([row["evidence"] for row in rows], expected[name])
+        evidence, samples = ([row[key] for row in rows] for key in ("evidence", "sample"))
+        assert_published(evidence, samples, expected[name])
 
 
 def test_the_published_check_comes_out(totto_dir: Path, golden_dir: Path, tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_the_published_check_comes_out(totto_dir: Path, golden_dir: Path, tmp_pa
     outputs = (totto_dir / "output_sample.txt").read_text("utf-8").splitlines()
     samples = examples([json.loads(line) for line in lines], tmp_path)
     evidence = judged([*zip(samples, outputs, strict=True)])
-    assert_published(evidence, golden["aggregates"]["output_sample"])
+    assert_published(evidence, samples, golden["aggregates"]["output_sample"])
     for found, expected in zip(evidence, golden["per_example"]["output_sample"], strict=True):
         assert percent(found) == pytest.approx({key: expected[key] for key in SIDES}, abs=1e-9)
 
@@ -172,9 +176,10 @@ def test_a_sample_without_a_table_is_an_error() -> None:
 
 def test_a_sample_that_does_not_say_its_half_counts_in_the_overall_scores_only() -> None:
     whole = TOTTO.values(TOTTO.judge(sample("Ann has 7 ."), "Ann"))
-    assert whole.keys() == {info.name for info in TOTTO.scores if not info.of_some}
-    half = TOTTO.values(TOTTO.judge(sample("Ann has 7 .", overlap=False), "Ann"))
-    assert half == {**whole, **{f"{name}_nonoverlap": each for name, each in whole.items()}}
+    names = [info.name for info in with_groups(TOTTO.scores)]
+    assert in_groups(sample("Ann has 7 ."), whole, names) == {}
+    half = in_groups(sample("Ann has 7 .", overlap=False), whole, names)
+    assert half == {f"{name}_nonoverlap": each for name, each in whole.items()}
 
 
 # --- Properties -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from spor_tasks.metrics.totals import Value
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import sample_row, write_samples
+from tests.support.scores import values_of
 
 TASK = "compmctg_mini_acd"
 SAMPLES = 24
@@ -45,7 +46,7 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
     asked = COMPMCTG.load(spec.name).test.samples[:SAMPLES]
     outputs = [_KNOWN[combination_in(sample)] if knows else "" for sample in asked]
     values: list[dict[str, Value]] = [
-        {**MINI_ATTRIBUTES.values(MINI_ATTRIBUTES.judge(*each)), "empty": 0.0}
+        {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge(*each)), "empty": 0.0}
         for each in zip(asked, outputs, strict=True)
     ]
     names = dict.fromkeys(name for each in values for name in each)

@@ -15,6 +15,7 @@ from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import sample_row, write_samples
+from tests.support.scores import values_of as grouped_values
 
 TASK = "totto_mini"
 ROWS, COLUMNS = 250, 40
@@ -26,7 +27,7 @@ def values_of(sample: Sample, output: str) -> dict[str, Value]:
     return {
         name: value
         for metric in (TOTTO, TOTTO_REAL)
-        for name, value in metric.values(metric.judge(sample, output)).items()
+        for name, value in grouped_values(metric, sample, metric.judge(sample, output)).items()
     } | {"empty": 100.0 * (not output.strip())}
 
 

@@ -4,8 +4,11 @@ import random
 from collections.abc import Callable, Mapping
 
 from spor_tasks.benchmarks.compmctg.protocols import Partition
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora.compmctg.reader import units_of
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.metrics.compmctg import accuracy_values
+from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totals import Value
 
 Found = tuple[str | None, ...]
@@ -73,8 +76,10 @@ def values_of(
         return dict(zip(space.aspects, found, strict=True))
 
     return [
-        accuracy_values("mini", space.as_row(each), row(system(each, rng)), marks)
-        for marks, combinations in zip("01", split, strict=True)
+        {**values, **in_groups(sample, values, ("mini_acc_id", "mini_acc_comp"))}
+        for unseen, combinations in enumerate(split)
         for each in combinations
+        for sample in [Sample("", space.name, units_of(space, each), (), {"unseen": bool(unseen)})]
         for _ in range(repeats)
+        for values in [accuracy_values("mini", sample, row(system(each, rng)))]
     ]

@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.compmctg import averages, discrimination, paper, spli
 from spor_tasks.benchmarks.compmctg import sets as declared
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
 from spor_tasks.core.contracts import Gap
-from spor_tasks.metrics.under_splits import HALVES
+from spor_tasks.metrics.groups import HALVES
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 

@@ -8,7 +8,7 @@ split of a corpus.
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, zip_longest
@@ -22,7 +22,7 @@ from spor_tasks.core.sample import Deferred, Rivals, Sample
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.metrics.under_splits import HALVES
+from spor_tasks.metrics.groups import HALVES
 
 PROTOCOL = "discrimination"
 
@@ -36,16 +36,12 @@ _logger = logging.getLogger(__name__)
 
 def judged(_: str, *, is_divided: bool) -> dict[str, Any]:
     """Return the scores of a corpus; only under a split they are also of its halves."""
+    whole = ("disc_acc", "disc_acc_within", "disc_aspects") if is_divided else ()
+    breakdown = tuple(f"{score}_{half}" for score in whole for half in HALVES)
     of_split = ("disc_gap", "disc_acc_within") if is_divided else ()
     reported = ("disc_acc", *of_split, "disc_aspects")
-    halves = [f"{score}_{half}" for score in reported if score != "disc_gap" for half in HALVES]
-    breakdown = tuple(halves) if is_divided else ()
-    return {
-        "scores": (*reported, *breakdown),
-        "reported": reported,
-        "breakdown": breakdown,
-        "headline": "disc_acc",
-    }
+    scores = (*reported, *breakdown)
+    return {"scores": scores, "reported": reported, "breakdown": breakdown, "headline": "disc_acc"}
 
 
 def samples(space: Space, unseen: frozenset[Combination], folder: Path) -> Sequence[Sample]:
@@ -58,21 +54,15 @@ def samples(space: Space, unseen: frozenset[Combination], folder: Path) -> Seque
 
 
 def _with_rivals(
-    space: Space, unseen: frozenset[Combination], found: Iterable[Sample]
+    space: Space, unseen: frozenset[Combination], held_out: Iterable[Sample]
 ) -> Iterator[Sample]:
-    rivals = {own: _rivals(space, own, unseen) for own in space.combinations}
-    for sample in found:
+    for sample in held_out:
         own = reader.combination_in(sample)
+        others = [each for each in space.combinations if each != own]
+        units = tuple(reader.units_of(space, each) for each in others)
+        rivals = Rivals(units, tuple((each in unseen) == (own in unseen) for each in others))
         context = {**sample.context, "unseen": own in unseen}
-        yield replace(sample, context=context, challenge=rivals[own])
-
-
-def _rivals(space: Space, own: Combination, unseen: frozenset[Combination]) -> Rivals:
-    others = [each for each in space.combinations if each != own]
-    return Rivals(
-        tuple(reader.units_of(space, each) for each in others),
-        tuple((each in unseen) == (own in unseen) for each in others),
-    )
+        yield replace(sample, context=context, challenge=rivals)
 
 
 def number_of_texts(space: Space) -> int:
@@ -87,14 +77,12 @@ def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
     Raises:
         CorpusError: a file is missing or malformed, or has no text to ask for.
     """
-    each = number_of_texts(space)
     if space.name == COMPMCTG_MINI.name:
         return tuple(COMPMCTG_MINI.part("held_out"))
     gen, cls = (reader.file_of(space.name, part, folder) for part in ("gen", "cls"))
     trained = {sample.target.strip() for sample in reader.read(gen, space)}
     short = (each for each in reader.read(cls, space) if len(each.target.split()) <= _WORDS)
-    held_out = (each for each in short if each.target.strip() not in trained)
-    pools = _pools(_unambiguous(held_out))
+    pools = _by_combination(each for each in short if each.target.strip() not in trained)
     if not pools:
         raise CorpusError(
             "has no text that is not in gen.jsonl too",
@@ -102,57 +90,42 @@ def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
             remedy="Put the files as the authors published them there: texts that a generator was "
             "trained on cannot test it.",
         )
-    drawn = {own: _drawn(space, own, pools.get(own, []), each) for own in space.combinations}
-    if few := [own for own, of in drawn.items() if len(of) < each]:
-        _logger.warning(
-            "%s: %d of %d combinations have fewer than %d held-out texts, one of them %d",
-            cls,
-            len(few),
-            len(space.combinations),
-            each,
-            min(map(len, drawn.values())),
-        )
-    return _in_turns(space, drawn)
+    count = number_of_texts(space)
+    drawn = [_drawn(space, own, pools[own], count) for own in space.combinations]
+    if few := sum(len(own) < count for own in drawn):
+        text = "%s: %d of %d combinations have fewer than %d held-out texts, one of them %d"
+        _logger.warning(text, cls, few, len(drawn), count, min(map(len, drawn)))
+    return tuple(filter(None, chain.from_iterable(zip_longest(*drawn))))
 
 
-def _unambiguous(found: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield each text once, if all its rows say the same combination."""
+def _by_combination(held_out: Iterable[Sample]) -> dict[Combination, list[Sample]]:
+    """Return each text once by its combination, if all its rows say the same one."""
     rows: dict[str, list[Sample]] = defaultdict(list)
-    for sample in found:
+    for sample in held_out:
         rows[sample.target.strip()].append(sample)
+    pools: dict[Combination, list[Sample]] = defaultdict(list)
     for first, *others in rows.values():
         if all(other.units == first.units for other in others):
-            yield first
-
-
-def _pools(found: Iterable[Sample]) -> dict[Combination, list[Sample]]:
-    pools: dict[Combination, list[Sample]] = defaultdict(list)
-    for sample in found:
-        pools[reader.combination_in(sample)].append(sample)
+            pools[reader.combination_in(first)].append(first)
     return pools
 
 
-def _drawn(space: Space, own: Combination, pool: Sequence[Sample], each: int) -> Sequence[Sample]:
-    """Return so many of a combination, or all there are, in their order."""
+def _drawn(space: Space, own: Combination, pool: Sequence[Sample], count: int) -> Sequence[Sample]:
+    """Return so many texts of a combination, or all there are, in their order."""
     rng = random.Random(f"{_SEED} {space.name} {' '.join(own)}")
-    return [pool[at] for at in sorted(rng.sample(range(len(pool)), min(each, len(pool))))]
-
-
-def _in_turns(space: Space, found: Mapping[Combination, Sequence[Sample]]) -> tuple[Sample, ...]:
-    turns = zip_longest(*(found.get(own, ()) for own in space.combinations))
-    return tuple(sample for sample in chain.from_iterable(turns) if sample is not None)
+    return [pool[at] for at in sorted(rng.sample(range(len(pool)), min(count, len(pool))))]
 
 
 def chances(split: Partition) -> str:
     """Return in words what a model scores that does not read its codes."""
     combinations = [each for half in split for each in half]
     by_aspect = fmean(100 / len({*values}) for values in zip(*combinations, strict=True))
-    told = f"chance: accuracy {100 / len(combinations):.1f}, by aspect {by_aspect:.1f}"
+    text = f"chance: accuracy {100 / len(combinations):.1f}, by aspect {by_aspect:.1f}"
     if not split.unseen:
-        return told
+        return text
     halves = (
         f"{100 / len(half):.1f} {name}"
         for half, name in zip(split, ("i.d.", "comp."), strict=True)
         if len(half) > 1
     )
-    return f"{told}, within the half {', '.join(halves)}"
+    return f"{text}, within the half {', '.join(halves)}"

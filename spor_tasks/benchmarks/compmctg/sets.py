@@ -26,7 +26,7 @@ from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
 from spor_tasks.corpora.compmctg.spaces import Combination, Space, read_request
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
 from spor_tasks.corpora.sources import COMPMCTG
-from spor_tasks.metrics.under_splits import HALVES
+from spor_tasks.metrics.groups import HALVES
 
 BENCHMARK = "compmctg"
 TITLE = "CompMCTG"

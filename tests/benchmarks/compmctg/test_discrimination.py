@@ -30,6 +30,7 @@ from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.results.benchmarks import grids
 from tests.support import compmctg, table_runs
 from tests.support.result_files import sample_row, write_samples
+from tests.support.scores import values_of
 
 MINI = "compmctg_mini_discrimination"
 
@@ -193,9 +194,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = COMPMCTG.load(spec.name).test.samples[:24]
     logs = [[-9.0, *[-20.0] * 10, -9.0 + (number == 0)] for number in range(24)]
     values = [
-        dict(DISCRIMINATION.values(evidence))
-        for evidence in DISCRIMINATION.measure(
-            asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]
+        dict(values_of(DISCRIMINATION, *each, spec.scores))
+        for each in zip(
+            asked,
+            DISCRIMINATION.measure(asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]),
+            strict=True,
         )
     ]
     scores = {
