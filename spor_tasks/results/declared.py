@@ -21,7 +21,7 @@ FIRST_BENCHMARK = "spor"
 
 # What only the harness needs to know of sets.
 _OF_TASKS = frozenset(
-    ("scores", "template", "decodings", "in_context", "shots", "submission", "version", "tags")
+    ("scores", "template", "in_context", "shots", "submission", "version", "tags")
 )
 
 

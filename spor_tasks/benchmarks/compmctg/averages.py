@@ -6,12 +6,14 @@ that of averaged accuracies, not the mean of the datasets' gaps.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.benchmarks.compmctg import sets, splits
-from spor_tasks.benchmarks.compmctg.paper import paper_facts
 from spor_tasks.benchmarks.compmctg.pooled import pooled, relative_gap
+from spor_tasks.benchmarks.published import lines
+from spor_tasks.core.contracts import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, Line, Number
@@ -134,18 +136,17 @@ def _grid(title: str, columns: Sequence[str], found: Mapping[_System, Averages])
 
 def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """Return the printed rows, with notes on cells that are not what the paper's tables give."""
-    facts, notes = paper_facts(), list[str]()
-    lines = list[Line]()
-    for model, printed in facts["averages"].items():
-        cells = []
-        for column in columns:
-            value = printed.get(column, derived(printed).get(column))
-            better = facts["recomputed"].get(model, {}).get(column)
-            if better is not None:
-                notes.append(f"printed so; recomputed from the paper's own tables {better:.2f}")
-            cells.append(_number(value, (len(notes),) if better is not None else ()))
-        lines.append((model, "", *cells))
-    return tuple(lines), tuple(notes)
+    notes, found = list[str](), list[Line]()
+    of_averages = lines(sets.BENCHMARK)[SetName(sets.BENCHMARK, "", "averages")]
+    for model, printed in groupby(of_averages, lambda line: line["model"]):
+        cells = dict.fromkeys(columns, _number(None))
+        for line in printed:
+            if line["metric"] in cells:
+                notes += filter(None, [line["note"]])
+                numbers = (len(notes),) if line["note"] else ()
+                cells[line["metric"]] = _number(float(line["value"]), numbers)
+        found.append((model, "", *cells.values()))
+    return tuple(found), tuple(notes)
 
 
 def _number(value: float | None, notes: tuple[int, ...] = ()) -> Number:

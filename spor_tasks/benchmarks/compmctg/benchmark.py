@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
-from spor_tasks.benchmarks.compmctg import averages, discrimination, paper, splits
+from spor_tasks.benchmarks.compmctg import averages, discrimination, splits
 from spor_tasks.benchmarks.compmctg import sets as declared
 from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
+from spor_tasks.benchmarks.published import beside
 from spor_tasks.core.contracts import Gap
 from spor_tasks.metrics.groups import HALVES
 from spor_tasks.results.comparisons import Comparison
@@ -21,20 +23,16 @@ class CompMCTG:
     title = declared.TITLE
     groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
     source = "https://github.com/tqzhong/CG4MCTG"
+    paper = "Zhong et al., ACL 2024, Tables 1 to 4"
 
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
     read_under = staticmethod(declared.read_under)
     split_of = staticmethod(declared.split_of)
-    published = staticmethod(paper.beside)
+    published = staticmethod(partial(beside, declared.BENCHMARK))
     own_sets = staticmethod(declared.own_sets)
     own_texts = staticmethod(declared.own_texts)
-
-    @property
-    def paper(self) -> str:
-        """Where the published numbers are from."""
-        return str(paper.paper_facts()["source"])
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the scores over all splits of a protocol, then those that break them down."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from spor_tasks.benchmarks.totto import paper
+from spor_tasks.benchmarks.published import beside
 from spor_tasks.benchmarks.totto import sets as declared
 from spor_tasks.core.contracts import Gap
 from spor_tasks.results.comparisons import Comparison
@@ -17,16 +18,16 @@ class ToTTo:
     title = declared.TITLE
     groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
     source = "https://github.com/google-research-datasets/ToTTo"
+    paper = (
+        "Parikh et al., EMNLP 2020 (arXiv:2004.14373), Tables 8 and 10; leaderboard in the README "
+        "of google-research-datasets/ToTTo, commit 7b0ad5368ed523f75dc872249ce200f99d2d4b15; all "
+        "on the hidden test set"
+    )
 
     sets = staticmethod(declared.specs)
     find = staticmethod(declared.find)
     load = staticmethod(declared.load)
-    published = staticmethod(paper.beside)
-
-    @property
-    def paper(self) -> str:
-        """Where the published numbers are from."""
-        return str(paper.paper_facts()["source"])
+    published = staticmethod(partial(beside, declared.BENCHMARK))
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's results of each input, other scores, and its ablation of the inputs."""

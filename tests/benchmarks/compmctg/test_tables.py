@@ -8,12 +8,10 @@ from statistics import fmean
 import pytest
 
 from spor_tasks import report
-from spor_tasks.benchmarks.compmctg import averages
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.benchmarks.compmctg.paper import paper_facts
 from spor_tasks.benchmarks.compmctg.pooled import pooled
+from spor_tasks.benchmarks.published import lines as published_lines
 from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.metrics.base import score_info
 from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text
@@ -25,8 +23,6 @@ from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.grid import Grid, Number
 from tests.support import attribute_runs
-
-FACTS = paper_facts()
 
 
 def specs(corpus: str, protocol: str) -> list[SetSpec]:
@@ -208,29 +204,12 @@ def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None
 def test_protocols_without_published_scores_have_no_such_rows() -> None:
     spec = specs("mixture", "holdout")[0]
     assert {each.model for each in COMPMCTG.published([row(spec, "mctg_acc", 1.0)])} == {
-        *FACTS["protocols"]["mixture holdout"]
+        line["model"] for line in published_lines("compmctg")[spec.name._replace(part=None)]
     }
     assert COMPMCTG.published([row(specs("yelp", "fewshot")[0], "mctg_acc", 1.0)]) == ()
 
 
 # --- Averages over datasets -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("model", FACTS["averages"])
-def test_the_paper_s_averages_are_those_of_its_rows_but_for_its_slips(model: str) -> None:
-    printed = FACTS["averages"][model]
-    slips = FACTS["recomputed"].get(model, {})
-    for column, value in averages.derived(printed).items():
-        if column in printed:
-            is_printed = abs(value - printed[column]) < 0.0051
-            assert is_printed or value == pytest.approx(slips[column], abs=0.0051)
-
-
-def test_what_was_recomputed_of_dcg_adds_up() -> None:
-    slips = FACTS["recomputed"]["DCG"]
-    made = averages.derived({**FACTS["averages"]["DCG"], **slips})
-    for column in ("acc", "ppl", "gap"):
-        assert made[column] == pytest.approx(slips[column], abs=0.0051)
 
 
 def of_all_datasets() -> list[Comparison]:
@@ -261,17 +240,6 @@ def test_averages_are_over_datasets_first() -> None:
 def test_there_are_no_averages_of_some_datasets() -> None:
     rows = [each for each in of_all_datasets() if each.spec.name.corpus != "amazon"]
     assert list(COMPMCTG.overall(rows)) == []
-
-
-def test_published_numbers_are_scores_of_our_sets() -> None:
-    for protocol, models in FACTS["protocols"].items():
-        spec = specs(*protocol.split())[0]
-        for scores in models.values():
-            assert scores.keys() <= {*spec.shown}
-            assert all(
-                score_info(name).low <= value <= score_info(name).high
-                for name, value in scores.items()
-            )
 
 
 # --- From result files ----------------------------------------------------------------------------

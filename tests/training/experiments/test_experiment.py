@@ -1,20 +1,17 @@
 """Experiment files and the cells they expand to; nothing here trains."""
 
-import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import named
+from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
@@ -300,26 +297,14 @@ EXPECTED = {
 }
 
 
-def cells_of_the_paper(content: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """Yield arm and task of every number that the paper's tables have of a model."""
-    for corpus, scores in content["systematicity"][name].items():
-        yield from ((arm, f"systematicity_{corpus}") for arm in scores if arm != "mark")
-    for corpus, parts in content["productivity"][name].items():
-        for part, scores in parts.items():
-            yield from ((arm, f"productivity_{corpus}_{part}") for arm in scores if arm != "mark")
-    for arm, corpora in content["order_invariance"][name].items():
-        for corpus, part in product(corpora, ("main", "cwio", "performance")):
-            yield arm, f"order_invariance_{corpus}_{part}"
-    for corpus in content["rule_learnability"][name]:
-        yield "original", f"rule_learnability_{corpus}"
-
-
 def test_every_number_of_the_papers_tables_has_its_cell_and_no_other_is_there() -> None:
-    content = json.loads((REPOSITORY / "spor_tasks/benchmarks/spor/paper.json").read_bytes())
+    published = lines("spor")
+    names = dict.fromkeys(line["model"] for of_set in published.values() for line in of_set)
+    models = dict(zip(names, MODELS_OF_THE_PAPER, strict=True))
     expected = {
-        (model, arm, f"spor_{task}_beam5")
-        for name, model in zip(content["systematicity"], MODELS_OF_THE_PAPER, strict=True)
-        for arm, task in cells_of_the_paper(content, name)
+        (models[line["model"]], line["arm"], f"{named.find(*name).task}_beam5")
+        for name, of_set in published.items()
+        for line in of_set
     }
     cells = expand(load_experiment(FOLDER / "paper.yaml"))
     assert {(cell.model, cell.arm, task) for cell in cells for task in cell.tasks} == expected

@@ -1,0 +1,78 @@
+"""Published scores, to stand beside ours: `published.csv`.
+
+A line is a score of a system after an arm; ``mark`` is the printed one of the difference between
+the arms. Gaps that are not printed follow from the two printed scores. ``n`` is the number of test
+samples, where it is published. Lines of the protocol `averages` are means over corpora.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+from spor_tasks.core.contracts import SetName
+from spor_tasks.results.comparisons import Cell, Comparison, Difference
+
+_NO_VALUE = "not published"
+
+Line: TypeAlias = Mapping[str, str]
+"""The fields of a line by the names in the header."""
+
+
+@cache
+def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
+    """Return the lines of a benchmark by their sets, in the order of the file."""
+    found: dict[SetName, list[Line]] = {}
+    with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            if line["benchmark"] == benchmark:
+                name = SetName(
+                    line["aspect"], line["corpus"], line["protocol"], line["part"] or None
+                )
+                found.setdefault(name, []).append(line)
+    return found
+
+
+def beside(benchmark: str, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """Return the published rows of a benchmark for the sets of ours, of all splits together.
+
+    Systems wrote as the task does without demonstrations, greedily or as its paper decodes.
+    """
+    sets = {(_whole(row), row.variant): row for row in rows if row.spec.benchmark == benchmark}
+    return tuple(
+        published
+        for (name, _), row in sets.items()
+        if row.variant in {"", *row.spec.decodings}
+        for published in _rows(row, lines(benchmark).get(name, ()))
+    )
+
+
+def _whole(row: Comparison) -> SetName:
+    return row.spec.split_of or row.spec.name
+
+
+def _rows(like: Comparison, found: Sequence[Line]) -> Iterator[Comparison]:
+    spec = like.spec
+    if spec.split_of:
+        spec = replace(spec, name=spec.name._replace(part=None), part_title=None)
+    for (model, metric), of_arms in groupby(found, lambda line: (line["model"], line["metric"])):
+        by_arm = {line["arm"]: line for line in of_arms}
+        values = [float(by_arm[arm]["value"]) for arm in spec.arms]
+        first = by_arm[spec.arms[0]]
+        yield Comparison(
+            spec=spec,
+            variant=like.variant,
+            task=spec.task if spec.split_of else like.task,
+            model=model,
+            metric=metric,
+            n=int(first["n"] or like.n),
+            arms=tuple(Cell(values=(value,), seeds=(None,)) for value in values),
+            as_is=Cell(reason=_NO_VALUE),
+            difference=Difference(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
+            if len(values) > 1
+            else None,
+            published=True,
+        )

@@ -1,0 +1,66 @@
+"""The published numbers: each is a score of our sets, can be true, and fits the others."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import pytest
+
+from spor_tasks.benchmarks.compmctg.averages import derived
+from spor_tasks.benchmarks.compmctg.pooled import RELATIVE, relative_gap
+from spor_tasks.benchmarks.published import lines
+from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.core.registry import registry
+from spor_tasks.metrics.base import score_info
+
+BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
+AVERAGES = SetName("compmctg", "", "averages")
+
+
+def by_model(benchmark: str, name: SetName) -> Mapping[tuple[str, str], Mapping[str, float]]:
+    """Return the scores of each system and arm."""
+    found: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for line in lines(benchmark)[name]:
+        found[line["model"], line["arm"]][line["metric"]] = float(line["value"])
+    return found
+
+
+SETS = [(each, name) for each in BENCHMARKS for name in lines(each) if name != AVERAGES]
+
+
+@pytest.mark.parametrize(("benchmark", "name"), SETS)
+def test_numbers_are_scores_of_our_sets(benchmark: str, name: SetName) -> None:
+    spec = registry().get("benchmark", benchmark).find(name)
+    for (_, arm), scores in by_model(benchmark, name).items():
+        assert arm in spec.arms
+        assert scores.keys() <= {*spec.shown}
+        for metric, value in scores.items():
+            info = score_info(metric)
+            assert info.low <= value <= info.high
+            if gap := RELATIVE.get(metric):
+                assert value == pytest.approx(relative_gap(scores[gap.other], scores[gap.one]))
+            elif gap := Gap.of(metric):
+                assert value == pytest.approx(scores[gap.one] - scores[gap.other])
+
+
+def test_shares_of_spor_add_up() -> None:
+    for name in lines("spor"):
+        for scores in by_model("spor", name).values():
+            if name.aspect == "rule_learnability":
+                assert sum(scores.values()) == pytest.approx(100, abs=0.03)
+            for kind in ("fidelity", "ordering"):
+                assert scores.get(f"{kind}_pbh", 0) + scores.get(f"{kind}_poh", 0) <= 100
+
+
+def test_averages_are_those_of_their_rows_but_for_the_papers_slips() -> None:
+    for (model, _), printed in by_model("compmctg", AVERAGES).items():
+        notes = {
+            line["metric"]: float(line["note"].split()[-1])
+            for line in lines("compmctg")[AVERAGES]
+            if line["model"] == model and line["note"]
+        }
+        for column, value in derived(printed).items():
+            fits = abs(value - printed[column]) < 0.0051
+            assert fits or value == pytest.approx(notes[column], abs=0.0051)
+        remade = derived({**printed, **notes})
+        for column in ("acc", "ppl", "gap") if model == "DCG" else ():
+            assert remade[column] == pytest.approx(notes[column], abs=0.0051)
