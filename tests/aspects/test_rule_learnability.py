@@ -6,14 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from spor_tasks.aspects.rule_learnability import (
-    POSSIBLE_VALUES,
     build,
     hide_entities,
-    hide_values,
 )
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, hidden_of
+from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 
 Parts = tuple[str, str, str]
 

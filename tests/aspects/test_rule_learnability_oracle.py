@@ -5,18 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.aspects.rule_learnability import (
-    _ENUMERATED,
-    POSSIBLE_VALUES,
-    _values,
-    hide_entities,
-    hide_values,
-)
+from spor_tasks.aspects.rule_learnability import hide_entities
 from spor_tasks.benchmarks.spor import released as published
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, read_rows
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.e2e.enumeration import _ENUMERATED, POSSIBLE_VALUES, hide_values
+from spor_tasks.corpora.slots import values_by_attribute
 from spor_tasks.corpora.webnlg import reader as webnlg
 
 pytestmark = pytest.mark.real_data
@@ -51,7 +47,7 @@ def test_the_possible_values_are_those_of_the_corpus_and_of_the_release(data_dir
         "dataset.jsonl", "possible_value.json"
     )
     ((_, released),) = read_rows(data_dir / path)
-    corpus = _values(e2e.read_train(data_dir))
+    corpus = values_by_attribute(e2e.read_train(data_dir))
     assert released.keys() == POSSIBLE_VALUES.keys()
     for attribute, values in POSSIBLE_VALUES.items():
         assert sorted(values) == sorted(released[attribute]) == corpus[attribute]

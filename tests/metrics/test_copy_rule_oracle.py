@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spor_tasks.aspects.rule_learnability import POSSIBLE_VALUES
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, Triple
+from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES
 from spor_tasks.metrics.copy_rule import CopyRule
 from tests.oracles import copy_rule as slow_copy_rule
 
