@@ -27,7 +27,7 @@ from tests.conftest import REPOSITORY
 from tests.support import cell_runs
 from tests.support.html import tags_of
 
-DOC = (REPOSITORY / "docs" / "totto.md").read_text("utf-8")
+DOC = " ".join((REPOSITORY / "docs" / "totto.md").read_text("utf-8").split())
 SMALL = cell_runs.of_cells(
     [
         [["Port", True, 1, 1], ["Boats", True, 2, 1]],
