@@ -4,8 +4,7 @@ Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equa
 """
 
 import io
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,23 +23,18 @@ INK, SOFT, PAPER = "#111111", "#666666", "#ffffff"
 BLUE, VERMILION = "#0072b2", "#d55e00"
 _GRAY = "#999999"
 
-_MOST_PANELS = 12  # that a plot can have and be read
 _NAME = 30  # characters of a model's name
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One picture: a file name without its ending, what it shows, and the picture twice.
-
-    ``wide`` asks for the whole width of a page.
-    """
+    """One picture: a file name without its ending, what it shows, and the picture twice."""
 
     name: str
     title: str
     caption: str
     svg: str
     png: bytes
-    wide: bool = False
 
     @property
     def files(self) -> dict[str, str | bytes]:
@@ -49,13 +43,18 @@ class Plot:
 
 
 class Look(NamedTuple):
-    """How an arm looks in every plot."""
+    """How an arm looks in every plot, and how far its points are shifted from their row.
+
+    Points are filled with their colour or another one.
+    """
 
     color: str
     marker: str
+    shift: float = 0.0
+    fill: str = ""
 
 
-LOOKS = (Look(BLUE, "o"), Look(VERMILION, "s"))
+LOOKS = (Look(BLUE, "o", -0.1), Look(VERMILION, "s", 0.1))
 """Of the arms, in order."""
 
 AS_IS = Look(_GRAY, "D")
@@ -78,28 +77,6 @@ def figure_of(width: float, height: float) -> "Figure":
     from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 
     return Figure(figsize=(width, height), layout="constrained")
-
-
-def panels_of(titles: Sequence[str], height: float) -> tuple["Figure", list["Axes"], str]:
-    """Return a figure with axes under these titles, and a sentence on those that are left out."""
-    count = min(len(titles), _MOST_PANELS)
-    columns = min(3, count)
-    rows = math.ceil(count / columns)
-    figure = figure_of(max(4.2, 3.1 * columns), height * rows + 0.4)
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for axes in grid[count:]:
-        axes.set_visible(False)
-    for title, axes in zip(titles, grid[:count], strict=False):
-        axes.set_title(title)
-    more = len(titles) - count
-    return figure, grid[:count], f" {more} more panels are left out." if more else ""
-
-
-def point(axes: "Axes", value: float, ends: Sequence[float], at: float, look: Look) -> None:
-    """Draw a number in a row of the axes, with the ends of its interval if there are any."""
-    if ends:
-        axes.plot(ends, [at, at], color=look.color, linewidth=1)
-    axes.plot(value, at, look.marker, color=look.color, markersize=5)
 
 
 def without_frame(axes: "Axes") -> None:
@@ -125,12 +102,12 @@ def explain(figure: "Figure", looks: Iterable[tuple[Look, str]]) -> None:
     )
 
 
-def plot_of(figure: "Figure", name: str, title: str, caption: str, *, wide: bool) -> Plot:
+def plot_of(figure: "Figure", name: str, title: str, caption: str) -> Plot:
     """Return the figure as pictures, without time and versions in them."""
     svg, png = io.StringIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
-    return Plot(name, title, caption, svg.getvalue(), png.getvalue(), wide)
+    return Plot(name, title, caption, svg.getvalue(), png.getvalue())
 
 
 def short(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import groupby
 from statistics import fmean
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spor_tasks.aspects.named import group_title
-from spor_tasks.core.contracts import SetSpec
-from spor_tasks.core.visible import visible
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.totals import RELATIVE_GAP
 from spor_tasks.report.browser import Entry, Outcomes
 from spor_tasks.report.collect import Report
 from spor_tasks.report.figures import (
@@ -21,21 +21,20 @@ from spor_tasks.report.figures import (
     LOOKS,
     PAPER,
     SOFT,
+    Look,
     Plot,
     drawing,
     explain,
     figure_of,
     look_of,
-    panels_of,
     plot_of,
-    point,
     short,
     without_frame,
     words,
 )
-from spor_tasks.report.halves import halves_plot
-from spor_tasks.results.comparisons import Comparison, Difference
-from spor_tasks.results.grid import label
+from spor_tasks.results.comparisons import Comparison
+from spor_tasks.results.evidence import Interval
+from spor_tasks.results.grid import label, section_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +43,17 @@ MISSING = (
     "No plots were drawn: matplotlib is not installed. Run `pip install 'spor-tasks[report]'`."
 )
 
-_MOST_ROWS = 40  # that a plot can have and be read
-_LEVEL = 1.959964  # standard errors on either side in 95 %
+_MOST_ROWS = 60  # that a plot can have and be read
+_NORMAL = 1.959964  # standard errors on either side in 95 %
+_GAPS = ("parent", "fidelity_pbh", "ordering_pbh")  # of one scale, and of two arms
+_BY_GROUP = ("parent", "copy_rule")  # of one scale
+
+_ARMS = (
+    (LOOKS[0], "first arm (Atom, Invisible, Original)"),
+    (LOOKS[1], "second arm (Combination, Visible, Match)"),
+    (AS_IS, "as is"),
+)
+_HALVES = tuple(zip(LOOKS, ("combinations in training (i.d.)", "compositional"), strict=True))
 
 
 def available() -> bool:
@@ -58,199 +66,198 @@ def draw(report: Report, outcomes: Sequence[Outcomes]) -> tuple[Plot, ...]:
     if not available():
         return ()
     rows = [row for table in report.tables for row in table.rows if not row.published]
+    sizes = _groups(outcomes, lambda sample: sample.size)
+    categories = _groups(outcomes, lambda sample: sample.category)
+    over_samples = "Means over samples, and seeds, with 95 % intervals over samples."
     with drawing():
         plots = (
-            _gaps(rows),
+            _plot(
+                [gap for row in rows for gap in _gaps(row)],
+                ("gaps", "Scores of the arms, and their difference"),
+                "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
+                "generalize. Filled differences have p < 0.05.",
+                _ARMS,
+                "first arm − second arm",
+            ),
             halves_plot(rows),
-            _by_units(outcomes),
-            _by_category(outcomes),
+            _plot(list(sizes), ("units", "Score by number of units"), over_samples, _ARMS),
+            _plot(list(categories), ("categories", "Score by category"), over_samples, _ARMS),
         )
     return tuple(filter(None, plots))
 
 
-# --- Arm gaps ------------------------------------------------------------------------------------
+# --- Scores in rows, and their differences --------------------------------------------------------
 
 
-_GAPS = ("parent", "fidelity_pbh", "ordering_pbh")  # of one scale, and of two arms
+class _Point(NamedTuple):
+    """A score with its interval, or with ticks for the parts that it is the mean of."""
+
+    value: float
+    look: Look
+    interval: Interval | None = None
+    parts: Sequence[float] = ()
 
 
-def _gaps(rows: Iterable[Comparison]) -> Plot | None:
-    found = [(row, gap) for row in rows if row.metric in _GAPS and (gap := row.difference)]
-    if not found:
+class _Row(NamedTuple):
+    """Scores under a title, and a point with a text for their difference."""
+
+    title: str
+    name: str
+    points: Sequence[_Point]
+    difference: _Point | None = None
+    text: str = ""
+
+
+def _plot(
+    rows: Sequence[_Row],
+    names: tuple[str, str],
+    caption: str,
+    looks: Sequence[tuple[Look, str]],
+    difference: str = "",
+) -> Plot | None:
+    """Return a plot with these names of its file and for its readers; None without rows."""
+    if not rows:
         return None
-    left_out, found = len(found) - _MOST_ROWS, found[:_MOST_ROWS]
-    height = 0.9 + 0.46 * len(found) + 0.3 * len({row.aspect for row, _ in found})
+    left_out, rows = len(rows) - _MOST_ROWS, rows[:_MOST_ROWS]
+    row_height = 0.46 if difference else 0.3
+    height = 0.9 + row_height * len(rows) + 0.3 * len({row.title for row in rows})
     figure = figure_of(8.6, height)
-    scores, gaps = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    widths = (3, 2) if difference else (1,)
+    settings: Any = {"sharey": True, "squeeze": False, "width_ratios": widths}
+    scores, *others = figure.subplots(1, len(widths), **settings)[0]
     beside = scores.get_yaxis_transform()  # the axes' width in one direction, data in the other
     at, ticks = 0.0, {}
-    for title, same in groupby(found, key=lambda pair: group_title(pair[0].spec)):
+    for title, same in groupby(rows, key=lambda row: row.title):
         scores.text(0, at, title, transform=beside, weight="bold", va="center")
         at += 0.75
-        for row, gap in same:
-            ticks[at] = f"{short(row.model)}\n{_what(row)}"
-            for shift, cell, look in zip(
-                (-0.1, 0.1, 0), (*row.arms, row.as_is), (*LOOKS, AS_IS), strict=True
-            ):
-                if cell.mean is not None:
-                    ends = (cell.interval.low, cell.interval.high) if cell.interval else ()
-                    point(scores, cell.mean, ends, at + shift, look)
-            _gap(gaps, gap, at)
+        for row in same:
+            ticks[at] = row.name
+            for point in row.points:
+                _draw(scores, point, at)
+            if row.difference:
+                _draw(others[0], row.difference, at)
+                others[0].annotate(
+                    row.text.replace("-", "−"),
+                    (row.difference.value, at),
+                    xytext=(0, 5),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=7.5,
+                )
             at += 1
     scores.set_yticks(list(ticks), list(ticks.values()))
     scores.set_ylim(at - 0.4, -0.5)
     scores.set_xlabel("score")
-    gaps.set_xlabel("first arm − second arm")
-    gaps.axvline(0, color=SOFT, linewidth=0.8)
-    for axes in (scores, gaps):
+    for axes in others:
+        axes.set_xlabel(difference)
+        axes.axvline(0, color=SOFT, linewidth=0.8)
+    for axes in (scores, *others):
         axes.grid(axis="x")
         without_frame(axes)
-    looks = (
-        (LOOKS[0], "first arm (Atom, Invisible, Original)"),
-        (LOOKS[1], "second arm (Combination, Visible, Match)"),
-        (AS_IS, "as is"),
-    )
     explain(figure, looks)
-    dropped = f" {left_out} more are in the tables." if left_out > 0 else ""
-    return plot_of(
-        figure,
-        "gaps",
-        "Scores of the arms, and their difference",
-        "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
-        f"generalize. Filled differences have p < 0.05.{dropped}",
-        wide=True,
-    )
+    dropped = f" {left_out} more rows are left out." if left_out > 0 else ""
+    return plot_of(figure, *names, caption + dropped)
 
 
-def _what(row: Comparison) -> str:
+def _draw(axes: "Axes", point: _Point, row: float) -> None:
+    """Draw a point in a row of the axes."""
+    color, marker, shift, fill = point.look
+    at = row + shift
+    if point.interval:
+        axes.plot([point.interval.low, point.interval.high], [at, at], color=color, linewidth=1)
+    axes.plot(point.parts, [at] * len(point.parts), "|", color=color, alpha=0.5)
+    axes.plot(point.value, at, marker, color=color, markerfacecolor=fill or color, markersize=5)
+
+
+def _gaps(row: Comparison) -> Iterator[_Row]:
+    """Yield the scores of the arms, if there is a difference of those that are shown."""
+    if row.metric not in _GAPS or (difference := row.difference) is None:
+        return
+    cells = zip((*row.arms, row.as_is), (*LOOKS, AS_IS), strict=True)
+    points = [
+        _Point(cell.mean, look, cell.interval) for cell, look in cells if cell.mean is not None
+    ]
     metric = "" if row.metric == row.spec.headline else label(row.metric)
     name = row.spec.name
-    return words(name.corpus, name.part, row.variant, name.protocol, metric)
-
-
-def _gap(axes: "Axes", found: Difference, at: float) -> None:
-    if found.interval:
-        ends = [found.interval.low, found.interval.high]
-        axes.plot(ends, [at, at], color=INK, linewidth=1.2)
-    fill = INK if found.mark else PAPER
-    axes.plot(found.value, at, "o", color=INK, markerfacecolor=fill, markersize=5.5)
-    axes.annotate(
-        f"{found.value:+.2f}{found.mark}".replace("-", "−"),
-        (found.value, at),
-        xytext=(0, 5),
-        textcoords="offset points",
-        ha="center",
-        fontsize=7.5,
+    test = words(name.corpus, name.part, row.variant, name.protocol, metric)
+    look = Look(INK, "o", fill=INK if difference.mark else PAPER)
+    yield _Row(
+        group_title(row.spec),
+        f"{short(row.model)}\n{test}",
+        points,
+        _Point(difference.value, look, difference.interval),
+        f"{difference.value:+.2f}{difference.mark}",
     )
 
 
-# --- Score by number of units, and by category ----------------------------------------------------
+def halves_plot(rows: Iterable[Comparison]) -> Plot | None:
+    """Return the plot of scores on known and on new combinations, if a relative gap compares them.
+
+    A system has results of several splits. The means of both scores are over them, and the gap is
+    that of the means.
+    """
+    caption = "Means over the splits of a protocol, each of which is a thin line."
+    names = ("halves", "Known and new combinations")
+    return _plot(list(_halves(rows)), names, caption, _HALVES, "gap in % of the first mean")
 
 
-class _Series(NamedTuple):
-    """An arm's mean score in each group of samples, and how far its 95 % interval reaches."""
-
-    arm: str | None
-    groups: Sequence[Any]
-    means: Sequence[float]
-    reach: Sequence[float]
-
-
-class _Panel(NamedTuple):
-    title: str
-    spec: SetSpec
-    series: Sequence[_Series]
-
-
-def _by_units(outcomes: Iterable[Outcomes]) -> Plot | None:
-    panels = _panels(outcomes, lambda sample: sample.size, ("parent", "cwio", "copy_rule"))
-    return _grouped(panels, "units", "Score by number of units")
-
-
-def _by_category(outcomes: Iterable[Outcomes]) -> Plot | None:
-    panels = _panels(outcomes, lambda sample: sample.category, ("parent", "copy_rule"))
-    return _grouped(panels, "categories", "Score by category")
+def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
+    scores: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for row in rows:
+        relative = any(score_info(name).totals is RELATIVE_GAP for name in row.spec.reported)
+        for gap in row.spec.gaps if relative else ():
+            title = f"{section_title(row)}: {label(gap.one).rpartition(',')[0]}"
+            for arm, cell in (("as is", row.as_is), *row.by_arm):
+                if row.metric in gap and cell.mean is not None:
+                    system = f"{short(row.name)}, {arm}"
+                    scores[title, system][row.metric != gap.other].append(cell.mean)
+    for (title, system), halves in scores.items():
+        if all(halves):
+            one, new = map(fmean, halves)
+            looks = zip(halves, LOOKS, strict=True)
+            points = [_Point(fmean(half), look, parts=half) for half, look in looks]
+            loss = 100 * (one - new) / one if one else 0.0
+            yield _Row(title, system, points, _Point(loss, Look(INK, "o")), f"{loss:+.1f} %")
 
 
-def _grouped(panels: Sequence[_Panel], name: str, title: str) -> Plot | None:
-    """Return a plot with a row for each group of samples, and a point for each arm."""
-    if not panels:
-        return None
-    most = max(len(each.groups) for panel in panels for each in panel.series)
-    figure, grid, dropped = panels_of([panel.title for panel in panels], 1.0 + 0.26 * most)
-    for panel, axes in zip(panels, grid, strict=False):
-        groups = sorted({group for series in panel.series for group in series.groups})
-        for number, series in enumerate(panel.series):
-            places = [groups.index(group) + _shift(number, panel) for group in series.groups]
-            axes.errorbar(series.means, places, xerr=series.reach, **_style(panel, series))
-        axes.set_yticks(range(len(groups)), [short(str(group)) for group in groups])
-        axes.set_ylim(len(groups) - 0.4, -0.6)
-        axes.set_xlabel(label(panel.spec.headline))
-        axes.grid(axis="x")
-        axes.legend()
-    caption = f"Means over samples, and seeds, with 95 % intervals over samples.{dropped}"
-    return plot_of(figure, name, title, caption, wide=len(panels) > 1)
-
-
-def _shift(number: int, panel: _Panel) -> float:
-    """Return how far a series stands from its group's place, so that none hides another."""
-    return 0.16 * (number - (len(panel.series) - 1) / 2)
-
-
-def _style(panel: _Panel, series: _Series) -> dict[str, Any]:
-    look = look_of(panel.spec, series.arm)
-    return {
-        "color": look.color,
-        "marker": look.marker,
-        "linestyle": "none",
-        "markersize": 4.5,
-        "elinewidth": 0.9,
-        "label": series.arm or "as is",
-    }
-
-
-def _panels(
-    outcomes: Iterable[Outcomes],
-    group_of: Callable[[Entry], int | str | None],
-    metrics: Iterable[str],
-) -> list[_Panel]:
-    """Return a panel for each model and task whose samples form several groups."""
-    panels: dict[tuple[int, str], list[Outcomes]] = defaultdict(list)
+def _groups(outcomes: Iterable[Outcomes], group_of: Callable[[Entry], Any]) -> Iterator[_Row]:
+    """Yield a row for each group of samples, of each model and task that has several groups."""
+    runs: dict[tuple[int, str], list[Outcomes]] = defaultdict(list)
     for each in outcomes:
-        if each.run.spec.headline in metrics:
-            panels[id(each.test), each.run.model].append(each)
-    made = []
-    for same in panels.values():
-        groups = list(map(group_of, same[0].test.samples))
-        if len(set(groups) - {None}) < 2:  # noqa: PLR2004 - nothing to compare
-            continue
-        by_arm: dict[str | None, list[Outcomes]] = defaultdict(list)
+        if each.run.spec.headline in _BY_GROUP:
+            runs[id(each.test), each.run.model].append(each)
+    for same in runs.values():
+        run, groups = same[0].run, list(map(group_of, same[0].test.samples))
+        arms: dict[str | None, list[Outcomes]] = defaultdict(list)
         for each in same:
-            by_arm[each.run.arm].append(each)
-        run = same[0].run
-        task = visible(run.comparison.removeprefix("spor_")).replace("_", " ")
-        series = [_series(arm, runs, groups) for arm, runs in by_arm.items()]
-        made.append(_Panel(f"{short(run.model)}\n{task}", run.spec, series))
-    return made
+            arms[each.run.arm].append(each)
+        values = {arm: _values(each, groups) for arm, each in arms.items()}
+        task = run.comparison.removeprefix("spor_").replace("_", " ")
+        title = words(short(run.model), task, label(run.spec.headline))
+        names = sorted({*groups} - {None})
+        for name in names if len(names) > 1 else ():
+            points = [
+                _mean(means[name], look_of(run.spec, arm))
+                for arm, means in values.items()
+                if name in means
+            ]
+            yield _Row(title, short(str(name)), points)
 
 
-def _series(
-    arm: str | None, runs: Iterable[Outcomes], groups: Sequence[int | str | None]
-) -> _Series:
-    """Return means over the samples of each group, of the samples' means over seeds."""
+def _values(runs: Iterable[Outcomes], groups: Sequence[Any]) -> Mapping[Any, list[float]]:
+    """Return the samples' means over seeds, by the group of the sample."""
     scores: dict[int, list[float]] = defaultdict(list)
     for run in runs:
         for sample, score in zip(run.samples, run.scores, strict=True):
             if score is not None:
                 scores[sample].append(score)
     values: dict[Any, list[float]] = defaultdict(list)
-    for sample, known in scores.items():
-        if groups[sample] is not None:
-            values[groups[sample]].append(fmean(known))
-    names = sorted(values)
-    reach = [
-        _LEVEL * float(np.std(values[name], ddof=1)) / math.sqrt(count) if count > 1 else 0.0
-        for name in names
-        if (count := len(values[name]))
-    ]
-    return _Series(arm, names, [fmean(values[name]) for name in names], reach)
+    for sample, each in scores.items():
+        values[groups[sample]].append(fmean(each))
+    return values
+
+
+def _mean(values: Sequence[float], look: Look) -> _Point:
+    mean, count = fmean(values), len(values)
+    reach = _NORMAL * float(np.std(values, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+    return _Point(mean, look, Interval.of(mean - reach, mean + reach, "samples"))

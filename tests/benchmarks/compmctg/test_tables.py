@@ -18,7 +18,7 @@ from spor_tasks.report.document import latex, markdown, plain_text
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.report.figures import drawing
-from spor_tasks.report.halves import halves_plot
+from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.grid import Grid, Number
