@@ -13,7 +13,6 @@ import multiprocessing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from spor_tasks.aspects.named import place_of
@@ -174,13 +173,7 @@ def predicates_of(sample: Sample) -> tuple[str, ...]:
     names = (
         unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
     )
-    return _shared(tuple(dict.fromkeys(names)))
-
-
-@lru_cache(maxsize=16384)
-def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return equal names as one object, of which there is less to send and to keep."""
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
@@ -211,10 +204,6 @@ class _Packing:
         test = TestSet(task)
         for file in files:
             self._add_run(file.run, next(runs), test)
-        categories = sorted({each.category for each in test.samples if each.category is not None})
-        predicates = sorted({name for each in test.samples for name in each.predicates})
-        category_numbers = {name: number for number, name in enumerate(categories)}
-        numbers = {name: number for number, name in enumerate(predicates)}
         self.tests.append(
             {
                 "task": task.comparison,
@@ -224,15 +213,8 @@ class _Packing:
                 "sets": task.protocol,
                 "metric": task.spec.headline,
                 "sizes": [sample.size for sample in test.samples],
-                "categories": categories,
-                "category": [
-                    None if each.category is None else category_numbers[each.category]
-                    for each in test.samples
-                ],
-                "predicates": predicates,
-                "sample_predicates": [
-                    [numbers[name] for name in each.predicates] for each in test.samples
-                ],
+                "categories": [sample.category for sample in test.samples],
+                "predicates": [sample.predicates for sample in test.samples],
                 "chunk": self._pack([sample.row for sample in test.samples]),
             }
         )
@@ -263,7 +245,8 @@ class _Packing:
         """Pack rows of JSON; return the index of the first chunk."""
         first = 1 + len(self.chunks)
         self.chunks += [
-            _packed(_listed(rows[start : start + SIZE])) for start in range(0, len(rows), SIZE)
+            _packed(f"[{','.join(rows[start : start + SIZE])}]")
+            for start in range(0, len(rows), SIZE)
         ]
         return first
 
@@ -276,10 +259,6 @@ class _Packing:
         }
         chunks = (_packed(_json(index)), *self.chunks) if self.chunks else ()
         return Browser(chunks, tuple(self.outcomes), tuple(self.problems))
-
-
-def _listed(rows: Sequence[str]) -> str:
-    return f"[{','.join(rows)}]"
 
 
 def _packed(text: str) -> str:
@@ -307,17 +286,15 @@ def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
 
 def _cell(cell: ShownCell) -> dict[str, Any]:
     """Return the text of a cell, and whatever differs from a plain cell."""
-    usual = ShownCell(cell.text)._asdict()
-    return {"text": cell.text} | {
-        name: value for name, value in cell._asdict().items() if value != usual[name]
-    }
+    plain = ShownCell("")._asdict()
+    special = {name: each for name, each in cell._asdict().items() if each != plain[name]}
+    return {"text": cell.text, **special}
 
 
 def _outcome(view: RecordView, scores: Mapping[str, float | None]) -> dict[str, Any]:
     """Return what is shown of the outputs for a sample, without what is empty."""
-    return {"outputs": list(map(_output, view.outputs)), "scores": scores} | _filled(
-        {"notes": view.notes}
-    )
+    outputs = list(map(_output, view.outputs))
+    return {"outputs": outputs, "scores": scores} | _filled({"notes": view.notes})
 
 
 def _output(view: OutputView) -> dict[str, Any]:

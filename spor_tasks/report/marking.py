@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from rapidfuzz.distance import Levenshtein
 
@@ -38,35 +38,25 @@ from spor_tasks.text.whole import find_whole
 class Fault(StrEnum):
     """A kind of error, most serious first. An output may have several, or none."""
 
-    EMPTY = "empty"
-    LEAK = "leak"
-    PHRASE = "phrase missing"
-    UNIT = "unit missing"
-    DOUBT = "unit in doubt"
-    ORDER = "odd order"
-    UNEQUAL = "orders unequal"
-    REPETITION = "repetition"
-    UNFINISHED = "unfinished"
-    LINES = "several lines"
+    meaning: str
 
-    @property
-    def meaning(self) -> str:
-        """A sentence that says what is wrong."""
-        return _MEANINGS[self]
+    def __new__(cls, name: str, meaning: str) -> Self:
+        """Return a member with a name and a sentence that says what is wrong."""
+        fault = str.__new__(cls, name)
+        fault._value_, fault.meaning = name, meaning
+        return fault
 
+    EMPTY = "empty", "The output has no words."
+    LEAK = "leak", "Something hidden appears, by the published rule."
+    PHRASE = "phrase missing", "A phrase for something hidden is not copied, by the published rule."
+    UNIT = "unit missing", "A data unit is not located, or an attribute is judged as another."
+    DOUBT = "unit in doubt", "A unit is located only by similar words, or by some of its words."
+    ORDER = "odd order", "All units are located, in an order with τ ≤ 0 to every reference's."
+    UNEQUAL = "orders unequal", "The outputs for two input orders do not both express all units."
+    REPETITION = "repetition", "Six or more words are repeated immediately."
+    UNFINISHED = "unfinished", "The output does not end a sentence, as if it was cut."
+    LINES = "several lines", "There is more text than was scored."
 
-_MEANINGS = {
-    Fault.EMPTY: "The output has no words.",
-    Fault.LEAK: "Something hidden appears, by the published copy rule.",
-    Fault.PHRASE: "A phrase for something hidden is not copied, by the published copy rule.",
-    Fault.UNIT: "A data unit is not located in the output, or an attribute is judged as another.",
-    Fault.DOUBT: "A unit is located, but only by similar words, or by some of its words.",
-    Fault.ORDER: "All units are located, but their order has τ ≤ 0 with that of every reference.",
-    Fault.UNEQUAL: "For two input orders, one output expresses all units and the other does not.",
-    Fault.REPETITION: "Six or more words are repeated immediately.",
-    Fault.UNFINISHED: "The output does not end a sentence, as if it was cut at the token limit.",
-    Fault.LINES: "There is more text than was scored.",
-}
 
 Kind = Literal["unit", "doubtful unit", "phrase", "leak", "inner leak"]
 """The meaning of a mark.

@@ -185,27 +185,16 @@ const FACETS = {
   seed: { name: 'Seed', value: (run) => (run.seed === null ? '' : String(run.seed)) },
 };
 
-// What filters compare of a sample: the names in a test set, and whether a row has one of them.
+// What filters compare of a sample: a value or several of each sample of a test set.
 const TRAITS = {
-  category: {
-    name: 'Category',
-    names: (test) => test.categories,
-    has: (row, name) => testOf(runOf(row)).categories[testOf(runOf(row)).category[sampleOf(row)]] === name,
-  },
-  units: {
-    name: 'Units',
-    names: (test) => [...new Set(test.sizes)].map(String),
-    has: (row, name) => rows.units[row] === Number(name),
-  },
-  predicate: {
-    name: 'Predicate',
-    names: (test) => test.predicates,
-    has: (row, name) => {
-      const test = testOf(runOf(row));
-      return test.sample_predicates[sampleOf(row)].some((number) => test.predicates[number] === name);
-    },
-  },
+  category: { name: 'Category', values: (test) => test.categories },
+  units: { name: 'Units', values: (test) => test.sizes },
+  predicate: { name: 'Predicate', values: (test) => test.predicates },
 };
+
+function hasTrait(row, trait) {
+  return [TRAITS[trait].values(testOf(runOf(row)))[sampleOf(row)]].flat().some((value) => String(value) === state[trait]);
+}
 
 const ORDERS = {
   '': { name: 'as in files' },
@@ -280,7 +269,7 @@ function find() {
     if (!facets.every((facet) => FACETS[facet].value(run) === state[facet])) continue;
     for (let row = run.first; row < run.first + run.faults.length; row += 1) {
       if (matching && !matching[row]) continue;
-      if (!traits.every((trait) => TRAITS[trait].has(row, state[trait]))) continue;
+      if (!traits.every((trait) => hasTrait(row, trait))) continue;
       sets[rows.faults[row]] += 1;
       if (isOfKind(rows.faults[row], state.kind)) found.push(row);
     }
@@ -314,8 +303,9 @@ function buildFilters() {
     if (values.length > 1 || state[key]) parts.push(select(key, name, [['', all], ...values.map((value) => [value, value])]));
   };
   for (const [key, { name, value }] of Object.entries(FACETS)) add(key, name, 'all', index.runs.map(value));
-  for (const [key, { name, names }] of Object.entries(TRAITS)) {
-    add(key, name, 'any', index.tests.flatMap(names).sort(collator.compare));
+  for (const [key, { name, values }] of Object.entries(TRAITS)) {
+    const names = new Set(index.tests.flatMap(values).flat().filter((value) => value !== null).map(String));
+    add(key, name, 'any', [...names].sort(collator.compare));
   }
   const runs = index.runs.map((run, number) => [
     `run ${number}`, joined([spaced(testOf(run).aspect), testOf(run).part, run.model, runName(run)]),

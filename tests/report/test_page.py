@@ -143,10 +143,8 @@ def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> N
     ]
     first = index["tests"][0]
     assert first["sizes"] == [2 + number % 3 for number in range(24)]
-    assert first["categories"] == ["Harbour", "Town"]
-    assert first["category"] == [number % 2 for number in range(24)]
-    assert first["predicates"] == ["harbour", "known for", "sea", "twin town"]
-    assert first["sample_predicates"][:3] == [[2, 0], [2, 0, 1], [2, 0, 1, 3]]
+    assert set(first["categories"]) == {"Harbour", "Town"}
+    assert first["predicates"][:2] == [["sea", "harbour"], ["sea", "harbour", "known for"]]
     arms = [(run["model"], run["arm"]) for run in index["runs"] if run["test"] == 0]
     assert arms == [(m, a) for m in ("base", EVIL_MODEL) for a in (None, "atom", "combination")]
     for run in index["runs"]:
@@ -163,8 +161,7 @@ def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) ->
     rows = [sample_row(pairs, ["Eel."], {"parent": None})]
     write_samples(result, "spor_systematicity_mini", rows)
     test = chunk(page_of(tmp_path), 0)["tests"][0]
-    assert (test["categories"], test["category"]) == ([], [None])
-    assert (test["predicates"], test["sample_predicates"]) == (["area", "food"], [[1, 0]])
+    assert (test["categories"], test["predicates"]) == ([None], [["food", "area"]])
 
 
 def test_boards_with_several_systems_are_on_the_page(html: str, tmp_path: Path) -> None:
