@@ -127,13 +127,13 @@ class Statement(NamedTuple):
 
     def text(self, *, template: bool = False) -> str:
         """Return the text, or the text with `[ENT]` for each name, place, number and count."""
-        filling = self.filling | (dict.fromkeys(ENTITIES, "[ENT]") if template else {})
+        filling = {**self.filling, **(dict.fromkeys(ENTITIES, "[ENT]") if template else {})}
         return " ".join(filling.get(token[1:-1], token) for token in self.wording.tokens)
 
     @property
     def program(self) -> str:
         """The program."""
-        filling = self.filling | {"count": str(COUNTS.get(self.filling.get("count", ""), ""))}
+        filling = {**self.filling, "count": str(COUNTS.get(self.filling.get("count", ""), ""))}
         program = self.wording.programs[self.filling.get("op", "")]
         return SLOT.sub(lambda slot: filling[slot[1]], program)
 

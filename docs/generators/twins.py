@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import count, groupby, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rapidfuzz.distance import Levenshtein
 
@@ -33,6 +33,7 @@ from spor_tasks.core.sample import Hidden, Sample, Triple
 from spor_tasks.text.normalize import display
 from spor_tasks.twins import CORPORA, FILE, FOLDER, Patches, Twins, key
 
+T = TypeVar("T")
 Kind: TypeAlias = str
 KINDS = ("person", "place", "organisation", "work", "dish", "thing", "vocabulary")
 """The kinds of entities; `thing` is any other name, and `vocabulary` is not exchanged."""
@@ -387,14 +388,14 @@ class Numbers:
         return f"{first}{middle}{self._last[last]}"
 
 
-def shuffled(values: Sequence[Any], rng: random.Random) -> dict[Any, Any]:
+def shuffled(values: Sequence[T], rng: random.Random) -> dict[T, T]:
     """Return a mapping of the values onto themselves that keeps none in its place."""
     order = list(values)
     rng.shuffle(order)
     return turned(order)
 
 
-def turned(order: Sequence[Any]) -> dict[Any, Any]:
+def turned(order: Sequence[T]) -> dict[T, T]:
     """Return a mapping of each value to the next one."""
     return dict(zip(order, [*order[1:], order[0]], strict=True))
 
