@@ -29,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     error of the operating system. 130 and 141: the command was interrupted, or its reader closed
     the pipe.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if given[:1] == [evaluate.NAME]:  # lm-eval's own parser reads the rest
-            status = evaluate.run(given[1:])
+        if words[:1] == [evaluate.NAME]:  # lm-eval's own parser reads the rest
+            status = evaluate.run(words[1:])
         else:
-            options = parser().parse_args(given)
+            options = parser().parse_args(words)
             status = options.run(options) or 0
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
     except SporError as error:

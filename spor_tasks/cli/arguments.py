@@ -83,27 +83,27 @@ def judge(
         ConfigError: there are options of a classifier but no classifier, or it cannot be loaded.
     """
     names = ("model", "format", "label", "device", "batch_size")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not given:
+    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not settings:
         return None
-    if "model" not in given:
+    if "model" not in settings:
         raise ConfigError(
             f"the metric {metric} needs a classifier", where="--model", remedy="Add --model NAME."
         )
     if metric == "nli_acc":
         from spor_tasks.metrics import entailment
 
-        return entailment.load(**given)
+        return entailment.load(**settings)
     if metric in ("bleurt", "mctg_ppl"):
-        if unknown := given.keys() & {"format", "label"}:
+        if unknown := settings.keys() & {"format", "label"}:
             raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
         if metric == "bleurt":
             from spor_tasks.metrics import bleurt
 
-            return bleurt.load(**given)
+            return bleurt.load(**settings)
         from spor_tasks.metrics import causal
 
-        return causal.load(**given)
+        return causal.load(**settings)
     from spor_tasks.metrics import classifier
 
-    return classifier.load(**given)
+    return classifier.load(**settings)

@@ -34,21 +34,21 @@ def run(options: argparse.Namespace) -> None:
     """Run the baseline on the tasks, and print the scores and the files written."""
     from spor_tasks.evaluation import baseline_run
 
-    found = baseline_run.run(
+    results = baseline_run.run(
         options.name,
         options.tasks,
         outputs=options.out,
         folder=options.results,
         limit=options.limit,
     )
-    width = max(len(result.task) for result in found)
-    for result in found:
-        told = (
+    width = max(len(result.task) for result in results)
+    for result in results:
+        scores = (
             f"{metric} {result.scores[metric]:.2f}"
             for metric in result.spec.reported
             if metric in result.scores
         )
         arm = f" {result.arm}" if result.arm else ""
-        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(told)}")
+        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(scores)}")
     for place in filter(None, [options.out, options.results]):
         print(visible(place))

@@ -19,7 +19,7 @@ class Progress(Protocol):
     """Called with the steps done, all steps, and what else there is to tell in a few words."""
 
     def __call__(self, steps: int, total: int, note: str = "", /) -> None:
-        """Tell how far the work is."""
+        """Show how far the work is."""
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def working(what: str) -> Iterator[Progress]:
     """
     what = visible(what)
     done = threading.Event()
-    started = told = time.monotonic()
+    started = last_line = time.monotonic()
     reported = ""
     with tqdm(
         desc=what,
@@ -42,13 +42,13 @@ def working(what: str) -> Iterator[Progress]:
     ) as bar:
 
         def tick() -> None:
-            nonlocal told
+            nonlocal last_line
             while not done.wait(_SECONDS):
                 now = time.monotonic()
                 if not bar.disable:
                     bar.refresh()
-                elif now - told >= _LINES_SECONDS:
-                    told = now
+                elif now - last_line >= _LINES_SECONDS:
+                    last_line = now
                     passed = tqdm.format_interval(now - started)
                     print(f"{what}: {passed}{reported}", file=sys.stderr, flush=True)
 

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
     from spor_tasks.evaluation import scoring
 
-    name, metric, beside = _measured(options)
+    name, metric, more_metrics = _measured(options)
     result = scoring.score(
         options.file,
         name,
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
         against=options.compare,
         intervals=options.interval,
         judge=metric,
-        beside=beside,
+        beside=more_metrics,
         filters=options.filter,
     )
     if options.json:
@@ -124,19 +124,19 @@ def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
             remedy="Name its models with --classifiers FOLDER and --ppl-model PATH_OR_NAME.",
         )
     names = ("device", "batch_size")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    beside: list[Metric[Any]] = []
+    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
+    more_metrics: list[Metric[Any]] = []
     if options.ppl_model:
         from spor_tasks.metrics import causal
 
-        beside.append(causal.load(options.ppl_model, **given))
+        more_metrics.append(causal.load(options.ppl_model, **settings))
     if not options.classifiers:
         print("Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr)
-        return "distinct", None, beside
+        return "distinct", None, more_metrics
     from spor_tasks.metrics import attributes
     from spor_tasks.metrics.distinct import DISTINCT
 
-    return "compmctg", attributes.load(options.classifiers, **given), [*beside, DISTINCT]
+    return "compmctg", attributes.load(options.classifiers, **settings), [*more_metrics, DISTINCT]
 
 
 def _print(result: "Result", *, intervals: bool) -> None:

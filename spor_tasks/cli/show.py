@@ -32,9 +32,9 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.report.exhibit import exhibit
     from spor_tasks.report.exhibit_text import terminal
 
-    shown = exhibit(options.results, options.sample, against=options.against, task=options.task)
+    sample = exhibit(options.results, options.sample, against=options.against, task=options.task)
     width = shutil.get_terminal_size((100, 24)).columns
-    lines = terminal(shown, color=_is_colored(), width=max(40, min(width, 100)))
+    lines = terminal(sample, color=_is_colored(), width=max(40, min(width, 100)))
     print(lines, file=unguarded(sys.stdout))  # the colours are ours
 
 

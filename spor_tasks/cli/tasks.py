@@ -77,18 +77,18 @@ def run_make(options: argparse.Namespace) -> None:
         hide=tuple(options.hide),
     )
     if not is_space:
-        made = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
+        task_set = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
     elif options.aspect:
         raise ConfigError(
             "has no effect on combinations of aspects", where="aspect", remedy="Leave it out."
         )
     else:
-        made = own.write_splits(options.out, request, overwrite=options.overwrite)
-    for name, samples in made.tasks.items():
+        task_set = own.write_splits(options.out, request, overwrite=options.overwrite)
+    for name, samples in task_set.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")
-    for name, why in made.refused.items():
+    for name, why in task_set.refused.items():
         print(f"{name:<56}not possible: {visible(why)}")
-    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(made.tag)} …")
+    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(task_set.tag)} …")
 
 
 def print_path(_: argparse.Namespace) -> None:
@@ -146,9 +146,9 @@ def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
 def _describe(file: "TaskFile") -> str:
     metadata = file.content["metadata"]
     names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
-    shown = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
+    demonstrations = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
     decoding = file.decoding and f"{file.decoding.removeprefix('beam')} beams"
-    return ", ".join(filter(None, dict.fromkeys([*names, shown, decoding])))
+    return ", ".join(filter(None, dict.fromkeys([*names, demonstrations, decoding])))
 
 
 def run_register(options: argparse.Namespace) -> None:

@@ -86,7 +86,7 @@ class Browser:
 
 
 def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
-    """Read, mark and pack the samples of runs; of a damaged file, those before the damage.
+    """Mark and pack the samples of runs; a damaged file is read up to the damage.
 
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
     With several ``jobs`` files are read in as many processes, with the same result.
@@ -101,11 +101,11 @@ def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
 
 def by_test(files: Iterable[SampleFile]) -> list[list[SampleFile]]:
     """Return the runs of each test set, in the order of :func:`browse`."""
-    found: dict[tuple[str, str], list[SampleFile]] = {}
+    groups: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=_place):
         run = file.run
-        found.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
-    return list(found.values())
+        groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
+    return list(groups.values())
 
 
 def _place(file: SampleFile) -> tuple[Any, ...]:

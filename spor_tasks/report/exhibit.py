@@ -46,20 +46,20 @@ def exhibit(
 
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     """Return the sample files of a result file, of a folder, or of a sample file's own result."""
-    beside = [path.parent] if path.suffix == _SAMPLES and is_file(path) else [path]
-    found = tuple(filter(None, map(find, reading.collect(beside).results)))
-    wanted = tuple(
+    places = [path.parent] if path.suffix == _SAMPLES and is_file(path) else [path]
+    found = tuple(filter(None, map(find, reading.collect(places).results)))
+    chosen = tuple(
         file
         for file in found
-        if task in {None, file.run.task} and (beside == [path] or file.path.samefile(path))
+        if task in {None, file.run.task} and (places == [path] or file.path.samefile(path))
     )
-    if not wanted:
+    if not chosen:
         raise ResultError(
             f"has no samples of {task}" if task else "has no samples beside its results",
             where=path,
             remedy="Evaluate with --log_samples and --output_path.",
         )
-    return wanted
+    return chosen
 
 
 def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, Record]:

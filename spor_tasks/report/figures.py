@@ -1,4 +1,4 @@
-"""What all plots are drawn with: colours, helpers for axes, and how a figure becomes a picture.
+"""Colours, helpers for axes, and pictures of figures: the parts that all plots share.
 
 Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equal bytes.
 """
@@ -112,10 +112,10 @@ def plot_of(figure: "Figure", name: str, title: str, caption: str) -> Plot:
 
 def short(name: str) -> str:
     """Return a model's name, made harmless and short; of a path, the end."""
-    shown = visible(name)
-    return shown if len(shown) <= _NAME else f"…{shown[-_NAME:]}"
+    text = visible(name)
+    return text if len(text) <= _NAME else f"…{text[-_NAME:]}"
 
 
-def words(*told: str | None) -> str:
+def words(*parts: str | None) -> str:
     """Return what there is of some words, made harmless."""
-    return " · ".join(visible(word) for word in told if word)
+    return " · ".join(visible(word) for word in parts if word)

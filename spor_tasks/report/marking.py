@@ -112,12 +112,12 @@ def has_attributes(sample: Sample) -> bool:
 
 
 def mark(sample: Sample, output: str, text: str) -> Marked:
-    """Return an output, of which this text was scored, with what it tells of its sample.
+    """Return an output with marks in the part of it that was scored.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
-    whatever the aspect, but not columns of a table or attributes, which no text needs to name. Of a
-    highlighted cell some words suffice, but no other number; one without letters and digits need
-    not be told. Phrases and leaks are those of the copy rule.
+    whatever the aspect, but not columns of a table or attributes, which no text needs to name.
+    Some words of a highlighted cell suffice, but no other number; a cell without letters and
+    digits is never missing. Phrases and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -145,7 +145,7 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
     )
     orders = sample.challenge
     is_odd = isinstance(orders, Orders) and not missing and _is_odd(orders, traces)
-    found = (
+    faults = (
         (Fault.EMPTY, not spans),
         (Fault.LEAK, copies.leaks),
         (Fault.PHRASE, copies.missing),
@@ -166,7 +166,7 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         units=missing,
         phrases=copies.missing,
         leaks=copies.leaks,
-        faults=tuple(fault for fault, is_there in found if is_there),
+        faults=tuple(fault for fault, is_there in faults if is_there),
     )
 
 
@@ -175,8 +175,8 @@ def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> t
 
     Those for its twin follow, in which the twin's units are located.
     """
-    asked = side_of_each(sample, len(outputs))
-    return tuple(mark(*each) for each in zip(asked, outputs, scored, strict=True))
+    owners = side_of_each(sample, len(outputs))
+    return tuple(mark(*each) for each in zip(owners, outputs, scored, strict=True))
 
 
 def marks_of(record: Record) -> tuple[Marked, ...]:
@@ -185,16 +185,16 @@ def marks_of(record: Record) -> tuple[Marked, ...]:
         texts = record.scored
         return tuple(Marked(text, Span(0, len(text)), (), (), (), (), ()) for text in texts)
     marked = mark_all(record.sample, record.outputs, record.scored)
-    return _judged(marked, record) if has_attributes(record.sample) else marked
+    return _with_attributes(marked, record) if has_attributes(record.sample) else marked
 
 
-def _judged(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:
-    """Return outputs with the attributes that they lack; where they end is no fault of theirs."""
-    said = {aspect: value for aspect, value, _ in record.said}
+def _with_attributes(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:
+    """Return outputs with the attributes that they lack, which may end anywhere."""
+    values = {aspect: value for aspect, value, _ in record.said}
     missing = tuple(
         number
         for number, unit in enumerate(record.sample.units)
-        if said.get(unit[0], unit[-1]) != unit[-1]
+        if values.get(unit[0], unit[-1]) != unit[-1]
     )
     return tuple(
         replace(
@@ -215,12 +215,12 @@ def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     """Return the faults of a sample's outputs, and of those for two input orders together."""
     if len(outputs) == 1:
         return outputs[0].faults
-    found = {fault for output in outputs for fault in output.faults}
-    told = [not output.units for output in outputs]
-    orders = len(told) // len(sides(sample))
-    if any(len({*told[at : at + orders]}) > 1 for at in range(0, len(told), orders)):
-        found.add(Fault.UNEQUAL)
-    return tuple(fault for fault in Fault if fault in found)
+    faults = {fault for output in outputs for fault in output.faults}
+    complete = [not output.units for output in outputs]
+    orders = len(complete) // len(sides(sample))
+    if any(len({*complete[at : at + orders]}) > 1 for at in range(0, len(complete), orders)):
+        faults.add(Fault.UNEQUAL)
+    return tuple(fault for fault in Fault if fault in faults)
 
 
 def _is_wordless(unit: DataUnit) -> bool:
@@ -259,11 +259,11 @@ def _stretches(
 
 def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:
     """Return "unit" if the words found are all words of the unit, else "doubtful unit"."""
-    told = any(
+    is_whole = any(
         len(words) == len(tokens) and all(map(_is_same, tokens, words))
         for tokens in _wordings(unit)
     )
-    return "unit" if told else "doubtful unit"
+    return "unit" if is_whole else "doubtful unit"
 
 
 @lru_cache(maxsize=_KNOWN_UNITS)
@@ -308,7 +308,7 @@ def _copies(sample: Sample, text: str) -> _Copies:
     missing = tuple(
         number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing
     )
-    seen = _Seen(copy_rule.normalized(text), copy_rule.origins(text))
+    normalized = _Normalized(copy_rule.normalized(text), copy_rule.origins(text))
     return _Copies(
         missing,
         leaks,
@@ -316,18 +316,18 @@ def _copies(sample: Sample, text: str) -> _Copies:
             *(
                 (*span, Label("phrase", number))
                 for number, (_, phrase) in enumerate(hidden)
-                if number not in missing and (span := _copy(phrase, sample, seen))
+                if number not in missing and (span := _copy(phrase, sample, normalized))
             ),
             *(
-                (*seen.span(start, len(leak)), Label(kind, number))
+                (*normalized.span(start, len(leak)), Label(kind, number))
                 for number, leak in enumerate(map(str.lower, leaks))
-                for kind, start in _leaks(seen.text, leak)
+                for kind, start in _leaks(normalized.text, leak)
             ),
         ),
     )
 
 
-class _Seen(NamedTuple):
+class _Normalized(NamedTuple):
     """An output as phrases are sought in it, and where in the output each character of it is."""
 
     text: str
@@ -337,13 +337,13 @@ class _Seen(NamedTuple):
         return self.origins[start], self.origins[start + length - 1] + 1
 
 
-def _copy(phrase: str, sample: Sample, seen: _Seen) -> tuple[int, int] | None:
+def _copy(phrase: str, sample: Sample, output: _Normalized) -> tuple[int, int] | None:
     """Return where a phrase is copied; None if punctuation splits the symbol."""
     for wording in copy_rule.copies_of(phrase, hides_values=hides_values(sample)):
-        if (start := seen.text.find(wording)) >= 0:
-            return seen.span(start, len(wording))
-    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", seen.text)
-    return seen.span(symbol.start(), 1) if symbol else None
+        if (start := output.text.find(wording)) >= 0:
+            return output.span(start, len(wording))
+    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", output.text)
+    return output.span(symbol.start(), 1) if symbol else None
 
 
 def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:

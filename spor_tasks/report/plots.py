@@ -124,19 +124,19 @@ def _plot(
     figure = figure_of(8.6, height)
     widths = (3, 2) if difference else (1,)
     settings: Any = {"sharey": True, "squeeze": False, "width_ratios": widths}
-    scores, *others = figure.subplots(1, len(widths), **settings)[0]
-    beside = scores.get_yaxis_transform()  # the axes' width in one direction, data in the other
+    scores, *gap_axes = figure.subplots(1, len(widths), **settings)[0]
+    across = scores.get_yaxis_transform()  # the axes' width in one direction, data in the other
     at, ticks = 0.0, {}
     for title, same in groupby(rows, key=lambda row: row.title):
-        scores.text(0, at, title, transform=beside, weight="bold", va="center")
+        scores.text(0, at, title, transform=across, weight="bold", va="center")
         at += 0.75
         for row in same:
             ticks[at] = row.name
             for point in row.points:
                 _draw(scores, point, at)
             if row.difference:
-                _draw(others[0], row.difference, at)
-                others[0].annotate(
+                _draw(gap_axes[0], row.difference, at)
+                gap_axes[0].annotate(
                     row.text.replace("-", "−"),
                     (row.difference.value, at),
                     xytext=(0, 5),
@@ -148,10 +148,10 @@ def _plot(
     scores.set_yticks(list(ticks), list(ticks.values()))
     scores.set_ylim(at - 0.4, -0.5)
     scores.set_xlabel("score")
-    for axes in others:
+    for axes in gap_axes:
         axes.set_xlabel(difference)
         axes.axvline(0, color=SOFT, linewidth=0.8)
-    for axes in (scores, *others):
+    for axes in (scores, *gap_axes):
         axes.grid(axis="x")
         without_frame(axes)
     explain(figure, looks)

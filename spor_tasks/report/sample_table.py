@@ -124,8 +124,8 @@ def _kept_rows(table: _Table, most: int) -> Iterable[int]:
         if row and all(cell.is_header for cell in row)
     )
     near = (row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1))
-    wanted = dict.fromkeys([*highlighted, *heads, *(row for row in near if 0 <= row < count)])
-    return islice(wanted, most)
+    numbers = dict.fromkeys([*highlighted, *heads, *(row for row in near if 0 <= row < count)])
+    return islice(numbers, most)
 
 
 class _Slot(NamedTuple):
@@ -161,9 +161,9 @@ def _slots(rows: Iterable[Sequence[Cell]]) -> Iterator[_Slots]:
         yield line
 
 
-def _shown_rows(table: _Table, kept: Container[int]) -> Iterator[ShownRow]:
+def _shown_rows(table: _Table, rows: Container[int]) -> Iterator[ShownRow]:
     lines = enumerate(_slots(table.rows))
-    for is_kept, run in groupby(lines, lambda each: each[0] in kept):
+    for is_kept, run in groupby(lines, lambda each: each[0] in rows):
         if is_kept:
             block = list(run)
             first, last = block[0][0], block[-1][0]

@@ -1,4 +1,4 @@
-"""What is shown of a sample's outputs, on the page and on the terminal alike."""
+"""Views of the outputs for a sample, which the page and the terminal share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,8 +104,8 @@ def _notes(record: Record) -> Iterator[str]:
         yield f"read as {verdict}: {reading.program} ({search})" if reading.program else search
     if record.said:
         values = (
-            f"{aspect} {value}" + ("" if value == asked else f" (requested: {asked or 'none'})")
-            for aspect, value, asked in record.said
+            f"{aspect} {value}" + ("" if value == wish else f" (requested: {wish or 'none'})")
+            for aspect, value, wish in record.said
         )
         yield f"{'likeliest' if record.likelihoods else 'judged'} as: {', '.join(values)}"
 

@@ -36,14 +36,14 @@ def run(options: argparse.Namespace) -> None:
     """Fetch the files; print how many were fetched, and the licences."""
     from spor_tasks.corpora.sources import LICENCES, SOURCES
 
-    wanted = [source for source in SOURCES if options.corpus in source.corpora]
-    for source in wanted:
+    sources = [source for source in SOURCES if options.corpus in source.corpora]
+    for source in sources:
         target = options.target or source.data_dir()
         outcomes = source.fetch(target, options.source)
         counts = (
             f"{number} {outcome}" for outcome, number in sorted(outcomes.items(), reverse=True)
         )
         print(f"{visible(target)}: {', '.join(counts)}")
-    for corpus in dict.fromkeys(name for source in wanted for name in source.corpora):
+    for corpus in dict.fromkeys(name for source in sources for name in source.corpora):
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
