@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from spor_tasks.cli import refused
 from spor_tasks.core.errors import SporError
@@ -22,6 +23,8 @@ _BAD_INPUT = 2
 _INTERRUPTED = 130
 _TERMINATED = 143
 
+_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+_OVERRIDES: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
 _EMBEDDED = ("mini", "logicnlg_mini", "totto_mini", "compmctg_mini")
 
 
@@ -70,75 +73,34 @@ def _terminable() -> Iterator[None]:
 
 
 def _first() -> bool:
-    """Say whether this is the only process, or the first of those that were launched together."""
+    """Return whether this is the only process, or the first of several."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m training", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    train = commands.add_parser(
-        "train",
-        help="train an adapter on one arm of one split",
-        description="Train a LoRA adapter on one arm of one split, as a config file says.",
-        epilog="docs/training.md lists the keys.",
+    _add_train(
+        commands.add_parser(
+            "train",
+            help="train weights on one arm of one split",
+            description="Train a LoRA adapter, or a whole model, on one arm of one split, with the "
+            "settings of a file. docs/training.md lists the keys.",
+        )
     )
-    _add_settings(train, "config", "configs/models/mini.yaml", "data.arm=combination or lora.r=16")
-    train.add_argument(
-        "--push-to-hub", metavar="REPOSITORY", help="upload the adapter to a private repository"
+    _add_run(
+        commands.add_parser(
+            "run",
+            help="train and evaluate all cells of an experiment that are not done",
+            description="Train and evaluate the cells of an experiment that are not done, and "
+            "report the results of all.",
+        )
     )
-    train.set_defaults(run=_train)
-
-    run = commands.add_parser(
-        "run",
-        help="train and evaluate all cells of an experiment that are not done",
-        description="Train and evaluate the cells of an experiment that are not done, and report "
-        "the results of all.",
-    )
-    _add_settings(
-        run,
-        "experiment",
-        "configs/experiments/mini.yaml",
-        "seeds=[0] or evaluation.limit=50, or of every training, such as model.path=FOLDER",
-    )
-    run.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        metavar="PATTERN",
-        help="only cells whose name has one of these patterns; `*` stands for anything",
-    )
-    run.add_argument(
-        "--dry-run", action="store_true", help="list the cells and their states, and do nothing"
-    )
-    run.add_argument(
-        "--executor",
-        choices=["local", "slurm"],
-        default="local",
-        help="where the workers run (local)",
-    )
-    run.add_argument(
-        "--workers", type=_positive, default=1, metavar="N", help="processes or Slurm jobs (1)"
-    )
-    run.add_argument(
-        "--overwrite", action="store_true", help="replace adapters that have other settings"
-    )
-    run.add_argument(
-        "--push-to-hub",
-        metavar="NAMESPACE",
-        help="upload each finished adapter to a private repository",
-    )
-    run.set_defaults(run=_run)
-
     demo = commands.add_parser(
         "demo", help="train, evaluate and report on an embedded corpus, in minutes"
     )
-    demo.add_argument(
-        "--corpus", choices=_EMBEDDED, default="mini", help="whose base and experiment (mini)"
-    )
+    demo.add_argument("--corpus", choices=_EMBEDDED, default="mini", help="the corpus (mini)")
     demo.set_defaults(run=_demo)
-
     base = commands.add_parser(
         "base",
         help="train the tiny base of an embedded corpus from scratch",
@@ -148,46 +110,75 @@ def _parser() -> argparse.ArgumentParser:
     base.add_argument("corpus", choices=_EMBEDDED)
     base.add_argument("folder", type=Path, metavar="FOLDER", help="where the base is saved")
     base.set_defaults(run=_base)
-
-    classifier = commands.add_parser(
-        "classifier",
-        help="train classifiers of attributes, which CompMCTG's accuracy is measured by",
-        description="Train a text classifier for each aspect of a corpus of CompMCTG. Without a "
-        "config a small one is trained from nothing.",
+    _add_classifier(
+        commands.add_parser(
+            "classifier",
+            help="train the classifiers of attributes that measure CompMCTG's accuracy",
+            description="Train a text classifier for each aspect of a corpus of CompMCTG. Without "
+            "a config a small one is trained from nothing.",
+        )
     )
-    classifier.add_argument(
-        "--corpus",
-        required=True,
-        help=f"whose texts: {', '.join(FOLDERS)}, or your YAML file of aspects",
-    )
-    classifier.add_argument("--aspect", nargs="+", default=["all"], help="which aspects (all)")
-    classifier.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="gets a folder for each aspect"
-    )
-    classifier.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="such as configs/models/compmctg/classifier-yelp.yaml",
-    )
-    classifier.add_argument(
-        "--data", type=Path, metavar="FILE", help="labelled texts other than the corpus's cls.jsonl"
-    )
-    classifier.add_argument(
-        "overrides", nargs="*", metavar="key=value", help="settings, such as epochs=2"
-    )
-    classifier.set_defaults(run=_classifier)
     return parser
 
 
-def _add_settings(parser: argparse.ArgumentParser, file: str, example: str, settings: str) -> None:
-    parser.add_argument(file, type=Path, metavar="FILE", help=f"such as {example}")
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("config", **_FILE, help="such as configs/models/mini.yaml")
+    parser.add_argument("overrides", **_OVERRIDES, help="such as data.arm=combination or lora.r=16")
+    parser.add_argument(
+        "--push-to-hub", metavar="REPOSITORY", help="upload the weights to a private repository"
+    )
+    parser.set_defaults(run=_train)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("experiment", **_FILE, help="such as configs/experiments/mini.yaml")
     parser.add_argument(
         "overrides",
-        nargs="*",
-        metavar="key=value",
-        help=f"settings that override the file's, such as {settings}",
+        **_OVERRIDES,
+        help="of the experiment, such as seeds=[0] or evaluation.limit=50, or of every training, "
+        "such as model.path=FOLDER",
     )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="only cells whose name has one of these patterns; `*` stands for anything",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="list the cells and their states, and do nothing"
+    )
+    parser.add_argument(
+        "--executor", choices=["local", "slurm"], default="local", help="where workers run (local)"
+    )
+    parser.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="processes or Slurm jobs (1)"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace adapters that have other settings"
+    )
+    parser.add_argument(
+        "--push-to-hub",
+        metavar="NAMESPACE",
+        help="upload finished adapters to private repositories",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _add_classifier(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--corpus", required=True, help=f"{', '.join(FOLDERS)}, or your YAML file of aspects"
+    )
+    parser.add_argument("--aspect", nargs="+", default=["all"], help="the aspects (all)")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="gets a folder for each aspect"
+    )
+    parser.add_argument(
+        "--config", **_FILE, help="such as configs/models/compmctg/classifier-yelp.yaml"
+    )
+    parser.add_argument("--data", **_FILE, help="labelled texts other than the corpus's cls.jsonl")
+    parser.add_argument("overrides", **_OVERRIDES, help="settings, such as epochs=2")
+    parser.set_defaults(run=_classifier)
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -208,15 +199,13 @@ def _train(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     from training.experiments import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
-    # argparse gives all words after --only to it
-    only = [word for word in options.only if "=" not in word]
-    overrides = [*options.overrides, *(word for word in options.only if "=" in word)]
-    asked = experiment.load_experiment(options.experiment, overrides)
+    only, overrides = _without_overrides(options.only, options.overrides)
+    loaded = experiment.load_experiment(options.experiment, overrides)
     if options.dry_run:
-        print(run.plan(asked, only))
+        print(run.plan(loaded, only))
         return 0
     done = run.run(
-        asked,
+        loaded,
         only,
         executor=options.executor,
         workers=options.workers,
@@ -224,6 +213,14 @@ def _run(options: argparse.Namespace) -> int:
         push_to=options.push_to_hub,
     )
     return 0 if done else _NOT_DONE
+
+
+def _without_overrides(
+    words: Sequence[str], overrides: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the words of an option, and all overrides: argparse gives it every word after it."""
+    values = [word for word in words if "=" not in word]
+    return values, [*overrides, *(word for word in words if "=" in word)]
 
 
 def _positive(text: str) -> int:
@@ -235,16 +232,15 @@ def _positive(text: str) -> int:
 def _classifier(options: argparse.Namespace) -> None:
     from training import classifier  # noqa: PLC0415 - torch
 
-    aspects = [word for word in options.aspect if "=" not in word]
-    overrides = [*options.overrides, *(word for word in options.aspect if "=" in word)]
+    aspects, overrides = _without_overrides(options.aspect, options.overrides)
     config = classifier.load_config(options.config, overrides)
     if "all" in aspects or not aspects:
         aspects = list(classifier.space_of(options.corpus).aspects)
     samples = classifier.read_labelled(options.corpus, options.data)
     for trained in classifier.train(options.corpus, aspects, samples, options.out, config):
-        found = "" if trained.is_new else ", trained before"
+        earlier = "" if trained.is_new else ", trained before"
         accuracy = trained.accuracies[-1]
-        print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{found}", flush=True)
+        print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{earlier}", flush=True)
 
 
 def _demo(options: argparse.Namespace) -> int:

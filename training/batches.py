@@ -59,7 +59,7 @@ def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Yield the rows in parts that have one row or are short enough to be packed."""
     part: list[Row] = []
     for row in rows:
-        if part and sum(other.length for other in [*part, row]) > _LONGEST_ROW:
+        if part and sum(each.length for each in [*part, row]) > _LONGEST_ROW:
             yield part
             part = []
         part.append(row)
@@ -90,18 +90,18 @@ def _packed(rows: Sequence[Row], model: Model) -> dict[str, torch.Tensor]:
     A decoder gets positions that start again with each pair, from which transformers derives the
     mask. An encoder-decoder gets the three masks, and must use relative positions.
     """
-    read = [torch.tensor([row.input_ids]) for row in rows]
-    said = [torch.tensor([row.labels]) for row in rows]
-    batch = {"input_ids": torch.cat(read, 1), "labels": torch.cat(said, 1)}
+    inputs = [torch.tensor([row.input_ids]) for row in rows]
+    labels = [torch.tensor([row.labels]) for row in rows]
+    batch = {"input_ids": torch.cat(inputs, 1), "labels": torch.cat(labels, 1)}
     if not model.config.is_encoder_decoder:
-        positions = [torch.arange(ids.shape[1]) for ids in read]
+        positions = [torch.arange(ids.shape[1]) for ids in inputs]
         return batch | {"position_ids": torch.cat(positions)[None]}
-    shifted = [model.prepare_decoder_input_ids_from_labels(ids) for ids in said]
+    shifted = [model.prepare_decoder_input_ids_from_labels(ids) for ids in labels]
     return batch | {
         "decoder_input_ids": torch.cat(shifted, 1),
-        _ENCODER_MASK: _own(read, read, model.dtype),
-        "decoder_attention_mask": _own(said, said, model.dtype, causal=True),
-        "attention_mask": _own(said, read, model.dtype),
+        _ENCODER_MASK: _own(inputs, inputs, model.dtype),
+        "decoder_attention_mask": _own(labels, labels, model.dtype, causal=True),
+        "attention_mask": _own(labels, inputs, model.dtype),
     }
 
 
@@ -120,9 +120,9 @@ def _own(
         torch.ones(query.shape[1], key.shape[1], dtype=torch.bool)
         for query, key in zip(queries, keys, strict=True)
     ]
-    seen = torch.block_diag(*(block.tril() if causal else block for block in blocks)).bool()
-    unseen = torch.finfo(dtype).min
-    return torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, unseen)[None, None]
+    is_own = torch.block_diag(*(block.tril() if causal else block for block in blocks)).bool()
+    hidden = torch.finfo(dtype).min
+    return torch.zeros(is_own.shape, dtype=dtype).masked_fill(~is_own, hidden)[None, None]
 
 
 def target_loss(model: Model, batch: Batch) -> torch.Tensor:
@@ -147,15 +147,15 @@ def target_losses(model: Model, batch: Batch) -> torch.Tensor:
 
 
 @contextmanager
-def _only_positions(head: torch.nn.Module, wanted: torch.Tensor) -> Iterator[None]:
-    """Give the language model's head only the hidden states of the wanted positions, flattened.
+def _only_positions(head: torch.nn.Module, positions: torch.Tensor) -> Iterator[None]:
+    """Give the language model's head only the hidden states of these positions, flattened.
 
     A hook, because encoder-decoders lack `logits_to_keep`. All else that a model does to its states
     or logits (scale, cap, bias) stays.
     """
 
     def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        return (states[0].flatten(0, 1)[wanted],)
+        return (states[0].flatten(0, 1)[positions],)
 
     hook = head.register_forward_pre_hook(select)
     try:
@@ -179,8 +179,8 @@ def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
     try:
         with torch.no_grad():
             alone = target_losses(model, load_batch([shortest], pad_id, model))
-            both = load_batch([longest, shortest], pad_id, model, packing=True)
-            behind = target_losses(model, both)[-len(alone) :]
+            pair = load_batch([longest, shortest], pad_id, model, packing=True)
+            behind = target_losses(model, pair)[-len(alone) :]
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise _not_packable(f"it raised {type(error).__name__}: {error}") from error
     finally:

@@ -61,8 +61,8 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
         "language": "en",
         "tags": [benchmark.name, "data-to-text"],
     }
-    judged = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
-    unjudged = [""] * (len(manifest["losses"]) - len(judged))  # epochs of an earlier stage
+    scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
+    without = [""] * (len(manifest["losses"]) - len(scores))  # epochs of an earlier stage
     template = jinja2.Template(
         Path(__file__).with_name("card.md.j2").read_text("utf-8"),
         keep_trailing_newline=True,
@@ -75,8 +75,8 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ())
         benchmark=benchmark,
         kind=kind.format(path=path),
         loading=loading.format(path=path, auto=f"AutoModelFor{auto}"),
-        epochs=list(zip(manifest["losses"], unjudged + judged, strict=True)),
-        judged=judged,
+        epochs=list(zip(manifest["losses"], without + scores, strict=True)),
+        judged=bool(scores),
         label=score_info(selection["metric"]).label,
         scores=[
             (result.task, name, score, result.n)
@@ -108,11 +108,11 @@ def tasks_of(manifest: Mapping[str, Any]) -> str:
     """Return the tasks, joined by commas, that test what the adapter was trained for."""
     spec = _spec(manifest)
     tasks = [
-        other.task
-        for other in named.available()
-        if other.trained_on == spec.trained_on
-        and other.name.aspect == spec.name.aspect
-        and other.name.protocol == spec.name.protocol
+        each.task
+        for each in named.available()
+        if each.trained_on == spec.trained_on
+        and each.name.aspect == spec.name.aspect
+        and each.name.protocol == spec.name.protocol
     ]
     return ",".join(tasks or [spec.task])
 

@@ -6,9 +6,11 @@ batch sizes and epochs. By default a small encoder is trained from nothing, on w
 
 import math
 import random
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -267,7 +269,8 @@ def _fit(
             eval_dataset=_rows(dev, tokenizer),
             compute_metrics=_accuracy,
         )
-        trainer.train()
+        with redirect_stdout(sys.stderr):  # the bar and the lines of each epoch
+            trainer.train()
     history = trainer.state.log_history
     return tuple(entry["eval_accuracy"] for entry in history if "eval_accuracy" in entry)
 

@@ -195,7 +195,7 @@ class TrainingConfig:
 
     @property
     def by_batch(self) -> bool:
-        """Whether the loss depends on the pairs that share a batch."""
+        """True if the loss depends on the pairs that share a batch."""
         if self.method == "codes":
             return True
         # likelihood is answered without torch, which takes seconds
@@ -268,9 +268,11 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
     return settings
 
 
-def differing_keys(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+def differing_keys(
+    settings: Mapping[str, Any], expected: Mapping[str, Any]
+) -> list[tuple[str, Any, Any]]:
     """Return the dotted keys under which the two hold different values, with both values."""
-    first, second = _flat(left), _flat(right)
+    first, second = _flat(settings), _flat(expected)
     values = [(key, first.get(key), second.get(key)) for key in first | second]
     return [entry for entry in values if entry[1] != entry[2]]
 

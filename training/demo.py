@@ -40,16 +40,14 @@ class DemoSettings:
     workers: int = 2
 
 
-DEMOS = {
-    "mini": DemoSettings(seeds=(0, 1)),
-    **{
-        corpus: DemoSettings(corpus, _EXPERIMENTS / file, SETTINGS[corpus])
-        for corpus, file in (
-            ("logicnlg_mini", "logicnlg-mini.yaml"),
-            ("totto_mini", "totto-mini.yaml"),
-            ("compmctg_mini", "compmctg-mini.yaml"),
-        )
-    },
+_FILES = {
+    "logicnlg_mini": "logicnlg-mini.yaml",
+    "totto_mini": "totto-mini.yaml",
+    "compmctg_mini": "compmctg-mini.yaml",
+}
+DEMOS = {"mini": DemoSettings(seeds=(0, 1))} | {
+    corpus: DemoSettings(corpus, _EXPERIMENTS / file, SETTINGS[corpus])
+    for corpus, file in _FILES.items()
 }
 """The demos by the names of their corpora."""
 
@@ -61,24 +59,24 @@ def demonstrate(settings: DemoSettings, *, progress: bool = True) -> bool:
         SporError: the folder of the base holds something else, or the results cannot be compared.
     """
     started = time.perf_counter()
-    asked = experiment.load_experiment(settings.experiment)
-    entry = asked.sets[0]
+    loaded = experiment.load_experiment(settings.experiment)
+    entry = loaded.sets[0]
     protocol, part = next(iter(entry.protocols), None), next(iter(entry.parts), None)
     pair = named.load(entry.aspect, entry.corpora[0], protocol, part)
     for split in pair.splits:
         _log.info("%s: %d samples", split.name, len(split.samples))
     base = tiny_base.SHIPPED
     if settings.base is not None:
-        base = asked.folder / "base"
+        base = loaded.folder / "base"
         _build(base, settings.corpus, settings.base, progress=progress)
-    asked = replace(
-        asked,
+    loaded = replace(
+        loaded,
         seeds=settings.seeds,
         overrides=(f"model.path={os.path.relpath(base)}", *settings.overrides),
-        evaluation=replace(asked.evaluation, limit=settings.limit),
+        evaluation=replace(loaded.evaluation, limit=settings.limit),
     )
     # All adapters here are the demo's own, so those of another base may be replaced.
-    done = run.run(asked, workers=settings.workers, overwrite=True, progress=progress)
+    done = run.run(loaded, workers=settings.workers, overwrite=True, progress=progress)
     _log.info("%.0f seconds", time.perf_counter() - started)
     return done
 

@@ -85,7 +85,7 @@ def train(
             run = Run(model, settings, config.selection.metric)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
-            judge = Judge(model, base, data, config) if data.judged else None
+            judge = Judge(model, base, data, config) if data.dev else None
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
@@ -108,8 +108,8 @@ def train(
             describe(folder, manifest | {"resumed_from": resumed_from, "wall_seconds": seconds})
     unfinished.remove()
     team.wait_for_everyone()
-    seen = sum(step.size for step in steps)
-    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), seen, run.seconds)
+    total = sum(step.size for step in steps)
+    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), total, run.seconds)
 
 
 def take_steps(

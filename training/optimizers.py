@@ -2,9 +2,9 @@
 
 ``torch`` is Adam of PyTorch, or its AdamW where weights decay, with ε = 1e-8. ``transformers`` is
 AdamW as transformers had it up to version 4, which older published code uses. It differs in three
-things: ε is 1e-6; ε is added to √v before v is corrected for its start at 0, so that in the units
-of PyTorch it is ε / √(1 − β₂ᵗ), 32 times as much at the first step; and a weight decays after its
-update, not before.
+things. ε is 1e-6. It is added to √v before v is corrected for its start at 0: in the units of
+PyTorch it is ε / √(1 − β₂ᵗ), 32 times as much at the first step. A weight decays after its update,
+not before.
 """
 
 import math
@@ -26,15 +26,14 @@ def optimizer(
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimizer == "torch" and not decay:
         return torch.optim.Adam(weights.values(), lr=rate)
-    kept = {
-        name
-        for name, weight in weights.items()
-        if "bias" in name or (weight.ndim < 2 and not settings.decay_norms)  # noqa: PLR2004
-    }
-    groups = [
-        {"params": [w for name, w in weights.items() if name not in kept], "weight_decay": decay},
-        {"params": [w for name, w in weights.items() if name in kept], "weight_decay": 0.0},
+    groups: list[dict[str, Any]] = [
+        {"params": [], "weight_decay": decay},
+        {"params": [], "weight_decay": 0.0},
     ]
+    for name, weight in weights.items():
+        is_norm = weight.ndim < 2  # noqa: PLR2004
+        is_exempt = "bias" in name or (is_norm and not settings.decay_norms)
+        groups[is_exempt]["params"].append(weight)
     groups = [group for group in groups if group["params"]]
     if settings.optimizer == "torch":
         return torch.optim.AdamW(groups, lr=rate)

@@ -1,4 +1,4 @@
-"""Which epoch's weights are kept: the samples that judge each epoch, and the judge."""
+"""The choice of the epoch to save: the samples that judge each epoch, and the judge."""
 
 import copy
 import logging
@@ -26,49 +26,48 @@ from training.config import DataConfig, SelectionConfig, TrainingConfig
 from training.data import Chosen, check_sets, everything, find_arm, find_spec, sets_of
 
 Scores = Mapping[str, float]
-"""Scores of the judged samples, under their names; what has no verdict is left out."""
+"""Scores of the development samples, under their names, without those that have no verdict."""
 
 _HELD_OUT_AT_MOST = 5  # one sample in so many
+_OTHER_POLICIES = "test-best (the paper's) or last."
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Sets and one of their arms, as ``config`` asks.
+    """Sets and one of their arms, as ``config`` names them.
 
-    ``trained`` is the part of the arm that is trained on, ``judged`` the samples that judge an
-    epoch, ``reported`` the sets whose task says how, and ``violations`` the requirements that the
-    sets break.
+    ``trained`` is the part of the arm to train on. ``dev`` has the samples that judge an epoch, and
+    ``reported`` is the sets whose task reports the score. ``violations`` are the requirements that
+    the sets break.
     """
 
     pair: SplitPair
     arm: Split
     trained: Split
-    judged: Sequence[Sample]
+    dev: Sequence[Sample]
     reported: SetSpec | None
     violations: tuple[str, ...]
 
 
 def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> TrainingSet:
-    """Return what the settings name; ``pair`` replaces the sets that they name.
+    """Return the sets of the settings; ``pair`` replaces them.
 
     Raises:
-        ConfigError: there is no such arm, or the policy cannot be used with these sets.
+        ConfigError: the arm does not exist, or the policy cannot be used with these sets.
         CorpusError: the corpus is missing.
-        SplitError: there are no such sets, or strict sets break a requirement.
+        SplitError: the sets do not exist, or strict sets break a requirement.
     """
     pair = pair or sets_of(config.data)
     arm = find_arm(pair, config.data.arm)
     violations = tuple(check_sets(pair))
-    judged = judged_samples(config.selection, pair, config.data)
-    trained = trained_on(config.selection, arm, judged)
-    reported = _reported(config.selection.metric, pair) if judged else None
-    return TrainingSet(pair, arm, trained, judged, reported, violations)
+    dev = dev_samples(config.selection, pair, config.data)
+    trained = trained_on(config.selection, arm, dev)
+    reported = _reported(config.selection.metric, pair) if dev else None
+    return TrainingSet(pair, arm, trained, dev, reported, violations)
 
 
-def judged_samples(
-    settings: SelectionConfig, pair: SplitPair, data: DataConfig
-) -> Sequence[Sample]:
-    """Return the samples that judge the epochs, none where the last epoch is kept.
+def dev_samples(settings: SelectionConfig, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
+    """Return the samples that judge the epochs, none where the last epoch is saved.
 
     ``data`` are the settings that name the sets.
 
@@ -86,38 +85,42 @@ def judged_samples(
     return ()
 
 
-def trained_on(settings: SelectionConfig, arm: Split, judged: Sequence[Sample]) -> Split:
-    """Return the part of an arm that is trained on: all but what the policy holds out."""
+def trained_on(settings: SelectionConfig, arm: Split, dev: Sequence[Sample]) -> Split:
+    """Return the part of an arm to train on, without the samples that the policy holds out."""
     if settings.policy != "dev-split":
         return arm
-    held_out = set(map(_told, judged))
-    told = enumerate(map(_told, arm.samples))
-    return replace(arm, samples=Chosen(arm.samples, [n for n, of in told if of not in held_out]))
+    held_out = set(map(_content, dev))
+    numbers = [n for n, sample in enumerate(arm.samples) if _content(sample) not in held_out]
+    return replace(arm, samples=Chosen(arm.samples, numbers))
 
 
-def unseen(judged: Sequence[Sample], trained: Split) -> int:
-    """Return how many judged samples have a unit that no training sample has."""
-    shown = {unit for sample in trained.samples for unit in sample.units}
-    return sum(not shown.issuperset(sample.units) for sample in judged)
+def unseen(dev: Sequence[Sample], trained: Split) -> int:
+    """Return the number of development samples with a unit that no training sample has."""
+    trained_units = {unit for sample in trained.samples for unit in sample.units}
+    return sum(not trained_units.issuperset(sample.units) for sample in dev)
 
 
 def _reported(score: str, pair: SplitPair) -> SetSpec:
-    """Return the sets for models trained on these arms on whose outputs the score is reported.
+    """Return the sets whose task reports the score of models trained on these arms.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: no task does.
     """
-    spec = find_spec(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
-    others = (other for other in named.available() if other.name.aspect == spec.trained_on.aspect)
-    for found in (spec, *others):
-        if score in found.scores and _is_of_texts(score):
-            return found
+    spec = find_spec(_name(pair))
+    related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
+    for candidate in (spec, *related):
+        if score in candidate.scores and _is_of_texts(score):
+            return candidate
     raise ConfigError(
         f"no task reports {score} of texts by models trained for {pair.aspect}",
         where="selection.metric",
         remedy="Set selection.policy=last, or selection.metric to one of "
         f"{', '.join(filter(_is_of_texts, spec.scores)) or 'another task'}.",
     )
+
+
+def _name(pair: SplitPair) -> SetName:
+    return SetName(pair.aspect, pair.corpus, pair.protocol, pair.part)
 
 
 def _is_of_texts(score: str) -> bool:
@@ -132,10 +135,10 @@ def _is_of_texts(score: str) -> bool:
 
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
     """Return the test set of :func:`_reported`."""
-    found = _reported(score, pair).name
-    if found == SetName(pair.aspect, pair.corpus, pair.protocol, pair.part):
+    name = _reported(score, pair).name
+    if name == _name(pair):
         return pair.test.samples
-    return sets_of(replace(data, aspect=found.aspect, part=found.part)).test.samples
+    return sets_of(replace(data, aspect=name.aspect, part=name.part)).test.samples
 
 
 def _development_set(
@@ -143,88 +146,88 @@ def _development_set(
 ) -> tuple[Sample, ...]:
     """Return samples that neither an arm nor a test set has, the same for both arms.
 
-    They are drawn from the whole corpus, but only from categories that are tested, and not from
-    samples that tell the same as one of an arm or a test set.
+    They are drawn from the whole corpus, from categories that are tested, without samples that have
+    the content of one of an arm or a test set.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: no sample remains.
         CorpusError: the corpus is missing.
     """
     pool = everything(data)
     reported = _reported_test(settings.metric, pair, data)
-    tested = set(map(_told, (*pair.test.samples, *reported)))
-    used = tested.union(_told(sample) for arm in pair.arms for sample in arm.samples)
-    categories = {sample.about("category") for sample in pool if _told(sample) in tested}
-    asked = pair.test.samples[0].about("prompt")
-    left = [
-        _asked(sample, asked)
+    tested = set(map(_content, (*pair.test.samples, *reported)))
+    used = tested.union(_content(sample) for arm in pair.arms for sample in arm.samples)
+    categories = {sample.about("category") for sample in pool if _content(sample) in tested}
+    variant = pair.test.samples[0].about("prompt")
+    unused = [
+        _in_variant(sample, variant)
         for sample in pool
-        if _told(sample) not in used
+        if _content(sample) not in used
         and sample.about("category") in categories
         and sample.references
     ]
-    if not left:
-        split = "dev-split, " if _tell_the_same(pair) else ""
+    if not unused:
+        split = "dev-split, " if _have_equal_content(pair) else ""
         raise ConfigError(
             f"{pair.aspect} {pair.corpus} trains on or tests every sample, so none is left over "
             "for selection.policy=dev-best",
-            remedy=f"Set selection.policy to {split}test-best (the paper's) or last.",
+            remedy=f"Set selection.policy to {split}{_OTHER_POLICIES}",
         )
-    return _drawn(left, settings.samples, f"development {settings.seed}")
+    return _drawn(unused, settings.samples, f"development {settings.seed}")
 
 
 def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
     """Return samples of the first arm, at most a fifth, to hold out of all arms.
 
-    The arms must tell the same, so that one set judges them all.
+    The arms must have equal content, so that one set judges them all.
 
     Raises:
-        ConfigError: the arms tell different things, or are too small.
+        ConfigError: the arms differ in content, or are too small.
     """
-    if not _tell_the_same(pair):
+    if not _have_equal_content(pair):
         raise ConfigError(
             f"selection.policy=dev-split cannot be used for {pair.aspect}: its arms differ on "
             "purpose, so no sample may be taken out of one of them",
             remedy="Set selection.policy=dev-best.",
         )
-    samples, first = pair.arms[0].samples, dict[_Told, int]()
+    samples, first = pair.arms[0].samples, dict[_Content, int]()
     for number, sample in enumerate(samples):
-        first.setdefault(_told(sample), number)
+        first.setdefault(_content(sample), number)
     candidates = Chosen(samples, [*first.values()])
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
             f"{pair.aspect} {pair.corpus} has {len(candidates)} samples to train on, too few to "
             "hold one out for selection.policy=dev-split",
-            remedy="Set selection.policy to test-best (the paper's) or last.",
+            remedy=f"Set selection.policy to {_OTHER_POLICIES}",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")
 
 
 def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...]:
-    """Return so many of the samples, or all there are, in their order."""
+    """Return ``size`` of the samples, or all of them if there are fewer, in their order."""
     numbers = random.Random(seed).sample(range(len(samples)), min(size, len(samples)))
     return tuple(samples[number] for number in sorted(numbers))
 
 
-def _asked(sample: Sample, prompt: str | None) -> Sample:
+def _in_variant(sample: Sample, prompt: str | None) -> Sample:
     """Return the sample with the variant of its corpus's prompt that the test set has."""
     return replace(sample, context={**sample.context, "prompt": prompt}) if prompt else sample
 
 
-_Told: TypeAlias = tuple[str | None, frozenset[DataUnit]]
+_Content: TypeAlias = tuple[str | None, frozenset[DataUnit]]
 
 
-def _told(sample: Sample) -> _Told:
-    """Return what a text for the sample must tell, in any order: of a table, anything."""
+def _content(sample: Sample) -> _Content:
+    """Return the content of a text for the sample, in any order; of a table, its name alone."""
     units = () if "table" in sample.context else sample.units
     return sample.about("name"), frozenset(units)
 
 
-def _tell_the_same(pair: SplitPair) -> bool:
+def _have_equal_content(pair: SplitPair) -> bool:
     if len(pair.arms) == 1:
         return True
-    return len({frozenset(map(_told, arm.samples)) for arm in pair.arms}) == 1
+    return len({frozenset(map(_content, arm.samples)) for arm in pair.arms}) == 1
 
 
 class Judge:
@@ -239,8 +242,8 @@ class Judge:
         from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
 
         self._model = model
-        self._samples = data.judged
-        self._docs = [prompted(sample, base.style) for sample in data.judged]
+        self._samples = data.dev
+        self._docs = [prompted(sample, base.style) for sample in data.dev]
         self._scores = data.reported.scores if data.reported else ()
         self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)

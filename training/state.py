@@ -244,7 +244,7 @@ def run_facts(
     return {
         "settings": learned_settings(config),
         "arm_sha256": digest(data.arm.samples),
-        "judged_sha256": digest(data.judged),
+        "judged_sha256": digest(data.dev),
         "base_sha256": base.sha256,
         "versions": versions(config.model),
         "processes": team.num_processes,
@@ -313,9 +313,9 @@ def _selection(
     return {
         "policy": config.selection.policy,
         "metric": config.selection.metric,
-        "samples": len(data.judged),
-        "samples_sha256": digest(data.judged),
-        "with_unseen_units": unseen(data.judged, data.trained),
+        "samples": len(data.dev),
+        "samples_sha256": digest(data.dev),
+        "with_unseen_units": unseen(data.dev, data.trained),
         "held_out": len(data.arm.samples) - len(data.trained.samples),
         "scores": run.scores,
         "epoch": epochs - after_best,

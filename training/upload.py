@@ -28,10 +28,10 @@ def push_adapter(adapter: Path, repository: str) -> str:
         )
     api = HfApi()
     with explained(repository):
-        made = api.create_repo(repository, private=True, exist_ok=True)
+        created = api.create_repo(repository, private=True, exist_ok=True)
         api.upload_folder(
-            repo_id=made.repo_id,
+            repo_id=created.repo_id,
             folder_path=adapter,
             commit_message=f"Upload {adapter.parent.name}",
         )
-    return str(made)
+    return str(created)

@@ -32,7 +32,7 @@ Tune = Callable[..., TrainingResult]
 
 def judged_samples(settings: SelectionConfig, pair: SplitPair) -> Sequence[Sample]:
     data = DataConfig(pair.aspect, pair.corpus, pair.arms[0].name, None, pair.part)
-    return selection.judged_samples(settings, pair, data)
+    return selection.dev_samples(settings, pair, data)
 
 
 def development_set(pair: SplitPair, size: int, seed: int) -> Sequence[Sample]:
@@ -109,7 +109,7 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(
     )
     data = DataConfig(aspect, str(file), "any")
     pair, settings = sets_of(data), SelectionConfig(policy=policy, samples=10)
-    judged = selection.judged_samples(settings, pair, data)
+    judged = selection.dev_samples(settings, pair, data)
     assert judged
     if policy == "dev-best":
         assert len(judged) == 10

@@ -1,4 +1,4 @@
-"""What of a cell is done, as its folder tells, and how the rest gets done.
+"""The state of a cell of an experiment, as its folder has it, and the work that completes it.
 
 A cell's folder holds `adapter` and `results`; the last error is in `error.txt`. An adapter is done
 if its manifest names the settings, data, base and packages that are here. A result is done if it is
@@ -11,7 +11,7 @@ import logging
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -59,7 +59,7 @@ _PATIENCE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CellState:
-    """What of a cell is done; ``results`` has the file of each task that is."""
+    """The state of a cell; ``results`` has the file of each task that is done."""
 
     status: Status
     detail: str
@@ -108,11 +108,11 @@ def complete(
                 _do(job, evaluator, state, overwrite=overwrite, progress=progress)
         except Exception as fault:  # noqa: BLE001 - the other cells must still be done
             evaluator.release()
-            told = visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
-            _log.error("%s: %s", cell.name, told)
+            message = visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
+            _log.error("%s: %s", cell.name, message)
             with suppress(OSError):  # the disk may be full
                 trace = "".join(traceback.format_exception(fault))
-                error.write_text(f"{told}\n\n{trace}", "utf-8", "backslashreplace")
+                error.write_text(f"{message}\n\n{trace}", "utf-8", "backslashreplace")
             return False
         error.unlink(missing_ok=True)
     return True
@@ -120,7 +120,7 @@ def complete(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A cell with all that its experiment says of it.
+    """A cell with the settings of its experiment.
 
     ``training`` is None where nothing is trained. ``arguments``, ``metadata`` and ``options`` are
     those of lm-eval, and ``threads`` is the number of CPU threads it evaluates with.
@@ -130,44 +130,47 @@ class _Job:
     folder: Path
     training: TrainingConfig | None
     evaluation: EvaluationConfig
-    arguments: dict[str, Any]
-    metadata: dict[str, Any]
-    options: dict[str, Any]
-    threads: int
     processes: int
+    threads: int
+    arguments: dict[str, Any]
+    options: dict[str, Any]
+    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 def _job(experiment: Experiment, cell: Cell) -> _Job:
-    own, shown = experiment.evaluation, experiment.in_context
-    training, threads = None, 1
-    metadata: dict[str, Any] = {}
-    options: dict[str, Any] = {"limit": own.limit}
+    evaluation, folder = experiment.evaluation, experiment.folder / cell.name
+    options = {"limit": evaluation.limit}
     if cell.seed is None and cell.arm is not None:
-        (model,) = (model for model in shown.models if model.name == cell.model)
-        arguments = _base(model) | {"dtype": own.dtype or model.dtype}
-        options |= {"num_fewshot": shown.shots, "apply_chat_template": shown.chat_template}
-        metadata |= {"prompt_style": shown.prompt_style} if shown.prompt_style else {}
-        split = named.split_name(named.find(*cell.sets))
-        metadata |= {"split": split} if split else {}
-    else:
-        config = training_config(experiment, cell)
-        threads = config.optimization.threads
-        arguments = _base(config.model) | {"dtype": own.dtype or config.model.dtype}
-        if config.model.quantization and own.model == "spor-hf":
-            arguments["quantization"] = config.model.quantization
-        if cell.seed is not None:
-            training = config
-            arguments |= tuned(config)
+        return _shown_job(experiment, cell, folder, options)
+    config = training_config(experiment, cell)
+    arguments = _base(config.model) | {"dtype": evaluation.dtype or config.model.dtype}
+    if config.model.quantization and evaluation.model == "spor-hf":
+        arguments["quantization"] = config.model.quantization
+    is_trained = cell.seed is not None
     return _Job(
-        cell=cell,
-        folder=experiment.folder / cell.name,
-        training=training,
-        evaluation=own,
-        arguments=arguments,
-        metadata=metadata,
+        *(cell, folder, config if is_trained else None, evaluation, experiment.processes),
+        threads=evaluation.threads or config.optimization.threads,
+        arguments=arguments | (tuned(config) if is_trained else {}),
         options=options,
-        threads=own.threads or threads,
-        processes=experiment.processes,
+    )
+
+
+def _shown_job(experiment: Experiment, cell: Cell, folder: Path, options: dict[str, Any]) -> _Job:
+    """Return the job of a checkpoint that reads demonstrations."""
+    evaluation, settings = experiment.evaluation, experiment.in_context
+    (model,) = (model for model in settings.models if model.name == cell.model)
+    split = named.split_name(named.find(*cell.sets))
+    metadata = {"prompt_style": settings.prompt_style, "split": split}
+    return _Job(
+        *(cell, folder, None, evaluation, experiment.processes),
+        threads=evaluation.threads or 1,
+        arguments=_base(model) | {"dtype": evaluation.dtype or model.dtype},
+        options={
+            **options,
+            "num_fewshot": settings.shots,
+            "apply_chat_template": settings.chat_template,
+        },
+        metadata={key: value for key, value in metadata.items() if value},
     )
 
 
@@ -185,7 +188,7 @@ def _base(model: ModelConfig | ShownModel) -> dict[str, Any]:
 
 
 def _finished(job: _Job) -> CellState:
-    """Return the state as far as adapter and results tell it."""
+    """Return the state by adapter and results alone."""
     if job.training:
         try:
             manifest = read_manifest(job.training.output)
@@ -193,45 +196,42 @@ def _finished(job: _Job) -> CellState:
             return CellState("missing", "", {})
         if difference := _difference(job.training, manifest):
             return CellState("conflict", f"the existing adapter {visible(difference)}", {})
-    found = _results(job)
-    if len(found) == len(job.cell.tasks):
-        return CellState("done", "", found)
-    if not (job.training or found):
-        return CellState("missing", "", found)
-    return CellState("partly", f"{len(found)} of {len(job.cell.tasks)} tasks", found)
+    results, tasks = _results(job), job.cell.tasks
+    if len(results) == len(tasks):
+        return CellState("done", "", results)
+    if not (job.training or results):
+        return CellState("missing", "", results)
+    return CellState("partly", f"{len(results)} of {len(tasks)} tasks", results)
 
 
 # --- Adapters ------------------------------------------------------------------------------------
 
 
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
-    """Say in what the adapter differs from the settings, data and packages here, if it does."""
+    """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
     from training.bases import versions  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
-        made_with = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
-        settings = learned_settings(made_with)
-    except ConfigError as error:
-        return f"has settings of another version: {error.what}"
-    except ValueError as error:  # pydantic's, of settings that are nested too deeply
-        return f"has settings of another version: {error}"
-    there = {
-        "settings": settings,
-        "versions": manifest.get("versions"),
-        "arm_sha256": manifest["arm_sha256"],
-        "base_sha256": manifest["base_model"]["sha256"],
-    }
-    here = {
+        trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
+        existing = {
+            "settings": learned_settings(trained),
+            "versions": manifest.get("versions"),
+            "arm_sha256": manifest["arm_sha256"],
+            "base_sha256": manifest["base_model"]["sha256"],
+        }
+    except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
+        return f"has settings of another version: {getattr(error, 'what', error)}"
+    identity = {
         "settings": learned_settings(config),
         "versions": versions(config.model),
         # None: the corpus or the base is not on this machine, which training will report
-        "arm_sha256": _arm_sha256(config.data) or there["arm_sha256"],
-        "base_sha256": checkpoints.base_sha256(_base(config.model)) or there["base_sha256"],
+        "arm_sha256": _arm_sha256(config.data) or existing["arm_sha256"],
+        "base_sha256": checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"],
     }
-    for key, made, asked in differing_keys(there, here):
-        return f"has {key} {made!r}, and this experiment asks for {asked!r}"
+    for key, value, expected in differing_keys(existing, identity):
+        return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
 
 
@@ -269,12 +269,12 @@ def _results(job: _Job) -> dict[str, Path]:
     """Return the latest result file of each task that is done."""
     if not any((job.folder / "results").rglob("results_*.json")):
         return {}  # and the weights need no digest
-    found: dict[str, Path] = {}
+    results: dict[str, Path] = {}
     for task in job.cell.tasks:
         files = _place(job, task).rglob("results_*.json")
         for file in sorted(files, key=lambda file: file.name):
-            found |= {task: file} if _holds(file, task) else {}
-    return found
+            results |= {task: file} if _holds(file, task) else {}
+    return results
 
 
 def _holds(file: Path, task: str) -> bool:
@@ -324,7 +324,7 @@ def _do(
     if job.training:
         from training import card  # noqa: PLC0415 - torch, which takes seconds
 
-        results = [one for file in _results(job).values() for one in reading.read(file)]
+        results = [result for file in _results(job).values() for result in reading.read(file)]
         card.write_card(job.training.output, results)
 
 
@@ -375,8 +375,8 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
             threads=job.threads,
             log=file.with_suffix(".log"),
         )
-    if (known := _place(job, task)) != place:  # the weights were downloaded meanwhile
-        place = place.rename(known)
+    if (final := _place(job, task)) != place:  # the weights were downloaded meanwhile
+        place = place.rename(final)
     if task not in _results(job):
         raise ResultError(
             "lm-eval wrote no result", where=place, remedy="Check that the disk has room."

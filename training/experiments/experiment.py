@@ -5,13 +5,13 @@ no model, no corpus and no result.
 """
 
 import fnmatch
+import itertools
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
@@ -128,7 +128,7 @@ class InContextConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Experiment:
-    """What an experiment file holds.
+    """The content of an experiment file.
 
     Every model is tuned on each arm of each of the ``sets`` with each seed, and evaluated on the
     sets' tasks; with ``untuned`` the base is evaluated too. ``models`` may be bare paths of model
@@ -193,7 +193,7 @@ class Cell(NamedTuple):
 
 
 def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
-    """Read an experiment file, and check that everything it names exists, except the weights.
+    """Return the experiment of a file; everything that it names exists, except the weights.
 
     ``overrides`` override the file: ``key=value`` with a key of the experiment, such as
     ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.r=4``.
@@ -207,25 +207,25 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     for override in overrides:
         by_kind[re.split("[.=]", override)[0] in own_keys].append(override)
     document = read_yaml(read_text(path), str(path))
-    found = read_settings(Experiment, document, str(path), by_kind[True])
+    experiment = read_settings(Experiment, document, str(path), by_kind[True])
     models = tuple(
         replace(
             entry,
             config=entry.config and path.parent / entry.config,
             overrides=(*entry.overrides, *by_kind[False]),
         )
-        for entry in found.models
+        for entry in experiment.models
     )
-    found = replace(found, models=models)
+    experiment = replace(experiment, models=models)
     try:
-        for cell in expand(found):
+        for cell in expand(experiment):
             if cell.seed is not None:
-                training_config(found, cell)
+                training_config(experiment, cell)
     except SporError as error:
         if error.where is not None:
             raise
         raise ConfigError(error.what, where=path, remedy=error.remedy) from error
-    return found
+    return experiment
 
 
 def expand(experiment: Experiment) -> tuple[Cell, ...]:
@@ -235,12 +235,12 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
         ConfigError: there are no such arms or tasks.
         SplitError: there are no such sets.
     """
-    wanted = _tasks_by_arm(experiment.sets, experiment.evaluation.decoding)
+    tasks_by_arm = _tasks_by_arm(experiment.sets, experiment.evaluation.decoding)
     cells = [
         Cell(entry.name, sets, arm, seed, tuple(names))
         for entry in experiment.models
         for seed in (*experiment.seeds, *((None,) if experiment.untuned else ()))
-        for sets, arms in wanted.items()
+        for sets, arms in tasks_by_arm.items()
         for arm, names in arms.items()
         if (arm is None) == (seed is None)
     ]
@@ -253,19 +253,17 @@ def choose(cells: Sequence[Cell], patterns: Iterable[str]) -> tuple[Cell, ...]:
     Raises:
         ConfigError: no cell has a name with one of the patterns.
     """
-    found = {
-        pattern: [cell for cell in cells if fnmatch.fnmatchcase(cell.name, f"*{pattern}*")]
-        for pattern in patterns
-    }
-    for pattern, fitting in found.items():
+    chosen: set[Cell] = set()
+    for pattern in (patterns := tuple(patterns)):
+        fitting = {cell for cell in cells if fnmatch.fnmatchcase(cell.name, f"*{pattern}*")}
         if not fitting:
             raise ConfigError(
                 f"no cell has {pattern!r} in its name",
                 where="--only",
                 remedy=f"--dry-run lists the cells; the first is {cells[0].name}.",
             )
-    chosen = set(chain.from_iterable(found.values()))
-    return tuple(cell for cell in cells if cell in chosen or not found)
+        chosen |= fitting
+    return tuple(cell for cell in cells if cell in chosen or not patterns)
 
 
 def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
@@ -297,16 +295,16 @@ _TasksByArm: TypeAlias = dict[SetName, dict[str | None, dict[str, None]]]
 def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str) -> _TasksByArm:
     """Return the tasks for each arm of the sets that are trained on, and for None, the base."""
     suffix = None if decoding == "greedy" else decoding
-    found: _TasksByArm = defaultdict(lambda: defaultdict(dict))
+    by_arm: _TasksByArm = defaultdict(lambda: defaultdict(dict))
     for entry in entries:
         tasks = _named_tasks(entry)
         for spec in _specs(entry):
             for arm in (None, *_arms(entry, spec)):
-                other = suffix if suffix in spec.decodings else None
-                own = tasks or (spec.task_name(decoding=other),)
+                available = suffix if suffix in spec.decodings else None
+                own = tasks or (spec.task_name(decoding=available),)
                 under_all = spec.split_of if arm is None else None
-                found[under_all or spec.trained_on][arm] |= dict.fromkeys(own)
-    return found
+                by_arm[under_all or spec.trained_on][arm] |= dict.fromkeys(own)
+    return by_arm
 
 
 def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
@@ -350,18 +348,18 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     Raises:
         ConfigError: sets of `in_context.sets` have no such tasks.
     """
-    for model in experiment.in_context.models:
-        for entry in experiment.in_context.sets or experiment.sets:
-            for spec in _specs(entry):
-                for arm in _arms(entry, spec):
-                    task = spec.task if spec.split_of else spec.task_name(arm)
-                    if task in _known_tasks():
-                        yield Cell(model.name, spec.name, arm, None, (task,))
-                    elif experiment.in_context.sets:
-                        raise ConfigError(
-                            f"in_context.sets needs the task {task}, which does not exist",
-                            remedy="`spor tasks list` lists all tasks.",
-                        )
+    settings = experiment.in_context
+    for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
+        for spec in _specs(entry):
+            for arm in _arms(entry, spec):
+                task = spec.task if spec.split_of else spec.task_name(arm)
+                if task in _known_tasks():
+                    yield Cell(model.name, spec.name, arm, None, (task,))
+                elif settings.sets:
+                    raise ConfigError(
+                        f"in_context.sets needs the task {task}, which does not exist",
+                        remedy="`spor tasks list` lists all tasks.",
+                    )
 
 
 @cache

@@ -31,7 +31,7 @@ def launch(
     command = [sys.executable, "-m", "accelerate.commands.launch", *_SETTINGS]
     command += ["--num_processes", str(processes), "-m", lifeline.__name__]
     command += [module, *map(str, arguments)]
-    # In spite of `--multi_gpu`, the launcher uses the CPU if it is told to.
+    # In spite of `--multi_gpu`, this variable makes the launcher use the CPU.
     on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
     environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
     with (
@@ -51,8 +51,8 @@ def launch(
                 process.kill()
             raise
     if status:
-        said = log.read_text("utf-8", "replace").splitlines()
-        errors = [line for line in said if line.startswith("error: ")] or said[-1:]
+        lines = log.read_text("utf-8", "replace").splitlines()
+        errors = [line for line in lines if line.startswith("error: ")] or lines[-1:]
         raise ResultError(
             f"{processes} processes ended with status {status}: {' '.join(errors[:1])}", where=log
         )

@@ -195,8 +195,8 @@ def _gpus(number: int, each: int) -> list[int]:
             where="CUDA_VISIBLE_DEVICES",
             remedy="Name the GPUs by number, or start each worker with a command of its own.",
         )
-    here = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
-    return [here[(number * each + i) % len(here)] for i in range(min(each, len(here)))]
+    gpus = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
+    return [gpus[(number * each + i) % len(gpus)] for i in range(min(each, len(gpus)))]
 
 
 def _watch(

@@ -268,7 +268,9 @@ def _check(how: MetaSettings, material: Material, pools: Pools) -> None:
     """Raise a ConfigError where the settings and the samples do not allow such steps."""
     settings, number, trained = material.optimization, how.sample_combinations or 2, [*pools]
     size = settings.batch_size * settings.gradient_accumulation
-    recombinable = any(support([one for one in trained if one != each], [each]) for each in trained)
+    recombinable = any(
+        support([rest for rest in trained if rest != each], [each]) for each in trained
+    )
     too_few = min(map(len, pools.values())) * number < size
     too_many_sets = math.comb(len(trained), number) > _MOST_SETS
     faults = (
