@@ -13,22 +13,22 @@ const CONTROLS = /((?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gu;
 const codeOf = (char) => `U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 const plain = (text) => text.replace(CONTROLS, codeOf);
 
-/** Make an element. Strings among its children become text nodes; null and false are left out. */
+/** Return text as nodes, in which characters that act unseen stand out. */
+function visible(text) {
+  return String(text).split(CONTROLS).filter(Boolean).map((part) => (part.search(CONTROLS) < 0
+    ? document.createTextNode(part)
+    : el('span', { class: 'control', title: 'a character that is not seen' }, document.createTextNode(codeOf(part)))));
+}
+
+/** Make an element. Strings among its children become visible text; null and false are left out. */
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) element.setAttribute(name, plain(String(value)));
   }
   const shown = children.flat().filter((child) => child !== null && child !== undefined && child !== false);
-  element.append(...shown.map((child) => (typeof child === 'string' ? plain(child) : child)));
+  element.append(...shown.flatMap((child) => (typeof child === 'string' ? visible(child) : child)));
   return element;
-}
-
-/** Return text as nodes, in which characters that act unseen stand out. */
-function visible(text) {
-  return String(text).split(CONTROLS).filter(Boolean).map((part) => (part.search(CONTROLS) < 0
-    ? document.createTextNode(part)
-    : el('span', { class: 'control', title: 'a character that is not seen' }, codeOf(part))));
 }
 
 function button(attributes, text, action) {
@@ -481,11 +481,11 @@ const KINDS = {
 function marked({ text, scored: [first, last], marks = [] }) {
   const points = Array.from(text);
   const piece = (start, end) => points.slice(start, end).join('');
-  const unscored = (part) => (part.trim() ? [el('span', { class: 'unscored', title: 'Not scored' }, visible(part))] : []);
+  const unscored = (part) => (part.trim() ? [el('span', { class: 'unscored', title: 'Not scored' }, part)] : []);
   const nodes = unscored(piece(0, first));
   let at = first;
   for (const [place, { start, end, labels }] of marks.entries()) {
-    nodes.push(...visible(piece(at, start)));
+    nodes.push(piece(at, start));
     at = end;
     const kinds = labels.map(([kind]) => KINDS[kind].name);
     const units = labels.filter(([kind]) => kind.endsWith('unit')).map(([, number]) => number);
@@ -494,7 +494,7 @@ function marked({ text, scored: [first, last], marks = [] }) {
       class: [...new Set(kinds), ...units.slice(0, 1).map((number) => `hue${number % 8}`)].join(' '),
       title: meaning,
       'data-unit': units.join(' '),
-    }, visible(piece(start, end)));
+    }, piece(start, end));
     const next = marks[place + 1];
     const goesOn = next && String(next.labels) === String(labels) && !piece(end, next.start).trim();
     if (!goesOn) {
@@ -503,10 +503,10 @@ function marked({ text, scored: [first, last], marks = [] }) {
     }
     nodes.push(mark);
   }
-  return [...nodes, ...visible(piece(at, last)), ...unscored(piece(last))];
+  return [...nodes, piece(at, last), ...unscored(piece(last))];
 }
 
-const notesOf = (notes = []) => notes.map((text) => el('p', { class: 'note' }, visible(text)));
+const notesOf = (notes = []) => notes.map((text) => el('p', { class: 'note' }, text));
 
 function outputBlock(output) {
   return [
@@ -524,7 +524,7 @@ const SIGNS = { expressed: '✓', missing: '✗', 'in doubt': '?', 'without word
 const badge = (number) => el('span', { class: `id unit hue${number % 8}` }, String(number));
 
 function card(title, ...content) {
-  return el('section', { class: 'card' }, el('header', {}, el('h4', {}, visible(title))), ...content);
+  return el('section', { class: 'card' }, el('header', {}, el('h4', {}, title)), ...content);
 }
 
 function tableOf(heads, lines, kind = '') {
@@ -550,14 +550,14 @@ function unitTable({ units, table }, outputs) {
   const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : table ? ['header', 'highlighted cell'] : ['attribute', 'value'];
   return inputTable(['unit', ...fields], outputs, units.map((unit, number) => el('tr', { 'data-unit': number },
     el('th', { scope: 'row' }, badge(number)),
-    unit.map((part) => el('td', { dir: 'auto' }, visible(spaced(part)))),
+    unit.map((part) => el('td', { dir: 'auto' }, spaced(part))),
     outputs.map(({ verdicts }) => verdictCell(verdicts[number])))));
 }
 
 function hiddenTable(hidden, outputs) {
   return inputTable(['shown phrase', 'hides'], outputs, hidden.map(([what, phrase], number) => el('tr', {},
-    el('th', { scope: 'row' }, visible(phrase)),
-    el('td', {}, visible(what)),
+    el('th', { scope: 'row' }, phrase),
+    el('td', {}, what),
     outputs.map(({ phrases = [] }) => verdictCell(phrases.includes(number) ? 'missing' : 'copied')))));
 }
 
@@ -573,14 +573,14 @@ function tableCard({ table, context = {} }, output) {
     return el(header ? 'th' : 'td', {
       dir: 'auto', colspan: columns, rowspan: height, scope: header && scope, class: classes.join(' ') || null,
       'data-unit': units.length ? units.join(' ') : null,
-    }, visible(text), names, signs);
+    }, text, names, signs);
   };
   const lines = table.rows.map((line) => (Array.isArray(line)
     ? el('tr', {}, line.map(cellOf(line.every(({ header }) => header) ? 'col' : 'row')))
     : el('tr', {}, el('td', { class: 'left-out', colspan: 1000 }, `… ${plural(line, 'row')} not shown`))));
   const { section_text: about } = context;
   return card(table.title || 'Table', tableOf([], lines, 'cells'),
-    ...(about ? [el('p', { class: 'note about-text', dir: 'auto' }, visible(about))] : []));
+    ...(about ? [el('p', { class: 'note about-text', dir: 'auto' }, about)] : []));
 }
 
 // --- The sample chosen ---------------------------------------------------------------------------
@@ -595,7 +595,7 @@ function outputCard(row, { outputs, scores, notes }) {
     .slice(0, 4)
     .map(([name, value]) => el('span', { title: name }, `${short(name)} `, el('b', {}, format(value))));
   return el('section', { class: 'card outputs', 'data-row': row, 'aria-label': `Output of ${run.model}, ${runName(run)}` },
-    el('header', {}, el('h4', {}, visible(run.model), ` · ${runName(run)}`), el('span', { class: 'values' }, values)),
+    el('header', {}, el('h4', {}, `${run.model} · ${runName(run)}`), el('span', { class: 'values' }, values)),
     el('div', { class: 'inside' }, outputs.flatMap(outputBlock), notesOf(notes), el('p', { class: 'faults' }, badges(row))));
 }
 
@@ -615,7 +615,7 @@ function headOf(row, record) {
   return el('div', { class: 'head' },
     button({ id: 'back' }, '← List', () => { $('list').focus(); $('list').parentNode.scrollIntoView(); }),
     el('h3', {}, joined([aspect[0].toUpperCase() + spaced(aspect.slice(1)), corpus, part])),
-    el('span', { class: 'where' }, about.flatMap((text) => visible(`${text} · `)), el('code', {}, record.id)),
+    el('span', { class: 'where' }, about.map((text) => `${text} · `), el('code', {}, record.id)),
     el('span', { class: 'go' },
       button({ id: 'previous', 'aria-label': 'Previous sample', disabled: position <= 0 }, '↑ k', () => step(-1)),
       button({ id: 'next', 'aria-label': 'Next sample', disabled: position >= view.length - 1 }, '↓ j', () => step(1))));
@@ -633,7 +633,7 @@ async function showSample(row, scroll) {
   const { references, hidden, table, twin } = record;
   const outputs = columnsOf(rowsShown, outcomes);
   const prompts = outcomes[0].inputs ?? record.inputs;
-  const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, visible(text))));
+  const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, text)));
   $('sample').replaceChildren(
     headOf(row, record),
     ...(table ? [tableCard(record, outputs[0])] : []),
@@ -643,7 +643,7 @@ async function showSample(row, scroll) {
     ...(references.length ? [card(references.length > 1 ? 'References' : 'Reference', listed(references))] : []),
     ...(twin ? [card('Twin', unitTable(twin, []), listed(twin.references))] : []),
     ...prompts.map((text, number) => el('details', {},
-      el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'), el('p', { class: 'prompt' }, visible(text)))),
+      el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'), el('p', { class: 'prompt' }, text))),
   );
   $('sample').dataset.shown = String(row);
   if (scroll && matchMedia('(max-width: 60rem)').matches) $('sample').scrollIntoView();
