@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate the model, or the several models, that the arguments name."""
-    from spor_tasks.evaluation import evaluate, many
+    from spor_tasks.evaluation import evaluate
 
-    (many if many.asked(arguments) else evaluate).run(arguments)
+    evaluate.run(arguments)
     return 0

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +18,18 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import sanitize_model_name
 
-from spor_tasks.harness import checkpoints, task_files
+from spor_tasks.harness import backends, checkpoints, task_files
 
 _MODELS = {
     "spor-hf": "spor_tasks.evaluation.hf:SporHF",
     "spor-vllm": "spor_tasks.evaluation.vllm:SporVLLM",
     "spor-baseline": "spor_tasks.evaluation.baseline_model:BaselineLM",
+}
+
+# What replaces the adapter of a loaded model, and says whether it could.
+_SWAPS = {
+    **dict.fromkeys(("hf", "spor-hf"), "spor_tasks.evaluation.hf:swap_adapter"),
+    **dict.fromkeys(("vllm", "spor-vllm"), "spor_tasks.evaluation.vllm:swap_adapter"),
 }
 
 Arguments = dict[str, Any]
@@ -50,7 +57,6 @@ class Evaluator:
         # The default of lm-eval's command line; that of its models fails without a GPU.
         self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}
         self._loaded: tuple[Arguments, LM] | None = None
-        self._swaps = 0
 
     def evaluate(
         self,
@@ -77,7 +83,9 @@ class Evaluator:
             model=self._model(given),
             model_args=given,
             tasks=list(names),
-            task_manager=task_files.manager(given | dict(metadata or {})),
+            task_manager=task_files.manager(
+                given | dict(metadata or {}) | {backends.MODEL_TYPE: self._kind}
+            ),
             evaluation_tracker=tracker,
             log_samples=log_samples,
             **self._settings,
@@ -86,11 +94,11 @@ class Evaluator:
         if found is None:
             return None
         # If a model is already loaded, lm-eval writes its class instead of its name.
-        told = tracker.general_config_tracker
-        found["config"]["model"] = told.model_source = self._kind
+        facts = tracker.general_config_tracker
+        found["config"]["model"] = facts.model_source = self._kind
         # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
-        told.model_name = checkpoints.adapter_name(given) or told.model_name
-        told.model_name_sanitized = sanitize_model_name(told.model_name)
+        facts.model_name = checkpoints.adapter_name(given) or facts.model_name
+        facts.model_name_sanitized = sanitize_model_name(facts.model_name)
         samples = found.pop("samples", None) or {}
         tracker.save_results_aggregated(results=found, samples=samples)
         for name, rows in samples.items():
@@ -123,15 +131,6 @@ class Evaluator:
 
     def _swap(self, model: LM, adapter: str | None) -> bool:
         """Replace the adapter of a loaded model, if that has the effect of loading it anew."""
-        hugging_face = sys.modules.get("lm_eval.models.huggingface")
-        if hugging_face and isinstance(model, hugging_face.HFLM):
-            from spor_tasks.evaluation import hf  # noqa: PLC0415 - torch, which is loaded by now
-
-            return hf.swap_adapter(model, adapter)
-        vllm = sys.modules.get("lm_eval.models.vllm_causallms")
-        if vllm and isinstance(model, vllm.VLLM) and model.model_args["enable_lora"]:
-            self._swaps += 1  # vLLM takes an adapter with an earlier one's name or number for that
-            number = self._swaps + 1  # 1 is lm-eval's own
-            model.lora_request = adapter and vllm.LoRARequest(f"{number}", number, adapter)
-            return True
+        if swap := _SWAPS.get(self._kind):
+            return bool(pkgutil.resolve_name(swap)(model, adapter))
         return adapter is None  # a model without adapters is as it was loaded

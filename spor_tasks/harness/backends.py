@@ -1,8 +1,9 @@
-"""How lm-eval's backends treat a task's generation settings, and the versions of packages."""
+"""What lm-eval's types of models can do and take, and the versions of packages."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata as packages
 from typing import Any
@@ -11,18 +12,55 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import checkpoints
 
 BEAM_REQUESTS = "spor_beam_search"
-"""The method of a model that takes requests for beams.
+"""The method of a model that takes requests for beams, which only `spor-hf` has.
 
-Only `spor-hf` and `spor-vllm` have it. Any other model that is asked for beams fails at once:
-lm-eval's own `hf` does not search as transformers does, and a server may ignore the number and
-decode greedily.
+lm-eval's own `hf` and vLLM do not search as transformers does, and a server may ignore the number
+of beams and decode greedily.
 """
 
-BEAM_MODELS = {
-    "spor-hf": "spor_tasks.evaluation.hf",
-    "spor-vllm": "spor_tasks.evaluation.vllm",
+MODEL_TYPE = "model_type"
+"""The key of a task's metadata with lm-eval's name of the type of model, where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What a type of model can do.
+
+    ``adapter`` is its argument that names an adapter. ``on_transformers`` says whether it takes the
+    generation settings of transformers, ``has_beams`` whether it searches as transformers does and
+    takes the settings of `spor-hf`. ``takes_texts`` is false for a server of chats alone.
+    """
+
+    adapter: str | None = None
+    on_transformers: bool = False
+    has_beams: bool = False
+    takes_texts: bool = True
+    gives_likelihoods: bool = True
+
+
+_CHATS = Backend(takes_texts=False, gives_likelihoods=False)
+_BACKENDS: Mapping[str, Backend] = {
+    "spor-hf": Backend("peft", on_transformers=True, has_beams=True),
+    "hf": Backend("peft", on_transformers=True),
+    **dict.fromkeys(("vllm", "spor-vllm"), Backend("lora_local_path")),
+    **dict.fromkeys(("local-chat-completions", "openai-chat-completions"), _CHATS),
+    **dict.fromkeys(
+        ("anthropic", "anthropic-completions", "anthropic-chat", "anthropic-chat-completions"),
+        Backend(gives_likelihoods=False),
+    ),
 }
-"""The models that search with beams, and the modules that define them."""
+
+# The modules of models. A bare `lm_eval` does not tell its tasks the type of the model, but it
+# imports the module of a model only if it is used, and before it builds the tasks.
+_MODULES = {"spor-hf": "spor_tasks.evaluation.hf", "hf": "lm_eval.models.huggingface"}
+
+
+def backend(model: str | None) -> Backend:
+    """Return what a type of model can do; of None, what the model of this process can."""
+    if model is None:
+        model = next((name for name, module in _MODULES.items() if module in sys.modules), "")
+    return _BACKENDS.get(model, Backend())
+
 
 # Settings that only transformers has. A task states each that has an effect, since transformers
 # takes what is not stated from the checkpoint's generation_config; other backends would refuse or
@@ -50,66 +88,60 @@ _PACKAGES = (
 )
 
 
-def _on_transformers() -> bool:
-    """Return whether the model generates with transformers.
-
-    A task does not see the model, but lm-eval imports the module of a model only if it is used, and
-    before it builds the tasks.
-    """
-    return "lm_eval.models.huggingface" in sys.modules
-
-
-def check_beams(task: str, decoding: Mapping[str, Any]) -> None:
-    """Refuse a search with beams if no model that can search is loaded in this process.
+def check_beams(task: str, decoding: Mapping[str, Any], model: Backend) -> None:
+    """Refuse a search with beams for a model that cannot search.
 
     Raises:
         ConfigError: the task asks for beams.
     """
-    if decoding.get("num_beams", 1) > 1 and sys.modules.keys().isdisjoint(BEAM_MODELS.values()):
+    if decoding.get("num_beams", 1) > 1 and not model.has_beams:
         raise ConfigError(
             "this model does not search with beams",
             where=task,
-            remedy=f"Use `spor eval --model {' or '.join(BEAM_MODELS)}`, or a task without beams.",
+            remedy="Use `spor eval --model spor-hf`, or a task without beams.",
         )
 
 
-def known_to_backend(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a task that the backend understands."""
-    unknown = () if _on_transformers() or decoding.get("num_beams", 1) > 1 else _TRANSFORMERS_ONLY
-    if BEAM_MODELS["spor-hf"] not in sys.modules:
-        unknown = (*unknown, *_SPOR_HF_ONLY)
+def known_to(model: Backend, decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a task that a model understands."""
+    unknown = (
+        *(() if model.on_transformers else _TRANSFORMERS_ONLY),
+        *(() if model.has_beams else _SPOR_HF_ONLY),
+    )
     return {key: value for key, value in decoding.items() if key not in unknown}
 
 
 def resolved_generation(
-    decoding: Mapping[str, Any], arguments: checkpoints.Arguments
+    model: Backend, decoding: Mapping[str, Any], arguments: checkpoints.Arguments
 ) -> dict[str, Any]:
     """Return all settings that decide what is generated, including those of the checkpoint.
 
     The defaults of a server are not known here.
     """
-    known = known_to_backend(decoding)
-    own = checkpoints.generation_config(arguments) if _on_transformers() else {}
+    known = known_to(model, decoding)
+    own = checkpoints.generation_config(arguments) if model.on_transformers else {}
     left_out = () if known.get("do_sample") else _SAMPLING
     return {key: value for key, value in own.items() if key not in left_out} | known
 
 
 @contextmanager
-def without_thinking(chat_template: Callable[..., str] | None) -> Iterator[bool | None]:
+def without_thinking(
+    model: Backend, chat_template: Callable[..., str] | None
+) -> Iterator[bool | None]:
     """Switch off reasoning in a model's chat template, unless the user set it.
 
     Yields the value of ``enable_thinking``; None without a template, or if a server has its own.
     """
     owner = getattr(chat_template, "__self__", None)
-    asked = getattr(owner, "enable_thinking", None)
-    given = getattr(owner, "chat_template_args", None)
-    if given is None or asked is not None or "enable_thinking" in given:
-        yield asked if given is None else given.get("enable_thinking", asked)
+    chosen = getattr(owner, "enable_thinking", None)
+    settings = getattr(owner, "chat_template_args", None)
+    if settings is None or chosen is not None or "enable_thinking" in settings:
+        yield chosen if settings is None else settings.get("enable_thinking", chosen)
         return
     # hf passes all of chat_template_args on; vllm has an argument for this one.
     name, value = (
-        ("chat_template_args", {**given, "enable_thinking": False})
-        if _on_transformers()
+        ("chat_template_args", {**settings, "enable_thinking": False})
+        if model.on_transformers
         else ("enable_thinking", False)
     )
     before = getattr(owner, name)

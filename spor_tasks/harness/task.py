@@ -108,7 +108,8 @@ class SporTask(host.HostTask):
     _scores_of: dict[tuple[str, ...], dict[str, Any]]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        metadata = config["metadata"]
+        metadata = dict(config["metadata"])
+        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._plan = plan = resolve(metadata)
         self._asks_likelihoods = config["output_type"] == "loglikelihood"
         self._has_icl_arm = "icl_arm" in metadata
@@ -273,7 +274,7 @@ class SporTask(host.HostTask):
             prompt, decoding = request.arguments
             if decoding.get("num_beams", 1) > 1:
                 request.request_type = backends.BEAM_REQUESTS
-            request.arguments = prompt, backends.known_to_backend(decoding)
+            request.arguments = prompt, backends.known_to(self._backend, decoding)
             if len(self._filters) == 1:  # spor-hf stops generating where they cut
                 request.filters = self._filters[0].names
         return requests
@@ -281,14 +282,16 @@ class SporTask(host.HostTask):
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
         check_shots(self._plan, self.config.num_fewshot)
-        backends.check_beams(self.config.task, self.config.generation_kwargs or {})
+        backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
         if self._submission:
             self._submission.check(kwargs.get("world_size", 1))
         if self._chooses:
             self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
             self._set_filters(self.config.filter_list, for_untuned=True)
-        with backends.without_thinking(kwargs.get("chat_template")) as self._thinking:
+        with backends.without_thinking(
+            self._backend, kwargs.get("chat_template")
+        ) as self._thinking:
             super().build_all_requests(**kwargs)
 
     def _log_demonstrations(self) -> None:
@@ -394,7 +397,7 @@ class SporTask(host.HostTask):
         facts |= {
             "demonstrations_sha256": shown,
             "generation": backends.resolved_generation(
-                config["generation_kwargs"], config["metadata"]
+                self._backend, config["generation_kwargs"], config["metadata"]
             ),
             "thinking": self._thinking,
         }

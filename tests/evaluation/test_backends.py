@@ -20,10 +20,9 @@ import transformers
 from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.beams import Rules, search
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.harness import host, task_files
-from spor_tasks.harness.backends import BEAM_MODELS, BEAM_REQUESTS
+from spor_tasks.harness.backends import _MODULES, BEAM_REQUESTS
 from spor_tasks.results import reading
 from tests.evaluation import one_of_several
 from tests.support.openai_server import Server, serve
@@ -82,7 +81,7 @@ def test_a_model_that_cannot_is_never_asked_for_beams(task: str) -> None:
 def test_a_process_without_a_model_that_can_refuses_beams_before_it_builds_prompts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in BEAM_MODELS.values():
+    for module in _MODULES.values():
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ConfigError) as caught:
         evaluate("dummy", {}, ATOMS, gen_kwargs=BEAMS)
@@ -115,7 +114,8 @@ def shout(prompt: str) -> str:
 @pytest.fixture
 def other_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process of its own: lm-eval loads the module of no model but the one it evaluates."""
-    monkeypatch.delitem(sys.modules, "lm_eval.models.huggingface", raising=False)
+    for module in _MODULES.values():
+        monkeypatch.delitem(sys.modules, module, raising=False)
 
 
 def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
@@ -195,8 +195,6 @@ class SamplingParams:
     max_tokens: int
     temperature: float
     stop: list[str] = field(default_factory=list)
-    logprobs: int | None = None
-    detokenize: bool = True
     skip_special_tokens: bool = True
     spaces_between_special_tokens: bool = True
 
@@ -204,8 +202,6 @@ class SamplingParams:
 GREEDY: dict[str, Any] = {"do_sample": False, "until": []}
 END = 2
 TOKENS = (36, 103, END)
-LIKELY = {token: -token / 10 for token in (*range(3, 20), END)}
-"""The log probabilities of the next token, after every text."""
 
 
 class VllmCalls(list[dict[str, Any]]):
@@ -229,8 +225,7 @@ def vllm_package() -> Iterator[VllmCalls]:
 
         def generate(self, prompts: list[Any], **kwargs: Any) -> list[SimpleNamespace]:  # noqa: ANN401
             calls.append({"prompts": prompts, **kwargs})
-            likely = [{token: SimpleNamespace(logprob=value) for token, value in LIKELY.items()}]
-            written = SimpleNamespace(text="A text.\nMore", token_ids=TOKENS, logprobs=likely)
+            written = SimpleNamespace(text="A text.\nMore", token_ids=TOKENS)
             return [SimpleNamespace(outputs=[written])] * len(prompts)
 
     def tokenizer(name: str, **_: object) -> transformers.PreTrainedTokenizerBase:
@@ -285,52 +280,24 @@ def test_vllm_is_given_the_adapter_and_decodes_greedily(
     assert facts["prompt_style"] == "causal"
     assert facts["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
     assert facts["adapter"]["adapter_sha256"]
-    with pytest.raises(AttributeError, match=BEAM_REQUESTS):
+    with pytest.raises(ConfigError, match="does not search with beams"):
         evaluate("vllm", arguments, ATOMS, gen_kwargs=BEAMS)
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
-@pytest.mark.usefixtures("other_backend")
-def test_spor_vllm_searches_with_what_vllm_scores_and_decodes_its_tokens(
-    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path]
+@pytest.mark.usefixtures("vllm")
+def test_spor_vllm_decodes_the_tokens_as_transformers(
+    checkpoint: Callable[..., Path], lora: Callable[[str], Path]
 ) -> None:
     arguments = {"pretrained": str(checkpoint()), "lora_local_path": str(lora("llama"))}
-    shared = Evaluator("spor-vllm", batch_size=2)
-
-    def run(task: str, **settings: object) -> dict[str, Any]:
-        found = shared.evaluate(arguments, [task], limit=3, gen_kwargs=settings)
-        assert found
-        return found
-
-    found = run(ATOMS, **BEAMS, max_gen_toks=4, length_penalty=0.5)
-    asked = [call for call in vllm if "prompts" in call]
-    assert {len(call["prompts"]) for call in asked} == {
-        2,
-        10,
-        1,
-        5,
-    }  # two searches at once, then one
-    assert all(call["lora_request"][-1] == arguments["lora_local_path"] for call in asked)
-    assert {call["sampling_params"].logprobs for call in asked} == {10}
-    assert found["configs"][ATOMS]["metadata"]["spor"]["generation"]["num_beams"] == 5
-
+    found = Evaluator("spor-vllm", batch_size=2).evaluate(arguments, [ATOMS], limit=3)
+    assert found
+    generation = found["configs"][ATOMS]["metadata"]["spor"]["generation"]
+    assert generation.keys() == {"do_sample", "max_gen_toks", "until"}  # none of transformers' own
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments["pretrained"])
-    with_end = run(ATOMS)
-    assert with_end["configs"][ATOMS]["metadata"]["spor"]["generation"].keys() == {
-        *("do_sample", "max_gen_toks", "until")
-    }
     model = get_model("spor-vllm")(**arguments)
     (text,) = model.generate_until([host.request({}, "A", GREEDY, 0)], disable_tqdm=True)
     assert text == tokenizer.decode(TOKENS[:-1])
-    rules = Rules(5, 4, frozenset({END}), 0.5)
-    (best,) = search([(5,)], lambda sequences: [LIKELY] * len(sequences), [rules])
-    settings = {**GREEDY, "num_beams": 5, "max_gen_toks": 4, "length_penalty": 0.5}
-    (text,) = model.spor_beam_search([host.request({}, "A", settings, 0)], disable_tqdm=True)
-    assert text == tokenizer.decode(best, skip_special_tokens=True)
-    with pytest.raises(ConfigError) as caught:
-        run(ATOMS, **BEAMS, early_stopping=True)
-    assert caught.value.where == "--gen_kwargs"
-    assert "spor-hf" in str(caught.value.remedy)
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")

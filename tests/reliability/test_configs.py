@@ -11,7 +11,7 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.plain_yaml import parse
-from spor_tasks.evaluation import command, evaluate, many
+from spor_tasks.evaluation import command, evaluate, models
 from tests.support import damage
 from tests.support.damage import DAMAGE
 from training import config
@@ -20,7 +20,7 @@ from training.experiments import experiment
 READERS: dict[str, Callable[[Path], object]] = {
     "training": config.load_config,
     "experiment": experiment.load_experiment,
-    "models": lambda path: list(many.read_models([str(path)])),
+    "models": lambda path: list(models.read_models([str(path)])),
     "evaluation": lambda path: command.read_settings(argparse.Namespace(config=str(path))),
 }
 

@@ -21,7 +21,7 @@ from spor_tasks import cli
 from spor_tasks.aspects import folder, named
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.evaluation import checks, command, many
+from spor_tasks.evaluation import checks, command, models
 from spor_tasks.harness import checkpoints, task_files
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK
@@ -89,7 +89,7 @@ def _evaluation(path: Path) -> None:
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
     "training": (config.load_config, TRAINING),
     "experiment": (experiment.load_experiment, EXPERIMENT),
-    "models": (lambda path: list(many.read_models([str(path)])), MODELS),
+    "models": (lambda path: list(models.read_models([str(path)])), MODELS),
     "evaluation": (_evaluation, EVALUATION),
 }
 SCALARS = VALUES | st.sampled_from(
@@ -157,7 +157,7 @@ def test_any_override(key: str, words: list[str]) -> None:
 @given(st.lists(WORDS | st.sampled_from(["pretrained=", "peft=", "a", ","]), max_size=9))
 def test_any_name_of_a_model(words: list[str]) -> None:
     with suppress(SporError):
-        list(many.read_models(["".join(words)]))
+        list(models.read_models(["".join(words)]))
 
 
 # --- Folders --------------------------------------------------------------------------------------

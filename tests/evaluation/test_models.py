@@ -8,9 +8,9 @@ import pytest
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation import evaluate, many
+from spor_tasks.evaluation import evaluate
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.evaluation.many import Entry, read_models
+from spor_tasks.evaluation.models import Model, read_models
 from spor_tasks.results import reading
 
 TASK = "spor_systematicity_mini"
@@ -20,7 +20,7 @@ METADATA = '{"fewshot_arm": "combination"}'
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare this process lm-eval's logging."""
-    monkeypatch.setattr(many, "setup_logging", lambda: None)
+    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
 
 
 def run(*arguments: object) -> int:
@@ -40,9 +40,9 @@ def test_a_file_is_lines_or_a_yaml_list(tmp_path: Path) -> None:
     assert [entry.arguments for entry in read_models([str(listed)])] == expected
     given = ["pretrained=base", str(lines)]
     assert list(read_models(given)) == [
-        Entry(expected[0], "--models"),
-        Entry(expected[0], f"{lines}, entry 1"),
-        Entry(expected[1], f"{lines}, entry 2"),
+        Model(expected[0], "--models"),
+        Model(expected[0], f"{lines}, entry 1"),
+        Model(expected[1], f"{lines}, entry 2"),
     ]
 
 

@@ -1,0 +1,69 @@
+"""The models that `spor eval --models` names, on the command line or in files."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lm_eval.utils import simple_parse_args_string
+
+from spor_tasks.core import plain_yaml
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import is_file, read_text
+
+MODELS = "--models"
+"""The option that names them."""
+
+
+class Model(NamedTuple):
+    """The arguments of a model, such as ``pretrained`` and ``peft``, and where they stand."""
+
+    arguments: dict[str, Any]
+    where: str
+
+
+def read_models(given: Sequence[str]) -> Iterator[Model]:
+    """Yield the checkpoints given as ``pretrained=…,peft=…`` or in files.
+
+    A file has one checkpoint per line, or is a YAML list of such texts or of mappings. Empty lines
+    and lines that begin with `#` are ignored.
+
+    Raises:
+        ConfigError: a file is missing or has something else, such as a YAML alias.
+    """
+    for text in given:
+        file = Path(text)
+        if not is_file(file) and "=" in text:
+            yield _entry(text, MODELS)
+        else:
+            for number, item in enumerate(_items(file), start=1):
+                yield _entry(item, f"{file}, entry {number}")
+
+
+def _items(file: Path) -> list[Any]:
+    text = read_text(file)
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    if not lines:
+        raise ConfigError(
+            "has no models", where=file, remedy="Write one pretrained=BASE,peft=ADAPTER per line."
+        )
+    if file.suffix not in {".yaml", ".yml"}:
+        return lines
+    items = plain_yaml.parse(text, str(file))
+    if not isinstance(items, list):
+        raise ConfigError("must be a list of models", where=file)
+    return items
+
+
+def _entry(item: object, where: str) -> Model:
+    arguments: object = item
+    if isinstance(item, str):
+        try:
+            arguments = simple_parse_args_string(item)
+        except ValueError:
+            arguments = None
+    if not isinstance(arguments, dict) or not arguments.get("pretrained"):
+        raise ConfigError(
+            f"{item!r} is not a model", where=where, remedy="Write pretrained=BASE,peft=ADAPTER."
+        )
+    return Model(arguments, where)
