@@ -75,7 +75,8 @@ class SetSpec:
     benchmark with aspects have their own.
 
     ``splits`` are the names of the splits that answers to the task may be read under, one at a time
-    (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task.
+    (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task;
+    if ``is_pooled``, tables show the samples of all splits together.
     """
 
     benchmark: str
@@ -103,6 +104,7 @@ class SetSpec:
     tags: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     split_of: SetName | None = None
+    is_pooled: bool = False
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -292,6 +292,12 @@ class Column:
         except (TypeError, ValueError) as error:
             raise ResultError(f"has a value of another kind of score: {error}") from error
 
+    @classmethod
+    def joined(cls, columns: Sequence["Column"]) -> "Column":
+        """Return the column of the outputs of several splits, which may be of different kinds."""
+        totals = columns[0].totals
+        return cls(totals.joined([column.statistics for column in columns]), totals)
+
     @property
     def scored(self) -> NDArray[np.bool_]:
         """Which outputs have a verdict."""

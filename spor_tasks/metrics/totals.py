@@ -49,6 +49,10 @@ class Totals(ABC):
     def score(self, totals: Numbers) -> Numbers:
         """Return the score of each row of totals, of shape (..., k); NaN is no verdict."""
 
+    def joined(self, parts: Sequence[Numbers]) -> Numbers:
+        """Return the statistics of the outputs of several splits together."""
+        return np.concatenate(parts)
+
     def weights(self, totals: Numbers) -> Numbers | None:  # noqa: ARG002 - for subclasses
         """Return the weights of a score that is a weighted sum of totals, of shape (k,).
 
@@ -224,6 +228,17 @@ class GapOfSame(Totals):
         weights[2::4] = -(shares > 0).astype(float)
         weights /= max(1, shares.sum())
         return weights
+
+    def joined(self, parts: Sequence[Numbers]) -> Numbers:
+        """Return the statistics, in which each split has columns of its own."""
+        width, start, rows = sum(part.shape[1] for part in parts), 0, []
+        for part in parts:
+            after = width - start - part.shape[1]
+            rows.append(np.pad(np.nan_to_num(part), ((0, 0), (start, after))))
+            start += part.shape[1]
+        joined: Numbers = np.concatenate(rows)
+        joined[~np.concatenate([has_verdict(part) for part in parts])] = np.nan
+        return joined
 
     @staticmethod
     def _compared(totals: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -11,9 +11,10 @@ from spor_tasks.core.registry import registry
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import reading
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Comparison, Table, comparisons, tables
+from spor_tasks.results.comparisons import Comparison, Table, comparisons
 from spor_tasks.results.evidence import Evidence, Logged, Run, read_values, run_of
 from spor_tasks.results.logged import SampleFile, find, orphans
+from spor_tasks.results.pooling import tables
 from spor_tasks.results.reading import Collected, Problem, TaskResult
 
 
@@ -58,11 +59,11 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
 
 def report_of(material: Material) -> Report:
     """Return the report of what was read, with the rows of the papers."""
-    rows, _, files, problems = material
+    rows, evidence, files, problems = material
     paper = (
         row for name in registry().names("benchmark") for row in benchmark(name).published(rows)
     )
-    return Report(tables([*rows, *paper]), problems, files)
+    return Report(tables([*rows, *paper], evidence), problems, files)
 
 
 def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
@@ -114,9 +115,8 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem,
     logged, problems = {}, []
     for file in files:
         spec = file.run.spec
-        known = [name for name in (*spec.reported, *spec.breakdown) if name in file.run.scores]
         try:
-            logged[run_of(file.run)] = read_values(file, known)
+            logged[run_of(file.run)] = read_values(file, (*spec.reported, *spec.breakdown))
         except ResultError as error:
             what = f"{error.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", error.where or str(file.path), what))

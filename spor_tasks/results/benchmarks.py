@@ -48,12 +48,12 @@ def grids(table: Table) -> tuple[Grid, ...]:
     A benchmark may have ``overall``, which yields further grids of all these rows.
     """
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
-    for row in table.rows:
+    for row in table.pooled:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
     found = benchmark(table.benchmark)
     parts = tuple(grid for _, rows in sorted(sections.items()) for grid in found.grids(rows))
-    return (*parts, *getattr(found, "overall", _nothing)(table.rows))
+    return (*parts, *getattr(found, "overall", _nothing)(table.pooled))
 
 
 def _nothing(_: Sequence[Comparison]) -> tuple[Grid, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.results.evidence import Evidence, Interval, Run, SystemPair, run_of, scale_of
@@ -90,7 +89,7 @@ class Comparison:
     logged samples. ``published`` rows are the paper's. If a model has several rows for a task,
     ``evaluated`` says how this one was evaluated differently and ``trained`` how its adapters were
     trained differently; ``merged`` says in what its runs differ because a user merged them.
-    ``signature`` is that of the results.
+    ``signature`` is that of the results. ``splits`` counts those that are put together.
     """
 
     spec: SetSpec
@@ -108,6 +107,7 @@ class Comparison:
     trained: str | None = None
     merged: str | None = None
     signature: Mapping[str, str] = field(default_factory=dict)
+    splits: int = 0
 
     @property
     def aspect(self) -> str:
@@ -147,11 +147,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All comparisons of one aspect of a benchmark, its paper's own last."""
+    """All comparisons of one aspect of a benchmark, its paper's own last.
+
+    Of sets with splits ``rows`` has one for each split, and ``pooled`` one for all together.
+    """
 
     benchmark: str
     aspect: str
     rows: tuple[Comparison, ...]
+    pooled: tuple[Comparison, ...]
 
 
 def comparisons(
@@ -427,16 +431,6 @@ def _why_untested(pair: SystemPair, evidence: Evidence) -> str:
         return _NO_SAMPLES
     gap = evidence.gap(pair)
     return _ONE_CLUSTER if gap and gap.clusters == 1 else _NO_VERDICT
-
-
-def tables(rows: Iterable[Comparison]) -> tuple[Table, ...]:
-    """Return the rows by benchmark and aspect, in their order."""
-    found: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
-    for row in rows:
-        found[row.spec.benchmark, row.aspect].append(row)
-    return tuple(
-        Table(*key, tuple(found[key])) for key in sorted(found, key=lambda key: place_of(*key))
-    )
 
 
 def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:

@@ -61,12 +61,13 @@ class Interval:
 class Logged:
     """The values of one run's samples by metric, sorted by the samples' ids.
 
-    Samples with the same units, or of the same table, form a cluster.
+    Samples with the same units, or of the same table, form a cluster; these are their ``keys``.
     """
 
     ids: tuple[str, ...]
     clusters: Clusters
     columns: Mapping[str, Column]
+    keys: tuple[Hashable, ...] = ()
 
 
 Run = tuple[Path, str]
@@ -106,8 +107,8 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
         raise ResultError(error.what, where=file.path) from error
     for metric, column in columns.items():
         logged_score, reported = column.value, file.run.scores.get(metric, math.nan)
-        if not math.isclose(logged_score, reported, rel_tol=_CLOSE, abs_tol=_CLOSE) and not (
-            math.isnan(logged_score) and math.isnan(reported)
+        if metric in file.run.scores and not math.isclose(
+            logged_score, reported, rel_tol=_CLOSE, abs_tol=_CLOSE
         ):
             raise ResultError(
                 f"its samples have {metric} {logged_score:.4f}, but the result says {reported:.4f}",
@@ -118,7 +119,9 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
         for gap in file.run.spec.gaps
         if all(name in columns and columns[name].totals.resampled for name in gap)
     }
-    return Logged(tuple(sorted(ids)), clusters_of(clusters[i] for i in order), columns)
+    keys = tuple(clusters[i] for i in order)
+    known = {metric: column for metric, column in columns.items() if column.scored.any()}
+    return Logged(tuple(sorted(ids)), clusters_of(keys), known, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,14 @@ class Gap(NamedTuple):
     interval: Interval | None
     n: int
     clusters: int
+
+
+class Together(NamedTuple):
+    """The scores of the samples of several splits together, a value and a count for each seed."""
+
+    values: tuple[float, ...]
+    interval: Interval | None
+    counts: tuple[int, ...]
 
 
 class Evidence:
@@ -228,6 +239,34 @@ class Evidence:
     ) -> Interval | None:
         """Return the interval of the first mean over seeds minus the second."""
         return _over_seeds(metric, one, other)
+
+    def together(self, seeds: Sequence[Sequence[Run]], metric: str) -> Together | None:
+        """Return the scores of splits together, from the runs of each split for every seed.
+
+        None where some seed has no score.
+        """
+        columns = [Column.joined(self._columns(runs, metric)) for runs in seeds]
+        values = tuple(column.value for column in columns)
+        if any(map(math.isnan, values)):
+            return None
+        clusters = clusters_of(key for run in seeds[0] for key in self._logged[run].keys)
+        alike = {tuple(self._logged[run].ids for run in runs) for runs in seeds}
+        if len(columns) == 1:
+            drawn = significance.resampled_scores(columns, clusters, seed=SEED)
+            interval = _over_samples(drawn[:, 0])
+        elif len(alike) == 1 and (found := significance.over_runs([columns], clusters)):
+            interval = _within_scale(metric, *found.interval(), "runs")
+        else:
+            interval = _over_seeds(metric, values)
+        counts = tuple(int(column.scored.sum()) for column in columns)
+        return Together(values, interval, counts)
+
+    def number_of_clusters(self, runs: Iterable[Run]) -> int | None:
+        """Return the number of clusters of the samples of these runs; None without samples."""
+        found = tuple(runs)
+        if not self.is_logged(found):
+            return None
+        return len({key for run in found for key in self._logged[run].keys})
 
     def p_values(
         self, pairs: Iterable[SystemPair], *, level: float | None = None

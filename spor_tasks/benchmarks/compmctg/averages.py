@@ -11,7 +11,6 @@ from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.benchmarks.compmctg import sets, splits
-from spor_tasks.benchmarks.compmctg.pooled import pooled, relative_gap
 from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.contracts import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
@@ -91,20 +90,20 @@ def derived(found: Averages) -> Averages:
     return made
 
 
+def relative_gap(seen: float, comp: float) -> float:
+    """Return how much lower the compositional accuracy is, in per cent of the other one."""
+    return 100 * (seen - comp) / seen
+
+
 def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, str], float]]:
     """Return the scores of each system by dataset and column, over all splits of a protocol."""
-    sections: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
-    for row in rows:
-        sections[row.spec.name.corpus, row.spec.name.protocol.removesuffix(sets.PUBLISHED)].append(
-            row
-        )
     found: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
-    for (dataset, protocol), own in sections.items():
-        for row in pooled(own):
-            for column in _columns(dataset, protocol, row.metric):
-                for arm, cell in (("as is", row.as_is), *row.by_arm):
-                    if cell.mean is not None:
-                        found[_System(row.name, arm)][dataset, column] = cell.mean
+    for row in rows:
+        dataset, protocol = row.spec.name.corpus, row.spec.name.protocol
+        for column in _columns(dataset, protocol.removesuffix(sets.PUBLISHED), row.metric):
+            for arm, cell in (("as is", row.as_is), *row.by_arm):
+                if cell.mean is not None:
+                    found[_System(row.name, arm)][dataset, column] = cell.mean
     return found
 
 

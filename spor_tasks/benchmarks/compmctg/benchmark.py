@@ -8,9 +8,8 @@ from statistics import fmean
 
 from spor_tasks.benchmarks.compmctg import averages, discrimination, splits
 from spor_tasks.benchmarks.compmctg import sets as declared
-from spor_tasks.benchmarks.compmctg.pooled import number_of_shown, pooled, together
 from spor_tasks.benchmarks.published import beside
-from spor_tasks.core.contracts import Gap
+from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.metrics.groups import HALVES
 from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
@@ -39,9 +38,8 @@ class CompMCTG:
         if rows[0].spec.name.protocol == discrimination.PROTOCOL:
             yield from _of_texts(rows)
             return
-        found = pooled(rows)
         main, others = list[Comparison](), list[Comparison]()
-        for row in found:
+        for row in rows:
             (main if _place(row)[0] < len(row.spec.reported) else others).append(row)
         title = section_title(rows[0])
         if main:
@@ -83,11 +81,10 @@ def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
 def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
     """Return the grid with a word on how splits were put together."""
     shown = " ".join(grid.header).lower()
+    splits = max(row.splits for row in rows)
     notes = (
-        together(rows),
-        "Dist: the mean of the splits' own"
-        if number_of_shown(rows) > 1 and "dist" in shown
-        else "",
+        _together(rows[0].spec.name, splits),
+        "Dist: the mean of the splits' own" if splits > 1 and "dist" in shown else "",
         "gap: how much lower comp. is, in % of i.d." if "gap" in shown else "",
         "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. ones"
         if "same values" in shown
@@ -96,6 +93,14 @@ def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
         "published: other splits and other classifiers" if grid.paper else "",
     )
     return replace(grid, caption="; ".join(filter(None, [grid.caption, *notes])))
+
+
+def _together(name: SetName, shown: int) -> str:
+    """Return which splits of the protocol are put together; empty if it has only one."""
+    splits = max(1, len(declared.find(name).splits), shown)
+    if splits == 1:
+        return ""
+    return f"{shown} of {splits} splits" if 0 < shown < splits else f"all {splits} splits together"
 
 
 def _without_codes(rows: Sequence[Comparison]) -> str:

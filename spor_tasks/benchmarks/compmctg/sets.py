@@ -163,6 +163,7 @@ def _spec(name: SetName) -> SetSpec:
         arms=("train",),
         **(discrimination.judged if is_texts else _judged)(name.corpus, is_divided=is_divided),
         trained_on=_generation(name) if is_texts else name,
+        is_pooled=not is_texts,
         is_default=is_shipped,
         is_fixed=name.corpus in _DESIGNS and name.corpus != MINI,
         is_pinned=is_shipped and (not is_texts or name.corpus == MINI),

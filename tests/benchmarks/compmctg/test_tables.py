@@ -1,17 +1,20 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import pytest
 
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.benchmarks.compmctg.pooled import pooled
 from spor_tasks.benchmarks.published import lines as published_lines
 from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text
@@ -21,8 +24,12 @@ from spor_tasks.report.figures import drawing
 from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.evidence import Evidence, Logged, Run
 from spor_tasks.results.grid import Grid, Number
+from spor_tasks.results.pooling import pooled
 from tests.support import attribute_runs
+
+GAP = "mctg_acc_comp - mctg_acc_id"
 
 
 def specs(corpus: str, protocol: str) -> list[SetSpec]:
@@ -43,7 +50,7 @@ def row(
 ) -> Comparison:
     """Return what one model scored, trained on the arm with seeds from 0."""
     seeds = tuple(range(len(values))) if seeds is None else seeds
-    runs = tuple((Path(f"{spec.task} {seed}"), "") for seed in seeds)
+    runs = tuple((Path(f"{spec.task} {spec.name.part} {seed}"), "") for seed in seeds)
     cell = Cell(values, seeds, runs, reason=None if values else "no result")
     return Comparison(
         spec=spec,
@@ -65,9 +72,49 @@ def of_halves(spec: SetSpec, seen: float, comp: float, gap: float = 0) -> Iterat
         ("mctg_acc_id", seen),
         ("mctg_acc_comp", comp),
         ("mctg_gap", gap or 100 * (seen - comp) / seen),
-        ("mctg_acc_comp - mctg_acc_id", comp - seen),
+        (GAP, comp - seen),
     ):
         yield row(spec, metric, value)
+
+
+def evidence_of(rows: Iterable[Comparison]) -> Evidence:
+    """Return samples that all have the score of their run, or that of their half."""
+    scores: dict[Run, dict[str, float]] = defaultdict(dict)
+    sizes = {}
+    for each in (row for row in rows if not row.published):
+        for cell in (*each.arms, each.as_is):
+            for run, value in zip(cell.runs, cell.values, strict=True):
+                scores[run][each.metric], sizes[run] = value, each.n
+    return Evidence({run: logged(of, sizes[run]) for run, of in scores.items()})
+
+
+def logged(of: Mapping[str, float], n: int) -> Logged:
+    ids = tuple(f"{number:03}" for number in range(n))
+    columns = {
+        metric: Column.of([value] * n) for metric, value in of.items() if "dist" not in metric
+    }
+    if {"mctg_acc_id", "mctg_acc_comp"} <= of.keys():
+        seen, comp = [of["mctg_acc_id"]] * (n // 2), [of["mctg_acc_comp"]] * (n // 2)
+        columns = {
+            "mctg_acc": Column.of([*seen, *comp]),
+            "mctg_acc_id": Column.of([*seen, *[None] * len(comp)], COUNTED_MEAN),
+            "mctg_acc_comp": Column.of([*[None] * len(seen), *comp], COUNTED_MEAN),
+            "mctg_gap": Column.of(
+                [*((value, 1, 0, 0) for value in seen), *((0, 0, value, 1) for value in comp)],
+                RELATIVE_GAP,
+            ),
+        }
+        columns[GAP] = columns["mctg_acc_comp"].less(columns["mctg_acc_id"])
+    return Logged(ids, np.arange(n), columns, ids)
+
+
+def together(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    rows = tuple(rows)
+    return pooled(rows, evidence_of(rows))
+
+
+def grids_of(rows: Iterable[Comparison]) -> tuple[Grid, ...]:
+    return tuple(COMPMCTG.grids(together(rows)))
 
 
 def line(grid: Grid, name: str) -> Mapping[str, str]:
@@ -93,48 +140,82 @@ def noted(grid: Grid, name: str, column: str) -> list[str]:
 def test_accuracies_are_means_over_splits_and_the_gap_is_theirs() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [*of_halves(first, 80, 40), *of_halves(second, 60, 54)]
-    found = {each.metric: each.arms[0].mean for each in pooled(rows)}
+    found = {each.metric: each.arms[0].mean for each in together(rows)}
     assert found["mctg_acc_id"] == 70
     assert found["mctg_acc_comp"] == 47
     assert found["mctg_gap"] == pytest.approx(100 * (70 - 47) / 70)  # not the mean of 50 and 10
-    assert found["mctg_acc_comp - mctg_acc_id"] == -23
-    assert {each.part for each in pooled(rows)} == {None}
+    assert found[GAP] == -23
+    assert {each.part for each in together(rows)} == {None}
 
 
 def test_splits_are_weighed_by_their_texts() -> None:
     first, second, *_ = specs("yelp", "acd")
-    (found,) = pooled([row(first, "mctg_acc", 80.0, n=30), row(second, "mctg_acc", 40.0, n=10)])
+    (found,) = together([row(first, "mctg_acc", 80.0, n=30), row(second, "mctg_acc", 40.0, n=10)])
     assert found.arms[0].mean == 70
     assert found.n == 40
 
 
-def test_the_interval_is_over_seeds_that_every_split_has() -> None:
+def test_the_interval_is_over_the_seeds_that_every_split_has() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [row(first, "mctg_acc", 80.0, 82.0, 84.0), row(second, "mctg_acc", 60.0, 62.0)]
-    (found,) = pooled(rows)
+    (found,) = together(rows)
     cell = found.arms[0]
     assert (cell.values, cell.seeds) == ((70.0, 72.0), (0, 1))
     assert cell.interval is not None
-    assert cell.interval.source == "seeds"
-    assert (cell.interval.low, cell.interval.high) == pytest.approx((58.29, 83.71), abs=0.01)
+    assert cell.interval.source == "runs"
+    assert cell.interval.low < 71 < cell.interval.high
     assert any("seeds" in note for note in cell.notes)
 
 
-def test_of_splits_with_different_seeds_all_runs_count() -> None:
+def test_a_single_seed_has_an_interval_over_the_samples_of_all_splits() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = {
+        each.metric: each
+        for each in together([*of_halves(first, 80, 40), *of_halves(second, 60, 54)])
+    }
+    for metric in ("mctg_acc", "mctg_gap", GAP):
+        cell = rows[metric].arms[0]
+        assert cell.interval is not None
+        assert cell.interval.source == "samples"
+        assert cell.interval.low - 1e-4 <= cell.values[0] <= cell.interval.high + 1e-4
+        # All samples of a half are alike, so that only scores of both halves vary.
+        assert (cell.interval.high - cell.interval.low > 1) is (metric == "mctg_acc")
+
+
+def test_splits_without_a_common_seed_have_no_score() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [row(first, "mctg_acc", 80.0, seeds=(0,)), row(second, "mctg_acc", 60.0, seeds=(7,))]
-    (found,) = pooled(rows)
-    assert found.arms[0].mean == 70
-    assert found.arms[0].interval is None
+    (found,) = together(rows)
+    assert found.arms[0].mean is None
+    assert "no training seed" in (found.arms[0].reason or "")
+
+
+def test_without_samples_splits_are_not_put_together() -> None:
+    first, second, *_ = specs("yelp", "acd")
+    rows = [row(first, "mctg_acc", 80.0), row(second, "mctg_acc", 60.0)]
+    (found,) = pooled(rows, Evidence({}))
+    assert "--log_samples" in (found.arms[0].reason or "")
+
+
+def test_the_same_thing_under_another_split_is_another_thing() -> None:
+    """So the gap of both splits is the mean of theirs, weighed by what their halves share."""
+    of = [
+        [(0.0, 7.0, 100.0), (1.0, 7.0, 25.0)],
+        [(0.0, 7.0, 40.0), (0.0, 8.0, 9.0), (1.0, 7.0, 30.0)],
+    ]
+    columns = [Column.of(values, GAP_OF_SAME) for values in of]
+    found = Column.joined(columns)
+    assert found.value == (75 + 10) / 2
+    assert found.scored.all()
 
 
 def test_a_table_says_what_a_system_scores_that_reads_no_code() -> None:
     rows = [row(spec, name, 40.0) for spec in specs("compmctg_mini", "acd") for name in SHOWN]
-    (grid, *_) = COMPMCTG.grids(rows)
+    (grid, *_) = grids_of(rows)
     assert "53.7 i.d., 35.2 comp." in grid.caption
     assert line(grid, "base")["Exact gap, same values"] == "+40.00"
     own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
-    (grid, *_) = COMPMCTG.grids([row(own, name, 40.0) for name in ("mctg_acc", "mctg_gap_real")])
+    (grid, *_) = grids_of([row(own, name, 40.0) for name in ("mctg_acc", "mctg_gap_real")])
     assert "whatever is asked" not in grid.caption
 
 
@@ -143,7 +224,7 @@ SHOWN = ("mini_acc", "mini_gap_real")
 
 def test_missing_splits_are_told() -> None:
     splits = specs("yelp", "acd")
-    (grid, *_) = COMPMCTG.grids(list(of_halves(splits[3], 80, 40)))
+    (grid, *_) = grids_of(of_halves(splits[3], 80, 40))
     assert line(grid, "base")["Gap"] == "+50.00"
     assert f"1 of {len(splits)} splits" in grid.caption
     assert not noted(grid, "base", "Accuracy")
@@ -153,7 +234,7 @@ def test_a_model_that_lacks_splits_of_another_is_told() -> None:
     splits = specs("yelp", "acd")
     other = (replace(each, model="other") for each in of_halves(splits[1], 80, 40))
     rows = [*of_halves(splits[0], 80, 40), *of_halves(splits[1], 80, 40), *other]
-    (grid, *_) = COMPMCTG.grids(rows)
+    (grid, *_) = grids_of(rows)
     assert f"2 of {len(splits)} splits" in grid.caption
     assert noted(grid, "other", "Accuracy") == ["1 of 2 splits"]
 
@@ -165,7 +246,7 @@ def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones()
         replace(each, arms=(Cell(reason="none"),), as_is=replace(each.arms[0], seeds=(None,)))
         for each in of_halves(whole, 50, 40)
     ]
-    (main, _) = COMPMCTG.grids([*untuned, *(r for spec in splits for r in of_halves(spec, 80, 40))])
+    (main, _) = grids_of([*untuned, *(r for spec in splits for r in of_halves(spec, 80, 40))])
     lines = {each[1]: each for each in main.runs}
     found = {
         arm: [cell.value for cell in of if isinstance(cell, Number)] for arm, of in lines.items()
@@ -175,7 +256,7 @@ def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones()
         "train": ["60.00", "80.00", "40.00", "+50.00"],
     }
     assert "all 10 splits together" in main.caption
-    (alone, _) = COMPMCTG.grids(untuned)
+    (alone, _) = grids_of(untuned)
     assert "all 10 splits together" in alone.caption
     assert [each[1] for each in alone.runs] == ["as is"]
 
@@ -183,14 +264,14 @@ def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones()
 def test_where_no_text_is_right_there_is_no_gap() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [*of_halves(first, 0, 0, 1), *of_halves(second, 0, 0, 1)]
-    (found,) = (each for each in pooled(rows) if each.metric == "mctg_gap")
+    (found,) = (each for each in together(rows) if each.metric == "mctg_gap")
     assert found.arms[0].mean is None
     assert found.arms[0].reason
 
 
 def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None:
     rows = [each for spec in specs("yelp", "acd") for each in of_halves(spec, 80, 40)]
-    main, others = COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
+    main, others = grids_of([*rows, *COMPMCTG.published(rows)])
     assert main.header[2:6] == ("Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap")
     assert [each[0] for each in main.runs] == ["base"]
     assert list(line(main, "base").values()) == ["60.00", "80.00", "40.00", "+50.00"]
@@ -223,7 +304,7 @@ def of_all_datasets() -> list[Comparison]:
 
 
 def test_averages_are_over_datasets_first() -> None:
-    whole, few = COMPMCTG.overall(of_all_datasets())
+    whole, few = COMPMCTG.overall(together(of_all_datasets()))
     found = line(whole, "base")
     assert found["Original"] == found["Hold-Out i.d."] == "81.50"
     assert found["Hold-Out comp."] == "60.00"
@@ -239,7 +320,7 @@ def test_averages_are_over_datasets_first() -> None:
 
 def test_there_are_no_averages_of_some_datasets() -> None:
     rows = [each for each in of_all_datasets() if each.spec.name.corpus != "amazon"]
-    assert list(COMPMCTG.overall(rows)) == []
+    assert list(COMPMCTG.overall(together(rows))) == []
 
 
 # --- From result files ----------------------------------------------------------------------------
