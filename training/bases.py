@@ -70,8 +70,8 @@ def load_base(settings: ModelConfig) -> Base:
     """Load a base model from a folder, the hub, or the hub's cache; never run code that it brings.
 
     Raises:
-        ConfigError: there is no such folder or model, it is damaged, lacks some of its weights,
-            needs code of its own, or is of another architecture than the settings say.
+        ConfigError: the folder or model does not exist, is damaged, lacks some of its weights,
+            needs code of its own, or has another architecture than that of the settings.
     """
     folder = Path(settings.path)
     recover(folder)

@@ -111,7 +111,7 @@ def space_of(corpus: str) -> Space:
     """Return the space of a corpus of CompMCTG, or the one that a YAML file describes.
 
     Raises:
-        ConfigError: there is no such corpus or file, or the file is malformed.
+        ConfigError: the corpus or file does not exist, or the file is malformed.
     """
     if corpus in SPACES:
         return SPACES[corpus]
@@ -164,7 +164,7 @@ def train(
     and versions is kept, so that a run that was interrupted continues with the next aspect.
 
     Raises:
-        ConfigError: there is no such aspect or base, or a folder is of something else.
+        ConfigError: the aspect or base does not exist, or a folder has other content.
         CorpusError: the texts do not have two values of the aspect, or are too few.
     """
     space = space_of(corpus)

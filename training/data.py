@@ -47,7 +47,7 @@ def sets_of(data: DataConfig) -> SplitPair:
     Equal settings give the same object.
 
     Raises:
-        ConfigError: there is no such corpus, or a setting has no effect on it.
+        ConfigError: the corpus does not exist, or a setting has no effect on it.
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """

@@ -163,7 +163,7 @@ def _executor(
     """Return submitit's executor for one worker.
 
     Raises:
-        ConfigError: submitit does not know a setting, or there is no Slurm.
+        ConfigError: submitit does not know a setting, or Slurm is missing.
     """
     if executor == "local":
         local = submitit.LocalExecutor(folder)

@@ -92,7 +92,7 @@ def find_objective(name: str) -> type[Likelihood]:
     """Return the class of an objective.
 
     Raises:
-        ConfigError: there is no objective of that name, or it cannot be imported.
+        ConfigError: the name is unknown, or the objective cannot be imported.
     """
     objective: type[Likelihood] = OBJECTIVES.get("objective", name)
     return objective

@@ -61,7 +61,7 @@ class Rewarded(Likelihood):
         """Encode the pairs, and find the reward.
 
         Raises:
-            ConfigError: there is no such score, or it is not a mean over texts.
+            ConfigError: the score does not exist, or it is not a mean over texts.
         """
         super().__init__(settings, material)
         self.reward = find_reward(settings.reward)
@@ -94,7 +94,7 @@ def find_reward(name: str) -> Reward:
     """Return the reward of this name.
 
     Raises:
-        ConfigError: it is neither ``constant`` nor a score that is a mean over texts.
+        ConfigError: the name is not ``constant`` and not a score that is a mean over texts.
     """
     if name == CONSTANT:
         return lambda samples, _: [1.0] * len(samples)
