@@ -127,9 +127,7 @@ def test_only_models_import_torch() -> None:
         name for name, path in OURS for used in imports(path) if used.partition(".")[0] in HEAVY
     }
     assert users == {
-        "spor_tasks.metrics.attributes",
-        "spor_tasks.metrics.causal",
-        "spor_tasks.metrics.classifier",
+        "spor_tasks.metrics.readers",
         "spor_tasks.evaluation.coarse_to_fine",
         "spor_tasks.evaluation.coded",
         "spor_tasks.evaluation.hf",

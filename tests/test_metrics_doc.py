@@ -12,10 +12,19 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric, score_infos
-from spor_tasks.metrics.bleurt import Bleurt, Pair
-from spor_tasks.metrics.compmctg import Asked, Attributes, TextPerplexity
-from spor_tasks.metrics.facts import ClassifierInput, Facts
-from spor_tasks.metrics.nli import Claim, NliAcc, flattened, rows_of
+from spor_tasks.metrics.learned import (
+    AttributeItem,
+    Attributes,
+    Bleurt,
+    Claim,
+    ClassifierInput,
+    Facts,
+    NliAcc,
+    Pair,
+    TextPerplexity,
+    flattened,
+    rows_of,
+)
 from tests.conftest import REPOSITORY
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
@@ -65,7 +74,7 @@ class Says:
 
     signature = "classifiers:example"
 
-    def __call__(self, asked: Sequence[Asked]) -> list[str]:
+    def __call__(self, asked: Sequence[AttributeItem]) -> list[str]:
         said = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
         return [said[unit[0]] for unit, _ in asked]
 

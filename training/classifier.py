@@ -42,7 +42,7 @@ from spor_tasks.corpora.compmctg.outputs import TEXT, read_outputs
 from spor_tasks.corpora.compmctg.reader import TEXT as REVIEW
 from spor_tasks.corpora.compmctg.reader import combination_in, file_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
-from spor_tasks.metrics.classifier import device_of, identity_of
+from spor_tasks.metrics.readers import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
 from training.settings import CLOSED, Count, Positive, read_settings, read_yaml, to_dict

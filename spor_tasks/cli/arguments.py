@@ -2,16 +2,13 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
 
 if TYPE_CHECKING:
-    from spor_tasks.metrics.bleurt import Bleurt
-    from spor_tasks.metrics.compmctg import TextPerplexity
-    from spor_tasks.metrics.facts import Facts
-    from spor_tasks.metrics.nli import NliAcc
+    from spor_tasks.metrics.learned import Learned
 
 
 class Commands(Protocol):
@@ -74,9 +71,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
 
 
-def judge(
-    options: argparse.Namespace, metric: str
-) -> "Facts | NliAcc | Bleurt | TextPerplexity | None":
+def judge(options: argparse.Namespace, metric: str) -> "Learned[Any] | None":
     """Return the metric with the classifier that the options name; None if they name none.
 
     Raises:
@@ -90,20 +85,12 @@ def judge(
         raise ConfigError(
             f"the metric {metric} needs a classifier", where="--model", remedy="Add --model NAME."
         )
-    if metric == "nli_acc":
-        from spor_tasks.metrics import entailment
+    from spor_tasks.metrics import learned
 
-        return entailment.load(**settings)
-    if metric in ("bleurt", "mctg_ppl"):
-        if unknown := settings.keys() & {"format", "label"}:
-            raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
-        if metric == "bleurt":
-            from spor_tasks.metrics import bleurt
-
-            return bleurt.load(**settings)
-        from spor_tasks.metrics import causal
-
-        return causal.load(**settings)
-    from spor_tasks.metrics import classifier
-
-    return classifier.load(**settings)
+    prefix = {"nli_acc": "nli", "mctg_ppl": "ppl"}.get(metric, metric)
+    if prefix not in learned.LOADERS:
+        prefix = "facts"
+    if unknown := settings.keys() - set(learned.LOADERS[prefix].settings):
+        raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
+    metric_by_model: Learned[Any] = learned.load(prefix, **settings)
+    return metric_by_model

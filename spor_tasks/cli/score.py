@@ -126,17 +126,17 @@ def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
     names = ("device", "batch_size")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
     more_metrics: list[Metric[Any]] = []
-    if options.ppl_model:
-        from spor_tasks.metrics import causal
+    from spor_tasks.metrics import learned
 
-        more_metrics.append(causal.load(options.ppl_model, **settings))
+    if options.ppl_model:
+        more_metrics.append(learned.load("ppl", model=options.ppl_model, **settings))
     if not options.classifiers:
         print("Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr)
         return "distinct", None, more_metrics
-    from spor_tasks.metrics import attributes
     from spor_tasks.metrics.distinct import DISTINCT
 
-    return "compmctg", attributes.load(options.classifiers, **settings), [*more_metrics, DISTINCT]
+    accuracy = learned.load("aspects", classifiers=options.classifiers, **settings)
+    return "compmctg", accuracy, [*more_metrics, DISTINCT]
 
 
 def _print(result: "Result", *, intervals: bool) -> None:

@@ -19,6 +19,7 @@ from functools import partial
 from io import BufferedReader
 from itertools import chain, islice, zip_longest
 from pathlib import Path
+from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.core.codec import from_row, to_row
@@ -39,11 +40,8 @@ from spor_tasks.corpora.base import Corpus
 from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Metric, Score, Tally, Texts, with_groups
 from spor_tasks.metrics.base import metric as registered
-from spor_tasks.metrics.bleurt import Bleurt
-from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
-from spor_tasks.metrics.facts import Facts
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.nli import NliAcc
+from spor_tasks.metrics.learned import FACTS, Learned
 from spor_tasks.metrics.significance import Clusters, Difference
 from spor_tasks.metrics.twins import Twinned
 from spor_tasks.text import filters as known_filters
@@ -52,14 +50,6 @@ STANDARD_INPUT = Path("-")
 SEED = 0
 """Of the resampling, so that equal files have equal intervals."""
 
-_Judge: TypeAlias = Facts | NliAcc | Bleurt | Attributes | TextPerplexity | None
-_JUDGED = {  # by classifiers, or other models
-    "facts": Facts,
-    "nli_acc": NliAcc,
-    "bleurt": Bleurt,
-    "compmctg": Attributes,
-    "mctg_ppl": TextPerplexity,
-}
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
@@ -95,7 +85,7 @@ def score(
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
-    judge: _Judge = None,
+    judge: Learned[Any] | None = None,
     beside: Sequence[Metric[Any]] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
@@ -160,16 +150,18 @@ def score(
     )
 
 
-def _metrics(name: str, judge: _Judge) -> _Metrics:
+def _metrics(name: str, judge: Learned[Any] | None) -> _Metrics:
     """Return the metric, and those that correct it."""
-    if not isinstance(judge, _JUDGED.get(name, type(None))):
-        asking = name if name in _JUDGED else "facts"
+    plain = registered(name)
+    is_learned = isinstance(plain, Learned)
+    if not isinstance(judge, type(plain) if is_learned else NoneType):
+        example = name if is_learned else FACTS.name
+        option = "--classifiers FOLDER" if example == "compmctg" else "--model PATH_OR_NAME"
         raise ConfigError(
-            f"only a metric such as {asking} needs a classifier, and must have one",
-            remedy=f"Name one with `--metric {asking} "
-            f"{'--classifiers FOLDER' if asking == 'compmctg' else '--model PATH_OR_NAME'}`.",
+            f"only a metric such as {example} needs a classifier, and must have one",
+            remedy=f"Name one with `--metric {example} {option}`.",
         )
-    chosen = judge or registered(name)
+    chosen: Metric[Any] = judge or plain
     if chosen.answers != "texts":
         raise ConfigError(
             f"the metric {name} judges log likelihoods, which a file of outputs does not have",

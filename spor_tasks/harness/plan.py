@@ -11,7 +11,8 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import asked, checkpoints, own
+from spor_tasks.harness import checkpoints, own
+from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.results.declared import FIRST_BENCHMARK
 
@@ -45,7 +46,7 @@ def resolve(metadata: Metadata) -> Plan:
     adapter = _trained_baseline(metadata, pair) or adapter
     _check_adapter(adapter, pair, metadata)
     shown = _fewshot_arm(metadata, pair)
-    return Plan(spec, pair, shown, adapter, asked.metrics_of(metadata, spec))
+    return Plan(spec, pair, shown, adapter, learned.requested(metadata, spec))
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:

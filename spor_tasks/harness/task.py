@@ -83,8 +83,8 @@ class SporTask(host.HostTask):
     - ``facts_model``, ``nli_model``, ``bleurt_model``: a classifier on the disk or the hub; tasks
       that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_format``, ``_label``,
       ``_device`` and ``_batch_size`` in place of ``_model`` are as in
-      :func:`spor_tasks.metrics.classifier.load`, :func:`spor_tasks.metrics.entailment.load` and
-      :func:`spor_tasks.metrics.bleurt.load`;
+      :mod:`spor_tasks.metrics.readers` and
+      :func:`spor_tasks.metrics.entailment.load`;
     - ``sp_ranker=lexical``: tasks that report ``sp_acc`` then score it.
 
     The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.

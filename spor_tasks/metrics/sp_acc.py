@@ -21,7 +21,7 @@ from spor_tasks.corpora.logicnlg import linking
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
-from spor_tasks.metrics.facts import has_words
+from spor_tasks.metrics.learned import has_words
 from spor_tasks.metrics.programs.ranking import LexicalRanker, Ranker, RankerInput
 from spor_tasks.metrics.programs.search import (
     COUNTED,

@@ -24,10 +24,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
-from spor_tasks.metrics.bleurt import Bleurt
-from spor_tasks.metrics.compmctg import Attributes, TextPerplexity
-from spor_tasks.metrics.facts import Facts
-from spor_tasks.metrics.nli import NliAcc
+from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.prompts.styles import prompt
 from tests.support.aspects import Known, TextIn
 from tests.support.classifiers import EqualRater, TargetJudge, WordClassifier

@@ -14,7 +14,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric
-from spor_tasks.metrics.facts import Facts
+from spor_tasks.metrics.learned import Facts
 from tests.support import golden
 from tests.support.classifiers import WordClassifier
 from tests.support.samples import read_samples

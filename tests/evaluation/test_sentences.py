@@ -13,7 +13,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics import bleurt
+from spor_tasks.metrics import readers
 from tests.support.classifiers import save_bert
 
 PUBLISHED = {
@@ -175,4 +175,4 @@ def test_bleurt_is_measured_by_a_checkpoint(
     assert "bleurt_overlap" in capsys.readouterr().out
     assert cli.main(["score", file, *options]) != 0
     assert cli.main(["score", file, *options, "--model", folder, "--label", "1"]) != 0
-    bleurt.load.cache_clear()
+    readers.bleurt.cache_clear()

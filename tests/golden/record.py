@@ -125,7 +125,7 @@ def metrics_of(scores: Iterable[str]) -> Iterable[Any]:
 def metric_named(name: str) -> Any:
     """Return a registered metric; those that need a classifier have one that looks for words."""
     from spor_tasks.metrics.base import metric
-    from spor_tasks.metrics.facts import Facts
+    from spor_tasks.metrics.learned import Facts
     from tests.support.classifiers import WordClassifier
 
     return Facts(WordClassifier()) if name == "facts" else metric(name)

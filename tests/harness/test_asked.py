@@ -9,7 +9,8 @@ from lm_eval import simple_evaluate
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Json, Sample
-from spor_tasks.harness import adapt, asked, task_files
+from spor_tasks.harness import adapt, task_files
+from spor_tasks.metrics import learned
 from tests.support.aspects import save_gpt2
 from tests.support.classifiers import save_bert
 
@@ -76,7 +77,7 @@ def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) 
         "ppl_model": str(save_gpt2(tmp_path / "gpt2", 0)),
         "ppl_batch_size": 2,
     }
-    found = asked.metrics_of(models, spec)
+    found = learned.requested(models, spec)
     assert [*found] == ["aspects", "ppl"]
     units = (AttributeValue("sentiment", "Positive"), AttributeValue("tense", "Past"))
     context: dict[str, Json] = {"prefix": "The book", "unseen": True}

@@ -23,8 +23,8 @@ from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
 from spor_tasks.harness import host, task_files
-from spor_tasks.metrics import classifier
-from spor_tasks.metrics.facts import FORMATS, ClassifierInput, Facts, untold
+from spor_tasks.metrics import readers
+from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts, missing_units
 from spor_tasks.report import collect
 from spor_tasks.results import reading
 from spor_tasks.results.schema import fault_of_file, fault_of_task
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def load(folder: Path, **settings: Any) -> Facts:  # noqa: ANN401
-    return classifier.load(str(folder), **{"device": "cpu", **settings})
+    return readers.facts(str(folder), **{"device": "cpu", **settings})
 
 
 def plain(folder: Path, pair: ClassifierInput) -> torch.Tensor:
@@ -77,7 +77,7 @@ def pairs(format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's n
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) -> None:  # noqa: A002
     asked = pairs(format)
-    found = load(folder, format=format, batch_size=5).classifier(asked)
+    found = load(folder, format=format, batch_size=5).model(asked)
     expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
     assert found == pytest.approx(expected, abs=1e-5)
@@ -119,7 +119,7 @@ def test_a_class_is_judged_among_all(
     facts = load(tmp_path, **asked)
     (pair, *_) = pairs("nli")
     expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
-    assert facts.classifier([pair]) == pytest.approx([expected], abs=1e-5)
+    assert facts.model([pair]) == pytest.approx([expected], abs=1e-5)
     assert f"|label:{labels[index]}|" in facts.signature
 
 
@@ -139,7 +139,7 @@ def test_a_class_by_itself_is_told_where_its_output_is_above_0(
     logits = [plain(tmp_path, pair)[index] for pair in asked]
     assert min(logits) < 0 < max(logits)
     expected = [torch.sigmoid(logit).item() for logit in logits]
-    assert facts.classifier(asked) == pytest.approx(expected, abs=1e-5)
+    assert facts.model(asked) == pytest.approx(expected, abs=1e-5)
 
 
 def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
@@ -147,11 +147,11 @@ def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Pa
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
     asked = pairs("nli")
-    found = load(tmp_path).classifier(asked)
+    found = load(tmp_path).model(asked)
     model.float().save_pretrained(tmp_path)
     expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
     assert found == pytest.approx(expected, abs=1e-6)
-    assert found != load(folder).classifier(asked)
+    assert found != load(folder).model(asked)
 
 
 def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
@@ -179,11 +179,13 @@ def test_too_long_a_pair_loses_the_end_of_its_output_alone(
     without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)(*write(unit, ""))
     room = 100 - len(without_output["input_ids"])
     fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.classifier"):
-        whole = facts.classifier([fits])
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.readers"):
+        whole = facts.model([fits])
         assert caplog.records == []
-        assert facts.classifier([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
-    assert [record.args for record in caplog.records] == [(1, 2, 100)]
+        assert facts.model([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
+    assert [record.args for record in caplog.records] == [
+        (1, 2, "outputs and units are longer than", 100)
+    ]
 
 
 def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
@@ -246,8 +248,8 @@ def test_a_folder_without_a_sound_classifier_is_refused(
     ("settings", "message"),
     [
         ({"device": "abacus"}, "there is no device abacus"),
-        ({"batch_size": 0}, "a batch cannot have 0 pairs"),
-        ({"batch_size": "many"}, "a batch cannot have 'many' pairs"),
+        ({"batch_size": 0}, "a batch cannot have 0 texts"),
+        ({"batch_size": "many"}, "a batch cannot have 'many' texts"),
     ],
 )
 def test_a_setting_that_means_nothing_is_refused(
@@ -260,9 +262,9 @@ def test_a_setting_that_means_nothing_is_refused(
 
 def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "spor_tasks.metrics.classifier")
+    monkeypatch.delitem(sys.modules, "spor_tasks.metrics.readers")
     with pytest.raises(ConfigError, match="not installed: torch") as caught:
-        importlib.import_module("spor_tasks.metrics.classifier")
+        importlib.import_module("spor_tasks.metrics.readers")
     assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."
 
 
@@ -305,7 +307,7 @@ def test_tasks_that_score_parent_give_facts_too(
     ]
     assert [tuple(row["doc"]["told"]) for row in rows] == evidence
     assert [row["facts"] for row in rows] == [
-        100 * (1 - len(untold(told)) / len(told)) for told in map(tuple, evidence)
+        100 * (1 - len(missing_units(told)) / len(told)) for told in map(tuple, evidence)
     ]
     (score,) = scores_of(metric, evidence)
     assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
@@ -443,7 +445,7 @@ def test_a_file_of_outputs_is_scored(
     assert score["signature"].startswith(metric.signature)
     found = [row for _, row in read_rows(out)]
     assert [tuple(row["told"]) for row in found] == evidence
-    assert [tuple(row["untold"]) for row in found] == list(map(untold, evidence))
+    assert [tuple(row["untold"]) for row in found] == list(map(missing_units, evidence))
 
 
 @pytest.mark.parametrize(

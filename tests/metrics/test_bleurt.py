@@ -8,8 +8,8 @@ import torch
 import transformers
 
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.metrics import bleurt
-from spor_tasks.metrics.bleurt import BLEURT, Bleurt, Pair
+from spor_tasks.metrics import readers
+from spor_tasks.metrics.learned import BLEURT, Bleurt, Pair
 from spor_tasks.metrics.parent_totto import prepared
 from tests.support.classifiers import save_bert
 from tests.support.scores import scores_of
@@ -43,7 +43,7 @@ def test_ratings_are_those_of_transformers_whatever_the_batch(folder: Path) -> N
         expected.append(sum(ratings) / len(ratings))
     assert max(expected) - min(expected) > 0.05
     for size in (1, 32):
-        metric = bleurt.load(str(folder), device="cpu", batch_size=size)
+        metric = readers.bleurt(str(folder), device="cpu", batch_size=size)
         found = metric.measure(SAMPLES, [(text,) for text in TEXTS])
         assert found == pytest.approx(expected, abs=1e-4)
     assert "weights:" in metric.signature
@@ -75,10 +75,10 @@ def test_without_a_checkpoint_it_says_what_to_type() -> None:
 
 def test_a_sample_without_references_is_an_error(folder: Path) -> None:
     with pytest.raises(CorpusError):
-        bleurt.load(str(folder), device="cpu").judge(sample(), "Ann .")
+        readers.bleurt(str(folder), device="cpu").judge(sample(), "Ann .")
 
 
 def test_a_classifier_of_two_classes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        bleurt.load(str(save_bert(tmp_path / "bert")), device="cpu")
+        readers.bleurt(str(save_bert(tmp_path / "bert")), device="cpu")
     assert caught.value.remedy

@@ -7,7 +7,7 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Json, Sample
-from spor_tasks.metrics.nli import NLI_ACC, Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.metrics.learned import NLI_ACC, Claim, NliAcc, described, flattened, rows_of
 from tests.support.classifiers import WordJudge
 from tests.support.scores import scores_of
 

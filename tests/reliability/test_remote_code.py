@@ -165,8 +165,8 @@ def test_an_evaluation_runs_code_that_its_user_trusts(make: Make, marker: Path) 
 
 
 def test_a_classifier_runs_no_code(make: Make, marker: Path) -> None:
-    from spor_tasks.metrics import classifier  # noqa: PLC0415 - as it is imported where it is used
+    from spor_tasks.metrics import readers  # noqa: PLC0415 - as it is imported where it is used
 
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        classifier.load(str(make("own")))
+        readers.facts(str(make("own")))
     assert not marker.exists()

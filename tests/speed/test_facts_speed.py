@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from spor_tasks.aspects import named
-from spor_tasks.metrics import classifier
+from spor_tasks.metrics import readers
 from tests.support.classifiers import save_classifier
 from tests.support.timing import least
 
@@ -22,14 +22,14 @@ def test_facts(tmp_path: Path, batch_size: int) -> None:
     samples = named.load("order_invariance", "mini", part="performance").test.samples
     outputs = [sample.references[0] for sample in samples]
     pairs = sum(len(sample.units) for sample in samples)
-    facts = classifier.load(str(save_classifier(tmp_path)), device="cpu", batch_size=batch_size)
+    facts = readers.facts(str(save_classifier(tmp_path)), device="cpu", batch_size=batch_size)
     texts = [(output,) for output in outputs]
     fast = least(lambda: facts.measure(samples, texts))
 
     def one_by_one() -> None:
         for sample, output in zip(samples[:FEW], outputs, strict=False):
             for unit in sample.units:
-                facts.classifier([(output, ", ".join(unit))])
+                facts.model([(output, ", ".join(unit))])
 
     few = sum(len(sample.units) for sample in samples[:FEW])
     slow = least(one_by_one)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spor_tasks.metrics.compmctg import Asked
+from spor_tasks.metrics.learned import AttributeItem
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class TextIn:
     texts: frozenset[tuple[str, str]]
     signature: str = "classifiers:equal"
 
-    def __call__(self, asked: Sequence[Asked]) -> list[str]:
+    def __call__(self, asked: Sequence[AttributeItem]) -> list[str]:
         return [unit[-1] if (text, unit[-1]) in self.texts else "" for unit, text in asked]
 
 

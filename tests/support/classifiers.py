@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.bleurt import Pair
-from spor_tasks.metrics.facts import ClassifierInput
-from spor_tasks.metrics.nli import Claim
+from spor_tasks.metrics.learned import Claim, ClassifierInput, Pair
 
 
 @dataclass

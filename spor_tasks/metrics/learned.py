@@ -1,0 +1,499 @@
+"""Metrics by models: facts, entailment by tables, BLEURT, attributes and perplexity of texts.
+
+Each says which items a model reads of an output, and what the answers mean. The models are those of
+:mod:`spor_tasks.metrics.readers`, which needs torch; none is loaded by default. :data:`LOADERS` is
+the table of them, by the prefix of their settings in ``--metadata``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from statistics import fmean
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias
+
+from spor_tasks import __version__
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import DataUnit, Sample, Triple
+from spor_tasks.corpora.logicnlg.linearize import cells_of, linked_columns, table_of, typed_table
+from spor_tasks.metrics.base import EvidenceT, Metric, ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.compmctg import ASPECTS, accuracies, accuracy_values, text_of
+from spor_tasks.metrics.parent_totto import prepared
+from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.totto import references_of
+from spor_tasks.metrics.twins import for_scores
+from spor_tasks.text.normalize import display
+
+THRESHOLD = 0.5
+"""A class that is likelier than this counts as true."""
+
+DECIMALS = 4
+"""What differs beyond these depends on the machine and on the size of the batches."""
+
+
+def has_words(output: str) -> bool:
+    """Return whether an output has a letter or a digit; models do not read any other output."""
+    return any(map(str.isalnum, output))
+
+
+class Model(Protocol):
+    """What answers for each item; a metric says what its items and answers are."""
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the answers."""
+
+    def __call__(self, items: Sequence[Any], /) -> Sequence[Any]:
+        """Return an answer for each item, which does not depend on the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoModel:
+    """Stands where a metric needs a model, and none was named."""
+
+    metric: str
+    option: str = "--model PATH_OR_NAME"
+    signature: str = "model:none"
+
+    def __call__(self, _: Sequence[Any]) -> NoReturn:
+        """Say what to type.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(
+            f"the metric {self.metric} needs a classifier",
+            remedy=f"Name one with `--metric {self.metric} {self.option}`.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Learned(SimpleMetric[EvidenceT]):
+    """A metric by a model, which reads the items of many outputs together."""
+
+    name: ClassVar[str]
+    scores: ClassVar[tuple[ScoreInfo, ...]]
+    items: ClassVar[Callable[..., Iterable[Any]]]
+    """Returns the items of a sample and an output."""
+    evidence: ClassVar[Callable[..., Any]]
+    """Returns the evidence of a sample, by the answers for its items."""
+
+    model: Model
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What else can change the numbers."""
+        return ()
+
+    @property
+    def signature(self) -> str:
+        """Whatever can change the numbers."""
+        return "|".join([self.name, self.model.signature, *self.settings, f"v:{__version__}"])
+
+    def judge(self, sample: Sample, output: str) -> EvidenceT:
+        """Return the evidence of one output; many are judged faster together."""
+        return self.measure([sample], [(output,)])[0]
+
+    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[EvidenceT]:
+        """Judge the outputs together."""
+        items = [
+            list(self.items(sample, output))
+            for sample, (output,) in zip(samples, outputs, strict=True)
+        ]
+        answers = iter(self.model([item for of_output in items for item in of_output]))
+        return [
+            self.evidence(sample, [next(answers) for _ in of_output])
+            for sample, of_output in zip(samples, items, strict=True)
+        ]
+
+
+# --- Facts ----------------------------------------------------------------------------------------
+
+ClassifierInput: TypeAlias = tuple[str, str | None]
+"""What a classifier reads of an output and a unit: one segment or two.
+
+The output ends the first segment, so that a classifier cuts what is too long there.
+"""
+
+
+def _nli(unit: Triple, output: str) -> ClassifierInput:
+    return output, ", ".join(filter(None, unit))
+
+
+def _electra(unit: Triple, output: str) -> ClassifierInput:
+    subject, predicate, obj = unit
+    text = output.strip("?!. ")
+    written = f"predicate: {predicate}, subject: {subject}, object: {obj}, sentence: {text}"
+    return written.lower(), None
+
+
+FORMATS: Mapping[str, Callable[[Triple, str], ClassifierInput]] = {"nli": _nli, "electra": _electra}
+"""How classifiers read a unit and an output.
+
+``nli``: the output, then ``subject, predicate, object`` as a second segment. So do the FactSpotter
+checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``, ``-Base`` and
+``-Large`` (their model cards), and classifiers of natural language inference.
+
+``electra``: all in one segment, in lower case, as the ELECTRA classifiers of the paper were trained
+(Zhang et al., Findings of EMNLP 2023, github.com/guihuzhang/FactSpotter).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts(Learned[tuple[float, ...]]):
+    """The share of the units that an output expresses, each judged alone by a classifier.
+
+    An output without a word expresses nothing. The metric needs no reference, and says nothing
+    about what is added to an output.
+
+    Raises:
+        ConfigError: the format is unknown.
+    """
+
+    name = "facts"
+    scores = (ScoreInfo("facts", "Facts"),)
+    logged = ("told",)
+
+    format: str = "nli"
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ConfigError(
+                f"there is no format {self.format!r} of facts",
+                remedy=f"Use {' or '.join(FORMATS)}.",
+            )
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The format."""
+        return (f"format:{self.format}",)
+
+    def items(self, sample: Sample, output: str) -> list[ClassifierInput]:
+        """Return the output beside each unit."""
+        units = sample.units if has_words(output) else ()
+        return [FORMATS[self.format](_triple(unit, sample.about("name")), output) for unit in units]
+
+    def evidence(self, sample: Sample, answers: Sequence[float]) -> tuple[float, ...]:
+        """Return how likely it is that the output expresses each unit, from 0 to 1."""
+        return tuple(round(each, DECIMALS) for each in answers) or (0.0,) * len(sample.units)
+
+    def values(self, evidence: tuple[float, ...]) -> dict[str, float]:
+        """Return the share of the units that the output expresses, 0 to 100."""
+        missing = len(missing_units(evidence))
+        return {"facts": 100 * (len(evidence) - missing) / len(evidence)}
+
+    def describe(self, _: Sample, __: Texts, evidence: tuple[float, ...]) -> dict[str, Any]:
+        """Return the share, how likely each unit is expressed, and the units that are not."""
+        return {**self.values(evidence), "told": evidence, "untold": missing_units(evidence)}
+
+
+def missing_units(probabilities: Sequence[float]) -> tuple[int, ...]:
+    """Return the indices of the units that an output does not express."""
+    return tuple(number for number, each in enumerate(probabilities) if each <= THRESHOLD)
+
+
+def _triple(unit: DataUnit, name: str | None) -> Triple:
+    """Return a unit as classifiers read it; the subject of an attribute is the name."""
+    parts = unit if isinstance(unit, Triple) else (name or "", *unit)
+    return Triple(*(display(part).strip() for part in parts))
+
+
+# --- Entailment by a table ------------------------------------------------------------------------
+
+Claim: TypeAlias = tuple[Sample, str]
+"""A sample, for its table, and an output about it."""
+
+_MOST_ROWS = 40  # that the published model reads
+
+
+class Ready(NamedTuple):
+    """How a published checkpoint reads a claim, and its class for an entailed one."""
+
+    format: str
+    label: int
+
+
+READY: Mapping[str, Ready] = {
+    "google/tapas-base-finetuned-tabfact": Ready("tapas", 1),
+    "google/tapas-large-finetuned-tabfact": Ready("tapas", 1),
+    "microsoft/tapex-base-finetuned-tabfact": Ready("tapex", 1),
+    "microsoft/tapex-large-finetuned-tabfact": Ready("tapex", 1),
+}
+"""Checkpoints that need no setting but their name; class 0 is refuted, 1 entailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NliAcc(Learned[float | None]):
+    """NLI-Acc of LogicNLG (Chen et al., ACL 2020): how many outputs the table entails.
+
+    The weights of the published model were not published. An output without a word is not entailed.
+    A table has no verdict if it has no row, or a row that is longer than the header, whose columns
+    nobody knows; nor has one that the model cannot read.
+    """
+
+    name = "nli_acc"
+    scores = (ScoreInfo("nli_acc", "NLI-Acc"),)
+
+    def items(self, sample: Sample, output: str) -> list[Claim]:
+        """Return the claim, if it can be read."""
+        return [(sample, output)] if _is_readable(sample) and has_words(output) else []
+
+    def evidence(self, sample: Sample, answers: Sequence[float | None]) -> float | None:
+        """Return the probability that the table entails the output; None is no verdict."""
+        if not _is_readable(sample):
+            return None
+        (likely,) = answers or (0.0,)
+        return None if likely is None else round(likely, DECIMALS)
+
+    def values(self, evidence: float | None) -> dict[str, Value]:
+        """Return 0 or 100."""
+        return {"nli_acc": None if evidence is None else 100.0 * (evidence > THRESHOLD)}
+
+
+def _is_readable(sample: Sample) -> bool:
+    table = table_of(sample)
+    return bool(table.rows) and all(len(row) <= len(table.header) for row in table.rows)
+
+
+def rows_of(sample: Sample) -> list[tuple[str, ...]]:
+    """Return the rows of the table, those that are too short with empty cells at their end."""
+    table = table_of(sample)
+    return [(*row, *[""] * (len(table.header) - len(row))) for row in table.rows]
+
+
+def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
+    numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
+    return " ".join([f"col : {' | '.join(header)}", *numbered])
+
+
+def described(sample: Sample, *, linked: bool) -> str:
+    """Return a table as the published model reads it: 40 rows of the linked columns.
+
+    Not ``linked`` are all rows and columns.
+    """
+    table = typed_table(sample)
+    columns = linked_columns(sample) if linked else range(len(table.columns))
+    names = [table.columns[column].name for column in columns]
+    cells = zip(*(cells_of(table, column) for column in columns), strict=True)
+    rows = [
+        f"row {number} is : "
+        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
+        for number, row in enumerate(cells, start=1)
+    ]
+    return " ".join(
+        [f"title is : {sample.about('title')} .", *rows[: _MOST_ROWS if linked else None]]
+    )
+
+
+# --- BLEURT ---------------------------------------------------------------------------------------
+
+Pair: TypeAlias = tuple[str, str]
+"""A reference and a text, both prepared (:func:`spor_tasks.metrics.parent_totto.prepared`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bleurt(Learned[float]):
+    """BLEURT (Sellam et al., 2020): ratings by a model that was trained on people's ratings.
+
+    A rating is the mean over references, without pads; in the published code a pad is one of three.
+    ToTTo's leaderboard has BLEURT by the checkpoint BLEURT-base-128. Nothing but habit confines
+    ratings to the range that is given here.
+    """
+
+    name = "bleurt"
+    scores = (ScoreInfo("bleurt", "BLEURT", low=-3, high=2),)
+    needs_texts = True
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """How texts are prepared."""
+        return ("text:lower", "detok:moses4134-en")
+
+    def items(self, sample: Sample, output: str) -> list[Pair]:
+        """Return the output beside each reference.
+
+        Raises:
+            CorpusError: the sample has no reference.
+        """
+        return [(prepared(each), prepared(output.strip())) for each in references_of(sample)]
+
+    def evidence(self, _: Sample, answers: Sequence[float]) -> float:
+        """Return the mean rating."""
+        return round(fmean(answers), DECIMALS)
+
+    def values(self, evidence: float) -> dict[str, float]:
+        """Return the rating."""
+        return {"bleurt": evidence}
+
+
+# --- CompMCTG -------------------------------------------------------------------------------------
+
+AttributeItem: TypeAlias = tuple[DataUnit, str]
+"""An aspect with the requested value, and a text."""
+
+LEAST_WORDS = 10
+"""Texts with fewer parts between blanks have no perplexity, as published."""
+
+
+class Recognized(NamedTuple):
+    """A sample, and the value of each of its aspects that a classifier finds in the output.
+
+    There is no such value for an output without a word.
+    """
+
+    sample: Sample
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes(Learned[Recognized]):
+    """How many of the requested attributes classifiers find; without a word there is none."""
+
+    name = "compmctg"
+    scores: ClassVar = accuracies("mctg", ASPECTS)
+    logged: ClassVar = ("said",)
+
+    def items(self, sample: Sample, output: str) -> list[AttributeItem]:
+        """Return the whole text for each aspect."""
+        units = sample.units if has_words(output) else ()
+        return [(unit, text_of(sample, output)) for unit in units]
+
+    def evidence(self, sample: Sample, answers: Sequence[str]) -> Recognized:
+        """Return the value of each aspect."""
+        aspects = [unit[0] for unit in sample.units]
+        return Recognized(sample, dict(zip(aspects, answers, strict=False)))
+
+    def values(self, evidence: Recognized) -> dict[str, Value]:
+        """Return a share of the aspects, and 0 or 100 to each published one."""
+        values = accuracy_values("mctg", *evidence)
+        return {name: value for name, value in values.items() if name in _ACCURACIES}
+
+    def describe(self, _: Sample, __: Texts, evidence: Recognized) -> dict[str, Any]:
+        """Return the share of the aspects that are right, and the values."""
+        return {"mctg_acc": self.values(evidence)["mctg_acc"], "said": evidence.values}
+
+
+_ACCURACIES = frozenset(info.name for info in Attributes.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPerplexity(Learned[float | None]):
+    """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
+
+    The model reads its end token first, so that the first token of a text counts too. There is no
+    verdict on a text of fewer than ten words, and on one with a token of probability zero. A few
+    texts can be most of an arithmetic mean.
+    """
+
+    name = "mctg_ppl"
+    scores: ClassVar = (
+        ScoreInfo(
+            "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
+        ),
+    )
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The mean, and the texts that are left out."""
+        return ("mean:texts", f"least-words:{LEAST_WORDS}")
+
+    def items(self, sample: Sample, output: str) -> list[str]:
+        """Return the whole text, if it is long enough."""
+        text = text_of(sample, output)
+        return [text] if len(text.split(" ")) >= LEAST_WORDS else []
+
+    def evidence(self, _: Sample, answers: Sequence[float | None]) -> float | None:
+        """Return the perplexity; None is no verdict."""
+        return answers[0] if answers else None
+
+    def values(self, evidence: float | None) -> dict[str, Value]:
+        """Return the perplexity."""
+        return {"mctg_ppl": evidence}
+
+
+FACTS = Facts(NoModel("facts"))
+NLI_ACC = NliAcc(NoModel("nli_acc"))
+BLEURT = Bleurt(NoModel("bleurt"))
+ATTRIBUTES = Attributes(NoModel("compmctg", "--classifiers FOLDER"))
+TEXT_PERPLEXITY = TextPerplexity(NoModel("mctg_ppl"))
+
+
+# --- What `--metadata` switches on ----------------------------------------------------------------
+
+
+class Loader(NamedTuple):
+    """A function that loads a metric, and its settings, the first of which switches it on."""
+
+    target: str
+    settings: tuple[str, ...]
+    meaning: str
+
+
+_CLASSIFIER = ("model", "format", "label", "device", "batch_size")
+_READERS = "spor_tasks.metrics.readers"
+LOADERS: Mapping[str, Loader] = {
+    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER, "the classifier of facts in a text"),
+    "nli": Loader(
+        "spor_tasks.metrics.entailment:load", _CLASSIFIER, "the classifier of what a table entails"
+    ),
+    "sp": Loader(
+        "spor_tasks.metrics.sp_acc:load", ("ranker",), "`lexical`, which ranks programs by words"
+    ),
+    "bleurt": Loader(
+        f"{_READERS}:bleurt", ("model", "device", "batch_size"), "a checkpoint of BLEURT"
+    ),
+    "aspects": Loader(
+        f"{_READERS}:attributes",
+        ("classifiers", "device", "batch_size"),
+        "the folder of a classifier per aspect",
+    ),
+    "ppl": Loader(
+        f"{_READERS}:perplexity", ("model", "device", "batch_size"), "a causal language model"
+    ),
+}
+"""The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
+
+
+def load(prefix: str, **settings: Any) -> Any:  # noqa: ANN401 - any of these metrics
+    """Return the metric of this prefix with its model.
+
+    Raises:
+        ConfigError: the model or a setting of it does not exist, or a package is missing.
+    """
+    return resolve_name(LOADERS[prefix].target)(**settings)
+
+
+def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric[Any]]:
+    """Return the metrics that the metadata switches on and the set reports, by their prefix.
+
+    Raises:
+        ConfigError: a setting is unknown or missing, or as :func:`load`.
+    """
+    metrics = {}
+    for prefix, loader in LOADERS.items():
+        if settings := _settings(metadata, f"{prefix}_", loader):
+            metric = for_scores(load(prefix, **settings), spec.scores)
+            if any(info.name in spec.reported for info in metric.scores):
+                metrics[prefix] = metric
+    return metrics
+
+
+def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[str, Any]:
+    settings = {
+        key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
+    }
+    for key in settings.keys() - set(loader.settings):
+        raise ConfigError(
+            f"there is no setting {prefix}{key}",
+            where="--metadata",
+            remedy=f"The settings are {', '.join(prefix + name for name in loader.settings)}.",
+        )
+    first = loader.settings[0]
+    if settings and not isinstance(settings.get(first), str):
+        raise ConfigError(
+            f"{prefix}{first} must be a path or a name, not {settings.get(first)!r}",
+            where="--metadata",
+            remedy=f"Name {loader.meaning}.",
+        )
+    return settings
