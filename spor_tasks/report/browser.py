@@ -49,7 +49,6 @@ class Entry(NamedTuple):
 class TestSet:
     """The samples of a task, gathered from its runs: by number, and the numbers by id."""
 
-    task: TaskResult
     samples: list[Entry] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -65,15 +64,14 @@ class TestSet:
 class Outcomes:
     """The outcome of one run, sample by sample.
 
-    ``samples`` are numbers of samples of ``test``, ``scores`` the values of the headline, rounded,
-    None for no verdict, and ``faults`` the kinds of error.
+    ``samples`` are numbers of samples of ``test``, and ``scores`` the values of the headline,
+    rounded, None for no verdict.
     """
 
     run: TaskResult
     test: TestSet
     samples: Sequence[int]
     scores: Sequence[float | None]
-    faults: Sequence[tuple[Fault, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 
 @dataclass(slots=True)
 class _Run:
-    """The samples of a run, with its outcomes; the lists run in parallel.
+    """The samples of a run, with its outcomes; the lists run in parallel, faults are bits.
 
     ``given`` is the number of texts whose likelihood was measured, 0 if the model wrote outputs.
     """
@@ -137,7 +135,7 @@ class _Run:
     outcomes: list[dict[str, Any]] = field(default_factory=list)
     given: int = 0
     scores: list[float | None] = field(default_factory=list)
-    faults: list[tuple[Fault, ...]] = field(default_factory=list)
+    faults: list[int] = field(default_factory=list)
     problem: Problem | None = None
 
 
@@ -154,7 +152,7 @@ def _read(file: SampleFile) -> _Run:
             run.outcomes.append(_outcome(view, scores))
             run.given = len(record.likelihoods)
             run.scores.append(scores.get(metric))
-            run.faults.append(view.faults)
+            run.faults.append(sum(_BITS[fault] for fault in view.faults))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         run.problem = Problem("samples", error.where or str(file.path), what)
@@ -201,7 +199,7 @@ class _Packing:
     def add(self, files: Sequence[SampleFile], runs: Iterator[_Run]) -> None:
         """Pack the runs of one test set, then its samples."""
         task = files[0].run
-        test = TestSet(task)
+        test = TestSet()
         for file in files:
             self._add_run(file.run, next(runs), test)
         self.tests.append(
@@ -223,7 +221,7 @@ class _Packing:
         samples = list(map(test.number, run.entries))
         if run.problem:
             self.problems.append(run.problem)
-        self.outcomes.append(Outcomes(result, test, samples, run.scores, run.faults))
+        self.outcomes.append(Outcomes(result, test, samples, run.scores))
         for entry, outcome, number in zip(run.entries, run.outcomes, samples, strict=True):
             if entry.inputs != test.samples[number].inputs:
                 outcome["inputs"] = entry.inputs
@@ -235,7 +233,7 @@ class _Packing:
                 "seed": result.seed,
                 "samples": None if samples == list(range(len(samples))) else samples,
                 "scores": run.scores,
-                "faults": [sum(_BITS[fault] for fault in faults) for faults in run.faults],
+                "faults": run.faults,
                 "chunk": self._pack(list(map(_json, run.outcomes))),
                 "given": run.given,
             }
