@@ -76,14 +76,11 @@ def run_make(options: argparse.Namespace) -> None:
         restarts=options.restarts,
         hide=tuple(options.hide),
     )
-    if not is_space:
-        task_set = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
-    elif options.aspect:
+    if is_space and options.aspect:
         raise ConfigError(
             "has no effect on combinations of aspects", where="aspect", remedy="Leave it out."
         )
-    else:
-        task_set = own.write_splits(options.out, request, overwrite=options.overwrite)
+    task_set = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
     for name, samples in task_set.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in task_set.refused.items():

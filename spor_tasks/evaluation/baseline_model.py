@@ -24,7 +24,7 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
     ``baseline_arm``.
 
     Raises:
-        ConfigError: there is no such baseline.
+        ConfigError: the baseline is unknown.
     """
 
     def __init__(self, model: str, baseline_arm: str | None = None, **_: object) -> None:
@@ -40,9 +40,11 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         doc, (sample, side) = request.doc, _as_shown(request)
         match self._baseline.looks_at:
             case "demonstrations":
-                known = _demonstrations(request.task_name)
-                shown = [known[d["id"]] for d in doc["demonstrations"]]
-                return self._baseline.write(sample, twins(shown) if side else shown)
+                by_id = _demonstrations(request.task_name)
+                demonstrations = [by_id[d["id"]] for d in doc["demonstrations"]]
+                return self._baseline.write(
+                    sample, twins(demonstrations) if side else demonstrations
+                )
             case "training":
                 return self._baseline.write(sample, _training(request.task_name, self._arm))
             case "reference":
@@ -63,18 +65,18 @@ def _as_shown(request: Instance) -> tuple[Sample, int]:
 
     The side of a sample's twin is 1.
     """
-    both = enumerate(sides(sample_of(request.doc)))
-    shown = [(view, number) for number, side in both for view in views(side)]
+    numbered = enumerate(sides(sample_of(request.doc)))
+    demonstrations = [(view, number) for number, side in numbered for view in views(side)]
     number: int = request.idx
-    return shown[number]
+    return demonstrations[number]
 
 
 @cache
 def _task(name: str) -> tuple[Mapping[str, Any], SplitPair]:
     (file,) = task_files.expand([name])
     metadata = file.content["metadata"]
-    sets, asked = sets_of(metadata)
-    return metadata, sets.load(asked)
+    sets, name_of_sets = sets_of(metadata)
+    return metadata, sets.load(name_of_sets)
 
 
 @cache

@@ -37,15 +37,15 @@ def run(
     ``folder``.
 
     Raises:
-        ConfigError: there is no such baseline or task, the baseline does not suit any of the tasks,
+        ConfigError: the baseline or a task is unknown, the baseline does not suit any of the tasks,
             or a file cannot be written.
         CorpusError: the data of a task is missing.
     """
     baseline = baselines.find(name)
-    for asked in names:
-        if not task_files.expand([asked]):
+    for requested in names:
+        if not task_files.expand([requested]):
             raise ConfigError(
-                f"there is no task {asked!r}", remedy="`spor tasks list` names the tasks."
+                f"{requested!r} is not a task", remedy="`spor tasks list` names the tasks."
             )
     suited = [file for file in task_files.expand(names) if suits(baseline, file)]
     if not suited:
@@ -75,10 +75,10 @@ def run(
                 where=place,
                 remedy="Check that the disk has room and that you may write there.",
             )
-        found = tuple(result for path in written for result in reading.read(path))
+        results = tuple(result for path in written for result in reading.read(path))
         if outputs is not None:
-            _write(outputs, found[0])
-    return found
+            _write(outputs, results[0])
+    return results
 
 
 _REMEDIES = {

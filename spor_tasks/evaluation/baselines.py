@@ -28,7 +28,7 @@ _Item = TypeVar("_Item")
 def copy_input(sample: Sample) -> str:
     """Return the words of the units, in the order shown, and nothing else.
 
-    Of a table it has the title too, and of linked columns the cells.
+    A table's title comes first, and linked columns give their cells.
     """
     name = sample.about("title" if has_table(sample) else "name")
     named = [] if name is None else [display(name)]
@@ -36,7 +36,7 @@ def copy_input(sample: Sample) -> str:
     return " ".join([*named, *(f"{' '.join(map(display, fact))}." for fact in facts)])
 
 
-def nearest(sample: Sample, others: Iterable[Sample]) -> Sample:
+def nearest(sample: Sample, candidates: Iterable[Sample]) -> Sample:
     """Return the sample whose units are most like those of another, by whole units, then by words.
 
     Likeness is the share of what both have in what either has (Jaccard); of equals the lowest id is
@@ -45,15 +45,15 @@ def nearest(sample: Sample, others: Iterable[Sample]) -> Sample:
     Raises:
         ValueError: there are no others.
     """
-    return min(others, key=lambda other: (*_unlikeness(sample.units, other.units), other.id))
+    return min(candidates, key=lambda second: (*_unlikeness(sample.units, second.units), second.id))
 
 
-def _unlikeness(one: Sequence[DataUnit], other: Sequence[DataUnit]) -> tuple[float, float]:
-    return -_jaccard(set(one), set(other)), -_jaccard(_words(one), _words(other))
+def _unlikeness(first: Sequence[DataUnit], second: Sequence[DataUnit]) -> tuple[float, float]:
+    return -_jaccard(set(first), set(second)), -_jaccard(_words(first), _words(second))
 
 
-def _jaccard(one: set[DataUnit] | set[str], other: set[DataUnit] | set[str]) -> float:
-    return len(one & other) / (len(one | other) or 1)
+def _jaccard(first: set[DataUnit] | set[str], second: set[DataUnit] | set[str]) -> float:
+    return len(first & second) / (len(first | second) or 1)
 
 
 def _words(units: Iterable[DataUnit]) -> set[str]:
@@ -119,7 +119,8 @@ class _Overlaps(Generic[_Item]):
         shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
         size = len(items)
         index = {
-            number: both / (size + self._sizes[number] - both) for number, both in shared.items()
+            number: common / (size + self._sizes[number] - common)
+            for number, common in shared.items()
         }
         best = max(index.values(), default=None)
         return [number for number, value in index.items() if value == best]
@@ -138,9 +139,12 @@ class Baseline(NamedTuple):
 
 BASELINES: Mapping[str, Baseline] = {
     "copy-input": Baseline("input", copy_input),
-    "copy-demonstrations": Baseline("demonstrations", lambda _, shown: copied_text(shown)),
+    "copy-demonstrations": Baseline(
+        "demonstrations", lambda _, demonstrations: copied_text(demonstrations)
+    ),
     "nearest-demonstration": Baseline(
-        "demonstrations", lambda sample, shown: nearest(sample, shown).references[0]
+        "demonstrations",
+        lambda sample, demonstrations: nearest(sample, demonstrations).references[0],
     ),
     "units-joined": Baseline("training", lambda sample, training: training.units_joined(sample)),
     "nearest-training-text": Baseline(
@@ -155,10 +159,10 @@ def find(name: str) -> Baseline:
     """Return the baseline with this name.
 
     Raises:
-        ConfigError: there is no such baseline.
+        ConfigError: the baseline is unknown.
     """
     if name not in BASELINES:
         raise ConfigError(
-            f"there is no baseline {name!r}", remedy=f"Use one of {', '.join(BASELINES)}."
+            f"{name!r} is not a baseline", remedy=f"Use one of {', '.join(BASELINES)}."
         )
     return BASELINES[name]

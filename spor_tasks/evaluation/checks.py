@@ -1,4 +1,4 @@
-"""What `spor eval` checks before it loads a model, which may take minutes."""
+"""Checks of `spor eval` before it loads a model, which may take minutes."""
 
 import difflib
 import re
@@ -53,7 +53,7 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
         is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")
         if name not in ours and close and not is_pattern and not has_others:
             raise ConfigError(
-                f"there is no task {name!r}",
+                f"{name!r} is not a task",
                 where="--tasks",
                 remedy=f"Did you mean {' or '.join(close)}? {LIST}",
             )
@@ -83,32 +83,32 @@ def _check_model(
     model_args: Mapping[str, Any],
 ) -> None:
     """Refuse what the type of model cannot do, at which lm-eval would fail late or never."""
-    known: Backend = backend(model)
+    limits: Backend = backend(model)
     has_beams = mapping(settings, "gen_kwargs").get("num_beams", 1) != 1
     searching = [task.name for task in tasks if has_beams or task.decoding]
-    if searching and not known.has_beams:
+    if searching and not limits.has_beams:
         raise ConfigError(
             f"{model} does not support the beam search of {searching[0]}",
             where="--model",
             remedy="The beams of `hf` and `vllm` differ from those of transformers, and a server "
             "may silently decode greedily. Use `--model spor-hf`, or a task without beams.",
         )
-    if known.adapter:
-        if wrong := model_args.keys() & {*checkpoints.ADAPTERS} - {known.adapter}:
+    if limits.adapter:
+        if wrong := model_args.keys() & {*checkpoints.ADAPTERS} - {limits.adapter}:
             raise ConfigError(
                 f"{model} has no argument {min(wrong)}",
                 where="--model_args",
-                remedy=f"Name the adapter with {known.adapter}=.",
+                remedy=f"Name the adapter with {limits.adapter}=.",
             )
         checkpoints.check_reader(model_args, model)
-    if not known.takes_texts and not settings.get("apply_chat_template"):
+    if not limits.takes_texts and not settings.get("apply_chat_template"):
         raise ConfigError(
             f"{model} takes only chats",
             where="--model",
             remedy="Add --apply_chat_template; the server has the template.",
         )
     asking = [task.name for task in tasks if task.asks_likelihoods]
-    if asking and not known.gives_likelihoods:
+    if asking and not limits.gives_likelihoods:
         raise ConfigError(
             f"{model} does not give the log likelihoods that {asking[0]} asks for",
             where="--model",

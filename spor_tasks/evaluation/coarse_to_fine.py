@@ -44,9 +44,9 @@ def template_first(tokenizer: PreTrainedTokenizerBase, prompt_length: int) -> li
     For a tokenizer that does not have both as single tokens there is nothing that does, which is
     logged once.
     """
-    known = tokenizer.get_vocab()
-    if _ENTITY in known and SEPARATOR in known:
-        return [TemplateFirst(known[_ENTITY], known[SEPARATOR], prompt_length)]
+    vocabulary = tokenizer.get_vocab()
+    if _ENTITY in vocabulary and SEPARATOR in vocabulary:
+        return [TemplateFirst(vocabulary[_ENTITY], vocabulary[SEPARATOR], prompt_length)]
     _say_unknown(tokenizer.name_or_path)
     return []
 

@@ -1,7 +1,7 @@
-"""Language models that are told by vectors which values of aspects their text must have.
+"""Language models that are conditioned by vectors on the values of aspects.
 
-The language model stays as it is. What is trained makes vectors of the values that a prompt asks
-for (:class:`Vectors`), which stand in the place of their words:
+The language model stays as it is. The trained part makes vectors of the values in a
+prompt (:class:`Vectors`), which replace the values' words:
 
 - `dcg` (Zeng et al., ACL 2023): six vectors that a linear map makes of the embeddings of the
   values' words, and 44 that are always the same. They follow the start token, as if they were
@@ -65,7 +65,7 @@ _NEUTRAL: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What precedes a row's text beside its start token: embeddings after it, a cache before it."""
+    """The vectors before a row's text: embeddings after its start token, a cache before it."""
 
     embeddings: torch.Tensor | None = None
     layers: tuple[tuple[torch.Tensor, torch.Tensor], ...] = ()

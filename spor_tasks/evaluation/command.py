@@ -78,8 +78,8 @@ def task_names(settings: Mapping[str, Any]) -> list[str]:
     Raises:
         ConfigError: none were given, or one is not a name.
     """
-    given = settings.get("tasks") or []
-    parts = given if isinstance(given, list) else [given]
+    listed = settings.get("tasks") or []
+    parts = listed if isinstance(listed, list) else [listed]
     if not all(isinstance(part, str) for part in parts):
         raise ConfigError("must be a list of names", where="--tasks", remedy=LIST)
     names = [name for part in parts for name in part.split(",")]
@@ -95,9 +95,9 @@ def mapping(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
         ConfigError: it is not a mapping.
     """
     value = settings.get(key) or {}
-    found = simple_parse_args_string(value) if isinstance(value, str) else value
-    if not isinstance(found, dict):
+    parsed = simple_parse_args_string(value) if isinstance(value, str) else value
+    if not isinstance(parsed, dict):
         raise ConfigError(
             "must be a mapping", where=f"--{key}", remedy="Write KEY=VALUE,KEY=VALUE, or JSON."
         )
-    return dict(found)
+    return dict(parsed)

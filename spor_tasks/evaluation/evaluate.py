@@ -54,8 +54,8 @@ def run(arguments: Sequence[str]) -> None:
     setup_logging()
     parser = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
     parser.add_argument(MODELS, nargs="+")
-    own, others = parser.parse_known_args(arguments)
-    options = command.parse(others)
+    own, remaining = parser.parse_known_args(arguments)
+    options = command.parse(remaining)
     settings = command.read_settings(options)
     names = command.task_names(settings)
     register_models()
@@ -130,7 +130,7 @@ def _check_all(models: Sequence[Model], settings: Mapping[str, Any], names: Sequ
         raise ConfigError(f"cannot be used with --{refused[0]}", where=MODELS)
     faults = []
     for number, model in enumerate(models):
-        if any(model.arguments == other.arguments for other in models[:number]):
+        if any(model.arguments == earlier.arguments for earlier in models[:number]):
             faults.append(f"{model.where}: repeats an earlier entry")
             continue
         try:
@@ -139,9 +139,9 @@ def _check_all(models: Sequence[Model], settings: Mapping[str, Any], names: Sequ
             faults.append(f"{model.where}: {error}")
     if faults:
         raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
-    if others := [name for name in names if not task_files.expand([name])]:
+    if remaining := [name for name in names if not task_files.expand([name])]:
         raise ConfigError(
-            f"--models evaluates only the tasks of this package, not {others[0]!r}",
+            f"--models evaluates only the tasks of this package, not {remaining[0]!r}",
             where="--tasks",
             remedy="`spor tasks list` names these tasks.",
         )

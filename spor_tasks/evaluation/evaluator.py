@@ -26,7 +26,7 @@ _MODELS = {
     "spor-baseline": "spor_tasks.evaluation.baseline_model:BaselineLM",
 }
 
-# What replaces the adapter of a loaded model, and says whether it could.
+# Functions that replace the adapter of a loaded model, and return whether they could.
 _SWAPS = {
     **dict.fromkeys(("hf", "spor-hf"), "spor_tasks.evaluation.hf:swap_adapter"),
     **dict.fromkeys(("vllm", "spor-vllm"), "spor_tasks.evaluation.vllm:swap_adapter"),
@@ -77,33 +77,33 @@ class Evaluator:
         Raises:
             SporError: the checkpoint or the data of a task is missing, or they do not fit.
         """
-        given = dict(arguments)
+        model_args = dict(arguments)
         tracker = EvaluationTracker(output_path=str(out) if out else None, **(hub or {}))
-        found: dict[str, Any] | None = simple_evaluate(
-            model=self._model(given),
-            model_args=given,
+        results: dict[str, Any] | None = simple_evaluate(
+            model=self._model(model_args),
+            model_args=model_args,
             tasks=list(names),
             task_manager=task_files.manager(
-                given | dict(metadata or {}) | {backends.MODEL_TYPE: self._kind}
+                model_args | dict(metadata or {}) | {backends.MODEL_TYPE: self._kind}
             ),
             evaluation_tracker=tracker,
             log_samples=log_samples,
             **self._settings,
             **options,
         )
-        if found is None:
+        if results is None:
             return None
         # If a model is already loaded, lm-eval writes its class instead of its name.
         facts = tracker.general_config_tracker
-        found["config"]["model"] = facts.model_source = self._kind
+        results["config"]["model"] = facts.model_source = self._kind
         # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
-        facts.model_name = checkpoints.adapter_name(given) or facts.model_name
+        facts.model_name = checkpoints.adapter_name(model_args) or facts.model_name
         facts.model_name_sanitized = sanitize_model_name(facts.model_name)
-        samples = found.pop("samples", None) or {}
-        tracker.save_results_aggregated(results=found, samples=samples)
+        samples = results.pop("samples", None) or {}
+        tracker.save_results_aggregated(results=results, samples=samples)
         for name, rows in samples.items():
             tracker.save_results_samples(task_name=name, samples=rows)
-        return found
+        return results
 
     def release(self) -> None:
         """Drop the loaded model and free its memory."""

@@ -1,8 +1,8 @@
 """`spor-hf`: an lm-eval model that generates exactly as transformers' own ``generate``.
 
-Three things differ from lm-eval's `hf`: stop texts end every row, including beams, and the end
-token is left to ``generate``; an encoder's input is padded on the right; and a length limit counts
-only new tokens, also for a decoder of an encoder-decoder.
+Three things differ from lm-eval's `hf`. Stop texts end every row, including beams, and ``generate``
+handles the end token. An encoder's input is padded on the right. A length limit counts only new
+tokens, also for a decoder of an encoder-decoder.
 """
 
 import copy
@@ -116,8 +116,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        asked = [self._with_seed(_stopping(self._shortened(request))) for request in requests]
-        outputs: list[str] = super().generate_until(asked, disable_tqdm)
+        prepared = [self._with_seed(_stopping(self._shortened(request))) for request in requests]
+        outputs: list[str] = super().generate_until(prepared, disable_tqdm)
         return outputs
 
     spor_beam_search = generate_until  # what our tasks call for beams
@@ -183,11 +183,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         if _SEED not in settings:
             return request
         doc = request.doc or {}
-        given = json.loads(doc.get("context") or "{}").get("prefix", "")
-        limit = settings.get(_WHOLE, 0) - len(self.tok_encode(given, add_special_tokens=False))
+        prefix = json.loads(doc.get("context") or "{}").get("prefix", "")
+        limit = settings.get(_WHOLE, 0) - len(self.tok_encode(prefix, add_special_tokens=False))
         seeded = copy.copy(request)
-        of = (settings[_SEED], doc.get("id"), request.idx)
-        seeded.arguments = Seeded.of(prompt, max(1, limit), *of), settings
+        drawn_for = (settings[_SEED], doc.get("id"), request.idx)
+        seeded.arguments = Seeded.of(prompt, max(1, limit), *drawn_for), settings
         return seeded
 
     def _length(self, prompt: str) -> int:

@@ -21,7 +21,7 @@ class Model(NamedTuple):
     where: str
 
 
-def read_models(given: Sequence[str]) -> Iterator[Model]:
+def read_models(sources: Sequence[str]) -> Iterator[Model]:
     """Yield the checkpoints given as ``pretrained=…,peft=…`` or in files.
 
     A file has one checkpoint per line, or is a YAML list of such texts or of mappings. Empty lines
@@ -30,7 +30,7 @@ def read_models(given: Sequence[str]) -> Iterator[Model]:
     Raises:
         ConfigError: a file is missing or has something else, such as a YAML alias.
     """
-    for text in given:
+    for text in sources:
         file = Path(text)
         if not is_file(file) and "=" in text:
             yield _entry(text, MODELS)

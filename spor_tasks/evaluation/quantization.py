@@ -55,8 +55,10 @@ def keep_layout(model: torch.nn.Module) -> None:
 
 def kind_of(config: object) -> str | None:
     """Return the quantization of a loaded model by its config; None without any."""
-    found = getattr(config, "quantization_config", None)
-    if found is None:
+    quantization = getattr(config, "quantization_config", None)
+    if quantization is None:
         return None
-    told = found if isinstance(found, dict) else found.to_dict()
-    return str(told["bnb_4bit_quant_type"] if told.get("load_in_4bit") else told["quant_method"])
+    as_dict = quantization if isinstance(quantization, dict) else quantization.to_dict()
+    return str(
+        as_dict["bnb_4bit_quant_type"] if as_dict.get("load_in_4bit") else as_dict["quant_method"]
+    )

@@ -1,4 +1,4 @@
-"""What lm-eval's types of models can do and take, and the versions of packages."""
+"""The abilities of lm-eval's types of models, and the versions of packages."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ MODEL_TYPE = "model_type"
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What a type of model can do.
+    """The abilities of a type of model.
 
     ``adapter`` is its argument that names an adapter. ``on_transformers`` says whether it takes the
     generation settings of transformers, ``has_beams`` whether it searches as transformers does and
@@ -118,10 +118,10 @@ def resolved_generation(
 
     The defaults of a server are not known here.
     """
-    known = known_to(model, decoding)
+    understood = known_to(model, decoding)
     own = checkpoints.generation_config(arguments) if model.on_transformers else {}
-    left_out = () if known.get("do_sample") else _SAMPLING
-    return {key: value for key, value in own.items() if key not in left_out} | known
+    left_out = () if understood.get("do_sample") else _SAMPLING
+    return {key: value for key, value in own.items() if key not in left_out} | understood
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def check_reader(arguments: Arguments, model: str) -> None:
     """Refuse an adapter with vectors for values for a model that cannot read it.
 
     Raises:
-        ConfigError: the model is not `spor-hf`; or there is no such folder.
+        ConfigError: the model is not `spor-hf`, or the folder does not exist.
     """
     name = adapter_name(arguments)
     if model != "spor-hf" and coded_folder(name, arguments.get("revision")):
@@ -146,14 +146,14 @@ def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> Pro
     Raises:
         ConfigError: the given style is unknown.
     """
-    asked = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
-    if asked is None:
+    requested = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
+    if requested is None:
         return _style_of_base(arguments)
-    if asked not in PROMPT_STYLES:
+    if requested not in PROMPT_STYLES:
         raise ConfigError(
-            f"prompt_style={asked} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
+            f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
         )
-    style: PromptStyle = asked
+    style: PromptStyle = requested
     return style
 
 

@@ -82,9 +82,10 @@ def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     """
     if not have_twins(pair):
         return _choose(pair, most)
-    both = {sample.id: sample for sample in pair.test.samples}
+    with_twins_by_id = {sample.id: sample for sample in pair.test.samples}
     return tuple(
-        replace(shown, sample=both[shown.sample.id]) for shown in _choose(with_twins(pair), most)
+        replace(chosen_samples, sample=with_twins_by_id[chosen_samples.sample.id])
+        for chosen_samples in _choose(with_twins(pair), most)
     )
 
 
@@ -92,10 +93,12 @@ def with_demonstrations(pair: SplitPair, arm: Split, most: int, style: PromptSty
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
     number, docs = pair.arms.index(arm), []
     for each in chosen(pair, most):
-        shown = each.arms[number]
-        doc = prompted(each.sample, style, example) | {"demonstrations": _listed(shown, style)}
+        chosen_samples = each.arms[number]
+        doc = prompted(each.sample, style, example) | {
+            "demonstrations": _listed(chosen_samples, style)
+        }
         if have_twins(pair):
-            doc[BEFORE_TWIN] = _listed(twins(shown), style)
+            doc[BEFORE_TWIN] = _listed(twins(chosen_samples), style)
         docs.append(doc)
     return docs
 
@@ -111,7 +114,7 @@ def matching(pair: SplitPair, most: int) -> dict[str, Matching]:
 def drawn_from(pair: SplitPair, arm: Split, *, before_twin: bool) -> Split:
     """Return the samples that demonstrations are drawn from.
 
-    Of sets with twins these are samples with twins, or their twins before the prompt of one.
+    Sets with twins draw from the samples that have twins, or from these twins.
     """
     if not have_twins(pair):
         return arm

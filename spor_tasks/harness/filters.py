@@ -1,4 +1,4 @@
-"""The filters of :mod:`spor_tasks.text.filters` as lm-eval's, and what our tasks ask of any filter.
+"""The filters of :mod:`spor_tasks.text.filters` as lm-eval's, and checks of any filter's results.
 
 lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 """
@@ -42,14 +42,14 @@ def for_untuned(filter_list: FilterList) -> FilterList:
 
     A chain without ``spor_first_line`` is somebody's own, and stays as it is.
     """
-    *others, last = (f"{PREFIX}{name}" for name in filters.UNTUNED)
+    *cleaning, last = (f"{PREFIX}{name}" for name in filters.UNTUNED)
 
     def extended(functions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        known = [function["function"] for function in functions]
-        if last not in known:
+        present = [function["function"] for function in functions]
+        if last not in present:
             return list(functions)
-        missing = [{"function": name} for name in others if name not in known]
-        place = known.index(last)
+        missing = [{"function": name} for name in cleaning if name not in present]
+        place = present.index(last)
         return [*functions[:place], *missing, *functions[place:]]
 
     return [{**chain, "filter": extended(chain["filter"])} for chain in filter_list]
@@ -63,15 +63,17 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
 
     def __init__(self, task: str, chain: Mapping[str, Any]) -> None:
         functions = [{**f.get("kwargs", {}), **f} for f in chain["filter"]]
-        given = [function.pop("function") for function in functions]
+        functions_named = [function.pop("function") for function in functions]
         for function in functions:
             function.pop("kwargs", None)
-        built = build_filter_ensemble(chain["name"], list(zip(given, functions, strict=True)))
+        built = build_filter_ensemble(
+            chain["name"], list(zip(functions_named, functions, strict=True))
+        )
         super().__init__(built.name, built.filters)
         self._task = task
         self.names = tuple(
             name.removeprefix(PREFIX) if isinstance(name, str) else getattr(name, "__name__", "?")
-            for name in given
+            for name in functions_named
         )
 
     def apply(self, instances: Sequence[Instance]) -> None:
@@ -81,15 +83,15 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
             ConfigError: a filter returned something else than a text, or not one for each request.
         """
         docs = [instance.doc for instance in instances]
-        found: list[Any] = [instance.resps for instance in instances]
+        results: list[Any] = [instance.resps for instance in instances]
         for name, make in zip(self.names, self.filters, strict=True):
-            found = list(make().apply(found, docs))
-            if len(found) != len(instances):
-                raise self._fault(name, f"{len(found)} results for {len(instances)} requests")
-            for each in found:
+            results = list(make().apply(results, docs))
+            if len(results) != len(instances):
+                raise self._fault(name, f"{len(results)} results for {len(instances)} requests")
+            for each in results:
                 if wrong := [text for text in _listed(each) if not isinstance(text, str)]:
                     raise self._fault(name, f"{type(wrong[0]).__name__} in place of a text")
-        for instance, each in zip(instances, found, strict=True):
+        for instance, each in zip(instances, results, strict=True):
             if len(texts := _listed(each)) != 1:
                 raise self._fault(self.name, "several texts for a request, and none is chosen")
             host.keep(instance, self.name, texts[0])
@@ -103,5 +105,5 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
         )
 
 
-def _listed(found: Any) -> Sequence[Any]:  # noqa: ANN401 - a text or several
-    return found if isinstance(found, list | tuple) else [found]
+def _listed(results: Any) -> Sequence[Any]:  # noqa: ANN401 - a text or several
+    return results if isinstance(results, list | tuple) else [results]

@@ -22,8 +22,8 @@ class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
 
     def requests(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> list[Instance]:  # noqa: ANN401 - passed on
         """Return lm-eval's own requests for a context."""
-        found = super().construct_requests(doc, context, **kwargs)
-        return found if isinstance(found, list) else [found]
+        results = super().construct_requests(doc, context, **kwargs)
+        return results if isinstance(results, list) else [results]
 
     def set_num_fewshot(self, number: int) -> None:
         """Set the number of demonstrations as 0.4 does, by its key."""
@@ -35,7 +35,7 @@ class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
 
         0.5 would draw 100,000 resamples for any score that is not a mean.
         """
-        found, count = super().aggregate(bootstrap_iters=0)
+        results, count = super().aggregate(bootstrap_iters=0)
         for scorer in self.scorers if bootstrap_iters else ():
             for metric in scorer.metrics or ():
                 values = [
@@ -44,8 +44,8 @@ class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
                     if metric.name in each
                 ]
                 if metric.aggregation is mean and len(values) > 1:
-                    found[f"{metric.name}_stderr,{scorer.name}"] = mean_stderr(values)
-        return found, count
+                    results[f"{metric.name}_stderr,{scorer.name}"] = mean_stderr(values)
+        return results, count
 
 
 def request(
@@ -63,8 +63,8 @@ def keep(instance: Instance, name: str, answer: object) -> None:
 
 def kept(instance: Instance, name: str) -> str:
     """Return what a chain of filters left of an output."""
-    found = instance.filtered_resps[name]
-    return str(found[0] if IS_NEW else found)
+    results = instance.filtered_resps[name]
+    return str(results[0] if IS_NEW else results)
 
 
 def declare(metrics: Iterable[str]) -> None:

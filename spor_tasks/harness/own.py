@@ -1,7 +1,6 @@
 """Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ _KIND = "tasks"
 _SETTINGS = ("seed", "restarts", "hide")
 
 
-class Made(NamedTuple):
+class TaskSet(NamedTuple):
     """The tag of all tasks, the tasks with their sizes, and why other sets were refused."""
 
     tag: str
@@ -33,12 +32,14 @@ class Made(NamedTuple):
 
 def write(
     folder: Path, request: Request, aspects: Sequence[str] = (), *, overwrite: bool = False
-) -> Made:
-    """Write the task files of all sets that a corpus allows; return which were made.
+) -> TaskSet:
+    """Write the task files of all sets that a corpus allows.
 
-    ``request`` has the corpus and the settings that sets are built with. ``aspects`` are all if
-    empty. The files name the corpus, these settings, and the digests of the corpus and of each test
-    set; the sets are built again when a task is loaded.
+    ``request`` has the corpus and the settings that sets are built with. The sets are of these
+    aspects, by default of all. If the request names a benchmark as its aspect, the corpus is a YAML
+    file with a space of combinations, and the sets are of each protocol. The files name the corpus,
+    the settings, and the digests of the corpus and of each test set. The sets are built again when
+    a task is loaded.
 
     Raises:
         ConfigError: the folder is not empty, or cannot be written.
@@ -46,75 +47,49 @@ def write(
         SplitError: the corpus allows none of these sets.
     """
     request = replace(request, corpus=str(Path(request.corpus).resolve()))
+    requests = _of_protocols(request) if request.aspect else _of_aspects(request, aspects)
+    # A malformed space is told with the protocol that it does not allow.
+    refusals = SporError if request.aspect else SplitError
+    templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}
     refused: dict[str, str] = {}
-    with _new(folder, task_files.TEMPLATES, overwrite=overwrite) as place:
-        for each in _requests(request, aspects or tuple(ARMS)):
-            try:
-                pair, facts, _ = answer(each)
-            except SplitError as error:
-                refused[" ".join(filter(None, [each.aspect, each.part]))] = error.what
-                continue
-            spec = _spec(pair)
-            _write_tasks(place, spec, pair, _own_corpus(request, facts))
-            sizes[spec.task] = len(pair.test.samples)
-            tag = f"{spec.benchmark}_{spec.name.corpus}"
-        _refuse_nothing(sizes, refused, request.corpus)
-        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
-    return Made(tag, sizes, refused)
-
-
-def write_splits(folder: Path, request: Request, *, overwrite: bool = False) -> Made:
-    """Write the task files of a space of combinations, one for each protocol that it allows.
-
-    ``request`` has the benchmark as its aspect, and a YAML file as its corpus.
-
-    Raises:
-        ConfigError: the folder is not empty, or cannot be written; or the file is malformed.
-        SplitError: the space allows no protocol.
-    """
-    sets: Sets = registry().get("benchmark", request.aspect)
-    request = replace(request, corpus=str(Path(request.corpus).resolve()))
-    sizes: dict[str, int] = {}
-    refused: dict[str, str] = {}
-    with _new(folder, task_files.FOLDER / request.aspect, overwrite=overwrite) as place:
-        for protocol in dict.fromkeys(spec.name.protocol for spec in sets.sets()):
-            try:
-                pair, facts, _ = answer(replace(request, protocol=protocol))
-            except SporError as error:
-                refused[protocol] = error.what
-                continue
-            spec = _spec(pair)
-            _write_tasks(place, spec, pair, _own_corpus(request, facts))
-            sizes[spec.task] = len(pair.test.samples)
-        _refuse_nothing(sizes, refused, request.corpus)
-        tag = f"{spec.benchmark}_{spec.name.corpus}"
-        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
-    return Made(tag, sizes, refused)
-
-
-@contextmanager
-def _new(folder: Path, templates: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Yield a new folder for task files, which has what they include."""
     with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
         for template in templates.glob("_*"):
             (place / template.name).write_bytes(template.read_bytes())
-        yield place
+        for name, each in requests:
+            try:
+                pair, facts, _ = answer(each)
+            except refusals as error:
+                refused[name] = error.what
+                continue
+            spec = _spec(pair)
+            own = {
+                "file": request.corpus,
+                "version": facts["corpus_version"],
+                **_settings(request),
+            }
+            for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
+                (place / file).write_text(text, "utf-8")
+            sizes[spec.task] = len(pair.test.samples)
+            tag = f"{spec.benchmark}_{spec.name.corpus}"
+        if not sizes:
+            reasons = tuple(f"{name}: {why}" for name, why in refused.items())
+            raise SplitError("allows no sets", where=request.corpus, each=reasons)
+        write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
+    return TaskSet(tag, sizes, refused)
 
 
-def _write_tasks(place: Path, spec: SetSpec, pair: SplitPair, own: Mapping[str, Any]) -> None:
-    for name, text in task_texts(spec, pair, templates=".", own_corpus=own):
-        (place / name).write_text(text, "utf-8")
+def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:
+    for aspect in aspects or ARMS:
+        for part in PARTS.get(aspect, (None,)):
+            name = " ".join(filter(None, [aspect, part]))
+            yield name, replace(request, aspect=aspect, part=part)
 
 
-def _own_corpus(request: Request, facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {"file": request.corpus, "version": facts["corpus_version"], **_settings(request)}
-
-
-def _refuse_nothing(sizes: Mapping[str, int], refused: Mapping[str, str], corpus: str) -> None:
-    if not sizes:
-        reasons = tuple(f"{name}: {why}" for name, why in refused.items())
-        raise SplitError("allows no sets", where=corpus, each=reasons)
+def _of_protocols(request: Request) -> Iterator[tuple[str, Request]]:
+    sets: Sets = registry().get("benchmark", request.aspect)
+    for protocol in dict.fromkeys(spec.name.protocol for spec in sets.sets()):
+        yield protocol, replace(request, protocol=protocol)
 
 
 def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
@@ -157,21 +132,15 @@ def _built(request: Request, _changed: int) -> tuple[SplitPair, str]:
     return pair, facts["corpus_version"]
 
 
-def _requests(request: Request, aspects: Sequence[str]) -> Iterator[Request]:
-    for aspect in aspects:
-        for part in PARTS.get(aspect, (None,)):
-            yield replace(request, aspect=aspect, part=part)
-
-
 def _spec(pair: SplitPair) -> SetSpec:
     (benchmark,) = (each for each in named.benchmarks() if pair.aspect in each.groups)
     return benchmark.find(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
 
 
 def _settings(request: Request) -> dict[str, Any]:
-    given = {key: getattr(request, key) for key in _SETTINGS}
+    chosen_settings = {key: getattr(request, key) for key in _SETTINGS}
     return {
         key: list(value) if isinstance(value, tuple) else value
-        for key, value in given.items()
+        for key, value in chosen_settings.items()
         if value not in {None, ()}
     }

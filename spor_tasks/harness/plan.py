@@ -1,4 +1,4 @@
-"""What a task's metadata asks for: sets, demonstrations, an adapter, metrics to switch on."""
+"""The plan of a task from its metadata: sets, demonstrations, an adapter, metrics to switch on."""
 
 import logging
 from collections.abc import Mapping
@@ -36,8 +36,8 @@ def resolve(metadata: Metadata) -> Plan:
     """Return what the metadata asks for, checked before any model is loaded.
 
     Raises:
-        ConfigError: there is no such benchmark or setting, or the adapter does not fit the base or
-            the sets.
+        ConfigError: the benchmark or a setting is unknown, or the adapter does not fit the base
+            or the sets.
         SplitError: the test set is not the one that the task was made for.
         CorpusError: the data is missing, or not what was published.
     """
@@ -45,23 +45,23 @@ def resolve(metadata: Metadata) -> Plan:
     spec, pair = _sets(metadata, adapter)
     adapter = _trained_baseline(metadata, pair) or adapter
     _check_adapter(adapter, pair, metadata)
-    shown = _fewshot_arm(metadata, pair)
-    return Plan(spec, pair, shown, adapter, learned.requested(metadata, spec))
+    demonstrated = _fewshot_arm(metadata, pair)
+    return Plan(spec, pair, demonstrated, adapter, learned.requested(metadata, spec))
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     """Return the benchmark of a task, and the name of the task's sets.
 
     Raises:
-        ConfigError: there is no such benchmark.
+        ConfigError: the benchmark is unknown.
     """
-    known, name = registry().names("benchmark"), metadata.get("benchmark", FIRST_BENCHMARK)
-    if name not in known:
+    installed, name = registry().names("benchmark"), metadata.get("benchmark", FIRST_BENCHMARK)
+    if name not in installed:
         raise ConfigError(
-            f"there is no benchmark {name!r}",
+            f"{name!r} is not a benchmark",
             where=metadata.get("config_source"),
             remedy=f"Let the task's metadata say `benchmark: NAME`, with one of "
-            f"{', '.join(known)}, or install the package that has it.",
+            f"{', '.join(installed)}, or install the package that has it.",
         )
     sets: Sets = registry().get("benchmark", name)
     aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
@@ -72,7 +72,7 @@ def has_splits(metadata: Metadata) -> bool:
     """Return whether the answers to a task are read under splits.
 
     Raises:
-        ConfigError: there is no such benchmark.
+        ConfigError: the benchmark is unknown.
     """
     return hasattr(sets_of(metadata)[0], "read_under")
 
@@ -152,7 +152,7 @@ def check_shots(plan: Plan, number: int | None) -> None:
     """Refuse demonstrations where no split says which combinations they may have.
 
     Raises:
-        ConfigError: there is no training set to draw them from.
+        ConfigError: the sets have no training set to draw them from.
     """
     if number and plan.spec.arms and not plan.pair.arms:
         raise ConfigError(
@@ -171,7 +171,7 @@ def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | N
 
 
 def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
-    """Return the arm of the demonstrations: the one asked for, otherwise the first."""
+    """Return the arm of the demonstrations: the requested one, otherwise the first."""
     asked = metadata.get("icl_arm") or metadata.get("fewshot_arm")
     if asked is None:
         return pair.arms[0] if pair.arms else None

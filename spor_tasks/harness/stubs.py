@@ -24,10 +24,10 @@ def folder() -> Path:
     Raises:
         ConfigError: lm-eval is not installed, or was uninstalled and left files behind.
     """
-    found = find_spec("lm_eval")
-    if found is None or not found.origin or not found.submodule_search_locations:
+    package = find_spec("lm_eval")
+    if package is None or not package.origin or not package.submodule_search_locations:
         raise ConfigError("lm-eval is not installed", remedy="Run `pip install lm-eval`.")
-    return Path(found.submodule_search_locations[0]) / "tasks" / _FOLDER
+    return Path(package.submodule_search_locations[0]) / "tasks" / _FOLDER
 
 
 def register(target: Path) -> None:
@@ -63,8 +63,8 @@ def remove() -> tuple[Path, ...]:
     Raises:
         ConfigError: a folder cannot be removed.
     """
-    found = find_spec("lm_eval")
-    places = [Path(place) for place in (found and found.submodule_search_locations) or ()]
+    package = find_spec("lm_eval")
+    places = [Path(place) for place in (package and package.submodule_search_locations) or ()]
     removed = [place for place in places if (place / "tasks" / _FOLDER).is_dir()]
     for place in removed:
         try:
@@ -72,7 +72,7 @@ def remove() -> tuple[Path, ...]:
         except OSError as error:
             raise ConfigError(f"cannot be removed: {error}", where=place) from error
         # Because of the stubs, pip has not removed the folders of an uninstalled lm-eval.
-        for path, _, _ in [] if found and found.origin else os.walk(place, topdown=False):
+        for path, _, _ in [] if package and package.origin else os.walk(place, topdown=False):
             with suppress(OSError):  # something else is in it
                 Path(path).rmdir()
     return tuple(place / "tasks" / _FOLDER for place in removed)

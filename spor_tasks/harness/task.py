@@ -23,7 +23,6 @@ from spor_tasks.harness.plan import (
 )
 from spor_tasks.harness.submission import Submission
 from spor_tasks.harness.tokens import Tokens
-from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
@@ -45,7 +44,6 @@ _ADAPTER_FACTS = (
 )
 
 _DETAILS = "details"  # beside scores: what is logged with a document
-_LIKELIHOODS = "none"  # lm-eval's name for answers that nothing is cut from
 _BEFORE_TWIN = "is_twin"  # of a document as the prompts of its twin show it
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
@@ -170,7 +168,7 @@ class SporTask(host.HostTask):
 
     @property
     def _chooses(self) -> bool:
-        """Whether demonstrations are chosen for each sample."""
+        """True if demonstrations are chosen for each sample."""
         return self._has_icl_arm or (self._can_choose and bool(self.config.num_fewshot))
 
     def download(self, *_: object, **__: object) -> None:
@@ -318,7 +316,7 @@ class SporTask(host.HostTask):
         grouped = list(requests.values())
         answers: list[list[tuple[Any, ...]]]
         if self._tokens:
-            answers = [self._likelihoods(instances, samples, grouped, self._tokens)]
+            answers = [self._tokens.likelihoods(samples, grouped, self._style)]
         else:
             answers = [_filtered(chain, instances, grouped) for chain in self._filters]
         if self._submission:
@@ -333,32 +331,6 @@ class SporTask(host.HostTask):
     @property
     def _is_unscored(self) -> bool:
         return "bypass" in self.aggregation()  # with --predict_only
-
-    def _likelihoods(
-        self,
-        instances: Sequence[Instance],
-        samples: Sequence[Sample],
-        grouped: Sequence[Sequence[Instance]],
-        tokens: Tokens,
-    ) -> list[tuple[Likelihood, ...]]:
-        """Return how likely the given texts of each sample are."""
-        pairs = [request.arguments for request in instances]
-        if self._style != "seq2seq" and (count := tokens.spanning(pairs)):
-            _log.warning(
-                "%s: in %d of %d cases, a token would span prompt and text; spor-hf and spor-vllm "
-                "read them apart, as training does, and other models read half of it",
-                self.config.task,
-                count,
-                len(pairs),
-            )
-        counts = dict(zip(map(id, instances), tokens.count(pairs, self._style), strict=True))
-        return [
-            tuple(
-                Likelihood(_log_likelihood(request), counts[id(request)], len(text.encode()))
-                for request, text in zip(requests, sample.given, strict=True)
-            )
-            for requests, sample in zip(grouped, samples, strict=True)
-        ]
 
     def _measured(
         self, samples: Sequence[Sample], answers: Sequence[Sequence[Any]]
@@ -423,10 +395,3 @@ def _filtered(
     """Return what a chain of filters leaves of the outputs for each document."""
     chain.apply(instances)
     return [tuple(host.kept(each, chain.name) for each in requests) for requests in grouped]
-
-
-def _log_likelihood(request: Instance) -> float:
-    """Return the log likelihood that a model gave, and keep it as what is scored."""
-    log, *_ = request.resps[0]
-    host.keep(request, _LIKELIHOODS, float(log))
-    return float(log)

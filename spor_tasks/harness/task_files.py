@@ -36,7 +36,7 @@ class TaskFile(NamedTuple):
 
     @property
     def asks_likelihoods(self) -> bool:
-        """Whether it asks how likely given texts are, in place of texts."""
+        """True if it asks how likely given texts are."""
         included = self.content["include"]
         template = included if isinstance(included, str) else included[0]
         return bool(_template(self.path.parent / template)["output_type"] == "loglikelihood")
@@ -68,8 +68,8 @@ def expand(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
 
     Names of other tasks are skipped.
     """
-    found = set(matching(patterns))
-    return tuple(file for file in files() if not found.isdisjoint((file.name, *file.tags)))
+    matched = set(matching(patterns))
+    return tuple(file for file in files() if not matched.isdisjoint((file.name, *file.tags)))
 
 
 def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:

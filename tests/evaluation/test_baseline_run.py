@@ -102,8 +102,8 @@ def test_a_training_set_that_is_not_an_arm_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["copy", TASK], "there is no baseline 'copy'"),
-        (["copy-input", "spor_x"], "there is no task 'spor_x'"),
+        (["copy", TASK], "'copy' is not a baseline"),
+        (["copy-input", "spor_x"], "'spor_x' is not a task"),
         (["copy-demonstrations", TASK], f"copy-demonstrations does not suit {TASK}"),
         (["copy-input", "spor_mini", "--out", "x.jsonl"], "takes the outputs of one task"),
     ],

@@ -49,8 +49,8 @@ def write_space(path: Path, **more: object) -> Path:
     return path
 
 
-def make(folder: Path, corpus: Path) -> own.Made:
-    return own.write_splits(folder, Request(corpus=str(corpus), aspect="compmctg"))
+def make(folder: Path, corpus: Path) -> own.TaskSet:
+    return own.write(folder, Request(corpus=str(corpus), aspect="compmctg"))
 
 
 def write_unseen(weather: Path) -> None:
