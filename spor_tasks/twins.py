@@ -64,10 +64,10 @@ class Twins:
         name = sample.about("name")
         keys = [key(text, sample.units, name) for text in sample.references or ("",)]
         patches: list[Patches] = []
-        for found in (self.texts.get(each, UNKNOWN) for each in keys):
-            if isinstance(found, str):
-                return Untwinned(found)
-            patches.append(found)
+        for patch in (self.texts.get(each, UNKNOWN) for each in keys):
+            if isinstance(patch, str):
+                return Untwinned(patch)
+            patches.append(patch)
         units = tuple(map(self._unit, sample.units))
         context = {**sample.context, **({"name": self._entity(name)} if name else {})}
         if (units, context) == (sample.units, sample.context):

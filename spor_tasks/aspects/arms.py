@@ -56,8 +56,8 @@ def in_words(untested: Untested) -> str:
 
 def lacking(samples: Iterable[Sample], train: Iterable[Sample]) -> str:
     """Return how many units are not in training samples, of the sample with fewest such."""
-    known = {unit for sample in train for unit in sample.units}
-    unknown = [len(set(sample.units) - known) for sample in samples]
+    trained_units = {unit for sample in train for unit in sample.units}
+    unknown = [len(set(sample.units) - trained_units) for sample in samples]
     return f"of {len(unknown):,}, the nearest lacks {min(unknown):,}"
 
 

@@ -115,11 +115,11 @@ def refuse_equal_arms(pair: SplitPair) -> None:
     Raises:
         SplitError: it does not, so it is no different from Atom.
     """
-    tested, shown = (
+    tested, shown_pairs = (
         {frozenset(two) for sample in split.samples for two in combinations(set(sample.units), 2)}
         for split in (pair.test, pair.arms[1])
     )
-    if tested.isdisjoint(shown):
+    if tested.isdisjoint(shown_pairs):
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "
             "from Atom",
@@ -139,13 +139,13 @@ def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
             remedy='Add "split": "test" to some rows and "split": "train" to all others. Only '
             "systematicity chooses its own test samples.",
         )
-    shown = {unit for sample in corpus.train for unit in sample.units}
-    known = tuple(sample for sample in corpus.test if shown.issuperset(sample.units))
-    if not known:
+    trained_units = {unit for sample in corpus.train for unit in sample.units}
+    testable = tuple(sample for sample in corpus.test if trained_units.issuperset(sample.units))
+    if not testable:
         raise SplitError(
             "has no test sample all of whose units occur in training samples: "
             + lacking(corpus.test, corpus.train),
             where=corpus.name,
             remedy="Add training samples with these units.",
         )
-    return known
+    return testable

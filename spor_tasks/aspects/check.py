@@ -73,19 +73,22 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
         Counter(unit for sample in arm for unit in set(sample.units) & atoms)
         for arm in (atom, combination)
     ]
-    missing, shown = [atoms - count.keys() for count in counts], _with_units_of_a_test(pair)
+    missing, training_copies = (
+        [atoms - count.keys() for count in counts],
+        _with_units_of_a_test(pair),
+    )
     occurrences, distance = tuple(count.total() for count in counts), divergence(*counts)
     test_pairs = set(chain.from_iterable(map(_pairs, test)))
-    known = test_pairs.intersection(chain.from_iterable(map(_pairs, atom)))
-    leaking = [sample for sample in atom if not known.isdisjoint(_pairs(sample))]
-    touched = [sample for sample in test if not known.isdisjoint(_pairs(sample))]
-    given_away = [sample for sample in touched if known.issuperset(_pairs(sample))]
+    revealed = test_pairs.intersection(chain.from_iterable(map(_pairs, atom)))
+    leaking = [sample for sample in atom if not revealed.isdisjoint(_pairs(sample))]
+    touched = [sample for sample in test if not revealed.isdisjoint(_pairs(sample))]
+    given_away = [sample for sample in touched if revealed.issuperset(_pairs(sample))]
     in_combination = sum(two in test_pairs for sample in combination for two in _pairs(sample))
     return CheckResult(
         {
             "missing_atoms": tuple(map(len, missing)),
-            "test_samples_shown": tuple(map(len, shown.values())),
-            "pairs_in_atom": len(known),
+            "test_samples_shown": tuple(map(len, training_copies.values())),
+            "pairs_in_atom": len(revealed),
             "atom_samples_with_pairs": len(leaking),
             "test_samples_touched": len(touched),
             "test_samples_given_away": len(given_away),
@@ -96,8 +99,8 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
         },
         (
             *_unless_all_occur(missing, "atoms", pair),
-            *_unless_none_shown(shown),
-            *_unless_none(known, "test pairs occur in Atom", atom=leaking, test=touched),
+            *_unless_none_shown(training_copies),
+            *_unless_none(revealed, "test pairs occur in Atom", atom=leaking, test=touched),
             *_unless_none(given_away, "test samples have every pair in Atom", test=given_away),
             *_unless_equal(occurrences, "atoms occur {} times in Atom but {} times in Combination"),
             *_unless_alike(distance, limit),
@@ -120,19 +123,19 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
     counts = [Counter(unit for s in arm for unit in s.units) for arm in (invisible, visible)]
     missing = [_distinct_units(test) - count.keys() for count in counts]
     units, distance = tuple(count.total() for count in counts), divergence(*counts)
-    shown = _with_units_of_a_test(pair)
+    training_copies = _with_units_of_a_test(pair)
     short_tests = [sample for sample in test if len(sample.units) <= n]
     long_invisible = [sample for sample in invisible if len(sample.units) > n]
     long = [sample for sample in visible if len(sample.units) > n]
-    known = {sample.id for sample in invisible}
-    foreign = [s for s in visible if len(s.units) <= n and s.id not in known]
+    invisible_ids = {sample.id for sample in invisible}
+    foreign = [s for s in visible if len(s.units) <= n and s.id not in invisible_ids]
     return CheckResult(
         {
             "threshold": n,
             "short_in_test": len(short_tests),
             "long_in_invisible": len(long_invisible),
             "missing_units": tuple(map(len, missing)),
-            "test_samples_shown": tuple(map(len, shown.values())),
+            "test_samples_shown": tuple(map(len, training_copies.values())),
             "short_not_in_invisible": len(foreign),
             "units": units,
             "divergence": distance,
@@ -148,7 +151,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
                 invisible=long_invisible,
             ),
             *_unless_all_occur(missing, "units of the test set", pair),
-            *_unless_none_shown(shown),
+            *_unless_none_shown(training_copies),
             *_unless_none(
                 foreign, "short samples of Visible are not in Invisible", visible=foreign
             ),
@@ -206,8 +209,8 @@ def _unless(met: bool, words: str, **samples: Iterable[Sample]) -> Iterator[Viol
         yield Violation(words, {split: some for split, some in ids.items() if some})
 
 
-def _unless_none(found: Sized, words: str, **samples: Iterable[Sample]) -> Iterator[Violation]:
-    return _unless(not found, f"{len(found)} {words}", **samples)
+def _unless_none(faults: Sized, words: str, **samples: Iterable[Sample]) -> Iterator[Violation]:
+    return _unless(not faults, f"{len(faults)} {words}", **samples)
 
 
 def _unless_equal(counts: tuple[int, ...], words: str) -> Iterator[Violation]:
@@ -223,9 +226,11 @@ def _unless_all_occur(
         yield from _unless_none(units, words, test=concerned)
 
 
-def _unless_none_shown(shown: Mapping[str, list[Sample]]) -> Iterator[Violation]:
-    found = list(chain.from_iterable(shown.values()))
-    return _unless_none(found, "training samples have exactly the units of a test sample", **shown)
+def _unless_none_shown(copies: Mapping[str, list[Sample]]) -> Iterator[Violation]:
+    samples = list(chain.from_iterable(copies.values()))
+    return _unless_none(
+        samples, "training samples have exactly the units of a test sample", **copies
+    )
 
 
 def _unless_alike(distance: float, limit: float) -> Iterator[Violation]:

@@ -22,5 +22,5 @@ def divergence(p: Mapping[Unit, int], q: Mapping[Unit, int]) -> float:
         SplitError: one of them is empty, so it has no proportions.
     """
     units = p.keys() | q.keys()
-    counts = (np.array([of.get(unit, 0) for unit in units], np.int64) for of in (p, q))
+    counts = (np.array([dataset.get(unit, 0) for unit in units], np.int64) for dataset in (p, q))
     return numbers.divergence(*counts)

@@ -130,10 +130,10 @@ def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
         content = read_bytes(path)
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=path) from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != sha256:
         raise CorpusError(
-            f"is not the file that {MANIFEST} describes: its SHA-256 is {found}, not {sha256}"
+            f"is not the file that {MANIFEST} describes: its SHA-256 is {actual}, not {sha256}"
             f" ({len(content):,} bytes)",
             where=path,
             remedy="It may be truncated or edited. Build the sets again.",

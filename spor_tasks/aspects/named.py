@@ -44,12 +44,12 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
             return spec
     if protocol and aspect in registry().names("benchmark"):
         return _benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
-    asked = " ".join(filter(None, [aspect, corpus, protocol, part]))
+    name = " ".join(filter(None, [aspect, corpus, protocol, part]))
     asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
     names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
     near = [name for name in names if name.corpus == corpus] or names
     raise SplitError(
-        f"there is no split {asked!r}",
+        f"there is no split {name!r}",
         remedy=f"There are {', '.join(map(str, near))}.",
     )
 
@@ -71,8 +71,8 @@ def split_name(spec: SetSpec) -> str | None:
     """Return the name of the split that sets are of, as ``--metadata split`` takes it, or None."""
     if spec.split_of is None:
         return None
-    found: Splits = registry().get("benchmark", spec.benchmark)
-    return found.split_of(spec.split_of, spec.name)
+    benchmark: Splits = registry().get("benchmark", spec.benchmark)
+    return benchmark.split_of(spec.split_of, spec.name)
 
 
 def check_has_units(corpus: str) -> None:
@@ -103,5 +103,5 @@ def group_title(spec: SetSpec) -> str:
 
 
 def _benchmark(name: str) -> Sets:
-    found: Sets = registry().get("benchmark", name)
-    return found
+    benchmark: Sets = registry().get("benchmark", name)
+    return benchmark

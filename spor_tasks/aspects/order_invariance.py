@@ -35,8 +35,8 @@ def build(
             tested = with_an_order(map(_alone, test))
         case "performance":
             tested = tuple(map(_alone, test))
-    kept = {sample.id for sample in tested}
-    untested = counted(_unsuited(sample) for sample in test if sample.id not in kept)
+    tested_ids = {sample.id for sample in tested}
+    untested = counted(_unsuited(sample) for sample in test if sample.id not in tested_ids)
     if not tested:
         raise SplitError(
             f"no test sample suits part {part!r}: {in_words(untested)}",
@@ -80,9 +80,9 @@ def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, 
     Samples with a single unit are left out.
     """
     return tuple(
-        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), told))
+        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), references))
         for sample in with_an_order(samples)
-        if (told := reference_orders(sample))
+        if (references := reference_orders(sample))
     )
 
 

@@ -126,7 +126,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
             f"{len(pool) - len(invisible):,}",
             remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
-    kept, long = ({sample.id for sample in some} for some in (tested, above))
+    tested_ids, long = ({sample.id for sample in some} for some in (tested, above))
     untested = counted(
         "a unit is not in both arms"
         if sample.id in long
@@ -134,7 +134,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
         if len(sample.units) <= n
         else "the category has no training sample of the largest size"
         for sample in test
-        if sample.id not in kept
+        if sample.id not in tested_ids
     )
     return strict_sets(
         "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
@@ -143,8 +143,8 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
 
 def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:
     """Return the samples all of whose units the arm shows."""
-    known = {unit for sample in arm for unit in sample.units}
-    return [sample for sample in samples if known.issuperset(sample.units)]
+    units = {unit for sample in arm for unit in sample.units}
+    return [sample for sample in samples if units.issuperset(sample.units)]
 
 
 def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
@@ -227,10 +227,10 @@ class _Exchange:
     def _make(self, enter: Ints, leave: Ints, limit: float) -> bool:
         """Make the move unless the divergence exceeds the limit; return whether it was made."""
         after = self._after + self._pool.counts(enter) - self._pool.counts(leave)
-        apart = divergence(self._before, after)
-        if apart > limit:
+        new_divergence = divergence(self._before, after)
+        if new_divergence > limit:
             return False
-        self._after, self._divergence = after, apart
+        self._after, self._divergence = after, new_divergence
         self._visible[enter] = True
         self._visible[leave] = False
         return True
@@ -253,11 +253,11 @@ class _Exchange:
 
         def leaving(samples: Ints, most: int) -> Ints:
             """Return samples to remove, without taking the last occurrence of a needed unit."""
-            left, chosen = self._after.copy(), []
+            remaining, chosen = self._after.copy(), []
             for sample in _largest(-losses, samples[may_leave[samples]], 2 * most):
-                rest = left - self._pool.counts([sample])
+                rest = remaining - self._pool.counts([sample])
                 if rest[self._needed].all():
-                    left = rest
+                    remaining = rest
                     chosen.append(sample)
             return np.array(chosen[:most], np.int64)
 

@@ -105,8 +105,8 @@ def find(target: str) -> tuple[SplitPair, float]:
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets.
     """
-    if found := re.fullmatch(r"(published|strict):([^:]+):([^:]+)(?::([^:]+))?", target):
-        protocol, aspect, corpus, part = found.groups()
+    if match := re.fullmatch(r"(published|strict):([^:]+):([^:]+)(?::([^:]+))?", target):
+        protocol, aspect, corpus, part = match.groups()
         return named.load(aspect, corpus, protocol, part), LIMIT
     stored = folder.read_sets(Path(target))
     return stored.pair, stored.limit
@@ -167,11 +167,11 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
         )
     _refuse(request, "a search does not use this setting", "restarts", "hide", "part")
     corpus, seed = _read(request), request.seed or 0
-    found = search.systematicity(
+    result = search.systematicity(
         corpus.samples, seed, rounds=request.rounds, seconds=request.seconds, progress=progress
     )
-    facts = _facts(corpus, seed=seed, rounds=found.rounds)
-    return Answer(found.pair, facts, found.interrupted)
+    facts = _facts(corpus, seed=seed, rounds=result.rounds)
+    return Answer(result.pair, facts, result.interrupted)
 
 
 def _facts(

@@ -115,18 +115,18 @@ class Overlaps:
             if atom >> x & 1:
                 continue
             free &= ~(1 << x)
-            one, several = self._sharing(self._units[x])
-            single = one & (atom | free)
+            single_sharing, several = self._sharing(self._units[x])
+            single = single_sharing & (atom | free)
             if not atom & several and all(single & self._holders[u] for u in self._units[x]):
                 test.add(x)
                 atom |= single
-                free &= ~(one | several)
+                free &= ~(single_sharing | several)
         return _members(atom), test
 
     def never_apart(self, units: frozenset[Hashable]) -> int:
         """Return how many of a sample's units no sample has without another one of them."""
-        one, _ = self._sharing(units)
-        return sum(not one & self._holders[unit] for unit in units)
+        single_sharing, _ = self._sharing(units)
+        return sum(not single_sharing & self._holders[unit] for unit in units)
 
     def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
         """Return the samples with exactly one of the units, and those with two or more."""
@@ -153,8 +153,8 @@ def _combination(
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
     pairs = {pair for x in test for pair in _pairs(units[x])}
-    others = [i for i in range(len(units)) if i not in atom and i not in test]
-    blocked = np.array([i for i in others if not pairs.isdisjoint(_pairs(held[i]))], np.int64)
+    outside = [i for i in range(len(units)) if i not in atom and i not in test]
+    blocked = np.array([i for i in outside if not pairs.isdisjoint(_pairs(held[i]))], np.int64)
     numbers = Numbers(held)
     replaceable = np.array(sorted(atom), np.int64)
     before = after = numbers.counts(replaceable)
@@ -178,17 +178,17 @@ def _cluster(numbers: Numbers, x: int, replaceable: Ints, counts: Ints) -> tuple
     They are taken in order. Together they have as many atoms as ``x``, and no atom loses its last
     occurrence. The list is empty if there are no such samples.
     """
-    left = counts + numbers.counts([x])
+    remaining = counts + numbers.counts([x])
     room = int(numbers.sizes[x])
-    needed = numbers.sums((left == 1).astype(np.int64))[replaceable] > 0
+    needed = numbers.sums((remaining == 1).astype(np.int64))[replaceable] > 0
     cluster = []
     for y in replaceable[~needed & (numbers.sizes[replaceable] <= room)].tolist():
-        if numbers.sizes[y] <= room and (left[numbers.units[y]] > 1).all():
-            left[numbers.units[y]] -= 1
+        if numbers.sizes[y] <= room and (remaining[numbers.units[y]] > 1).all():
+            remaining[numbers.units[y]] -= 1
             room -= int(numbers.sizes[y])
             cluster.append(y)
             if not room:
-                return cluster, left
+                return cluster, remaining
     return [], counts
 
 

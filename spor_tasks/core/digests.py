@@ -14,8 +14,8 @@ def digest(samples: Iterable[Sample]) -> str:
 
     For a split read from a published file this is the SHA-256 of the file.
     """
-    if known := getattr(samples, "sha256", None):  # of a sequence that is read later
-        return str(known)
+    if sha256 := getattr(samples, "sha256", None):  # of a sequence that is read later
+        return str(sha256)
     sha = hashlib.sha256()
     for sample in samples:
         sha.update(encode_row(to_row(sample)))

@@ -33,8 +33,8 @@ class SporError(Exception):
     def __str__(self) -> str:
         place = f"{visible(self.where)}: " if self.where else ""
         advice = [f"  {visible(self.remedy)}"] if self.remedy else []
-        what, *others = map(_line, [self.what, *self.each])
-        return "\n".join([f"{place}{what}", *others, *advice])
+        what, *more = map(_line, [self.what, *self.each])
+        return "\n".join([f"{place}{what}", *more, *advice])
 
 
 def _line(text: str) -> str:

@@ -93,10 +93,10 @@ def _refuse_to_lose(path: Path, kind: str, manifest: str, *, overwrite: bool) ->
     if _is_free(path):
         return
     try:
-        found = read_manifest(path, manifest).get("kind")
+        actual_kind = read_manifest(path, manifest).get("kind")
     except ResultError:
-        found = None
-    if found != kind:
+        actual_kind = None
+    if actual_kind != kind:
         raise ConfigError(
             f"already exists and is not a finished folder of {kind}; refusing to overwrite it",
             where=path,

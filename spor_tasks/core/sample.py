@@ -213,8 +213,8 @@ def with_twin(sample: Sample, twin: Sample) -> Sample:
 
 def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
     """Return of each of so many outputs for a sample what it was asked of: a side of it."""
-    both = sides(sample)
-    return tuple(side for side in both for _ in range(outputs // len(both)))
+    all_sides = sides(sample)
+    return tuple(side for side in all_sides for _ in range(outputs // len(all_sides)))
 
 
 def views(sample: Sample) -> Iterator[Sample]:
@@ -363,5 +363,5 @@ class SampleMaker:
         digest = sha.digest()
         sha.update(b"#%d" % self._seen[digest])
         self._seen[digest] += 1
-        kept = {key: value for key, value in context.items() if value is not None}
-        return Sample(sha.hexdigest()[:16], self.corpus, units, references, kept)
+        present = {key: value for key, value in context.items() if value is not None}
+        return Sample(sha.hexdigest()[:16], self.corpus, units, references, present)

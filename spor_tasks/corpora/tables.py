@@ -52,6 +52,6 @@ def has_table(sample: Sample) -> bool:
 
 def has_columns(sample: Sample) -> bool:
     """Return whether the units of a sample name columns of a table by number."""
-    given = sample.context.get("table")
-    is_table = isinstance(given, Mapping) and "header" in given
+    table = sample.context.get("table")
+    is_table = isinstance(table, Mapping) and "header" in table
     return is_table and all(unit[-1].isdecimal() for unit in sample.units)

@@ -69,23 +69,23 @@ def covers(
             by_unit[unit].append((block, value(block)))
 
     @cache
-    def cover(left: int) -> Mapping[tuple[int, int], tuple[int, tuple[Block, ...]]]:
+    def cover(uncovered: int) -> Mapping[tuple[int, int], tuple[int, tuple[Block, ...]]]:
         """Return the value and blocks of the best cover of the mask ``left``, by its shape."""
-        if not left:
+        if not uncovered:
             return {(0, 0): (0, ())}
-        found: dict[tuple[int, int], tuple[int, tuple[Block, ...]]] = {}
+        best: dict[tuple[int, int], tuple[int, tuple[Block, ...]]] = {}
         # Some block must show the lowest unit left: try each, and cover what it leaves.
-        for block, worth in by_unit[left & -left]:
+        for block, worth in by_unit[uncovered & -uncovered]:
             mask, size = block
-            if once and mask & ~left:
+            if once and mask & ~uncovered:
                 continue
-            for (samples, units), (value_of_rest, rest) in cover(left & ~mask).items():
+            for (samples, units), (value_of_rest, rest) in cover(uncovered & ~mask).items():
                 shape = samples + 1, units + size
                 if shape[0] <= most and shape[1] <= MOST_UNITS:
-                    known = found.get(shape)
-                    if known is None or known[0] < worth + value_of_rest:
-                        found[shape] = worth + value_of_rest, (block, *rest)
-        return found
+                    best_so_far = best.get(shape)
+                    if best_so_far is None or best_so_far[0] < worth + value_of_rest:
+                        best[shape] = worth + value_of_rest, (block, *rest)
+        return best
 
     return {
         Shape(*shape): Cover(Shape(*shape), worth, chosen)
@@ -93,18 +93,20 @@ def covers(
     }
 
 
-def filled(found: Covers, sizes: Sequence[int], most: int) -> Covers:
+def filled(all_covers: Covers, sizes: Sequence[int], most: int) -> Covers:
     """Return covers of further shapes: those found, with fillers of the given sizes added.
 
     They have at most ``most`` samples, fillers included.
     """
     more: dict[Shape, Cover] = {}
-    for (samples, units), cover in found.items():
+    for (samples, units), cover in all_covers.items():
         for number in range(most - samples + 1):
             for total in _sums(tuple(sizes), number):
                 shape = Shape(samples + number, units + total)
-                known = more.get(shape)
-                if shape.units <= MOST_UNITS and (known is None or known.value < cover.value):
+                best_so_far = more.get(shape)
+                if shape.units <= MOST_UNITS and (
+                    best_so_far is None or best_so_far.value < cover.value
+                ):
                     more[shape] = cover._replace(shape=shape, fillers=Shape(number, total))
     return more
 
@@ -112,11 +114,11 @@ def filled(found: Covers, sizes: Sequence[int], most: int) -> Covers:
 def draw_sizes(sizes: Sequence[int], fillers: Shape, rng: random.Random) -> list[int]:
     """Draw the sizes of fillers so that they add up to the units of the shape."""
     drawn: list[int] = []
-    left = fillers.units
+    remaining = fillers.units
     for number in reversed(range(fillers.samples)):
-        possible = [size for size in sizes if left - size in _sums(tuple(sizes), number)]
+        possible = [size for size in sizes if remaining - size in _sums(tuple(sizes), number)]
         drawn.append(rng.choice(possible))
-        left -= drawn[-1]
+        remaining -= drawn[-1]
     return drawn
 
 

@@ -24,17 +24,17 @@ def without_end_of_table(
     if marker is None or not getattr(tokenizer, "is_fast", False):
         return prompt
     start = prompt.rindex(marker)
-    kept, rest = prompt[: min(start, _CHARACTERS * most)], prompt[start:]
-    excess = count(kept + rest) - most
+    start_of_prompt, rest = prompt[: min(start, _CHARACTERS * most)], prompt[start:]
+    excess = count(start_of_prompt + rest) - most
     if excess <= 0:  # nearly always because nothing was taken away
-        kept = prompt[:start]
+        start_of_prompt = prompt[:start]
         excess = count(prompt) - most
     while excess > 0:  # the tokens at the cut may be others than before it
-        found = tokenizer(kept, add_special_tokens=False, return_offsets_mapping=True)
-        ends = [end for _, end in found["offset_mapping"]]
+        tokens = tokenizer(start_of_prompt, add_special_tokens=False, return_offsets_mapping=True)
+        ends = [end for _, end in tokens["offset_mapping"]]
         if excess >= len(ends):
             return prompt
         # Of a character in several tokens, all have its end.
-        kept = kept[: min(ends[-excess - 1], len(kept) - 1)]
-        excess = count(kept + rest) - most
-    return kept + rest
+        start_of_prompt = start_of_prompt[: min(ends[-excess - 1], len(start_of_prompt) - 1)]
+        excess = count(start_of_prompt + rest) - most
+    return start_of_prompt + rest

@@ -118,11 +118,11 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
     has_tables = "table" in pair.test.samples[0].context
-    other: Rule = "similar tables" if has_tables else "combinations"
-    rule = DEMONSTRATIONS.get(pair.aspect, other)
+    rule_of_benchmark: Rule = "similar tables" if has_tables else "combinations"
+    rule = DEMONSTRATIONS.get(pair.aspect, rule_of_benchmark)
     demonstrate = _RULES[rule](pair, most)
-    found = ((sample, demonstrate(sample)) for sample in pair.test.samples)
-    prompted = tuple(Prompted(sample, arms) for sample, arms in found if arms)
+    choices = ((sample, demonstrate(sample)) for sample in pair.test.samples)
+    prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)
     if not prompted:
         raise SplitError(
             f"no test sample is covered by {most} demonstrations in each arm",
@@ -138,9 +138,9 @@ def digest(prompted: Iterable[Prompted]) -> str:
     It is the same for every arm, so that scores of two that may be compared have it in common.
     """
     sha = hashlib.sha256()
-    for shown in prompted:
-        arms = (" ".join(sample.id for sample in arm) for arm in shown.arms)
-        sha.update(f"{shown.sample.id}: {' | '.join(arms)}\n".encode(errors="backslashreplace"))
+    for item in prompted:
+        arms = (" ".join(sample.id for sample in arm) for arm in item.arms)
+        sha.update(f"{item.sample.id}: {' | '.join(arms)}\n".encode(errors="backslashreplace"))
     return sha.hexdigest()
 
 
@@ -152,24 +152,24 @@ def copied_text(demonstrations: Iterable[Sample]) -> str:
 def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
     """Return what the prompts of each arm show, to see how alike they are."""
     return tuple(
-        _matching([(shown.sample, shown.arms[number]) for shown in prompted])
+        _matching([(item.sample, item.arms[number]) for item in prompted])
         for number in range(len(prompted[0].arms))
     )
 
 
 def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
-    own, others = [], []
-    for sample, shown in prompts:
-        wanted = set(sample.units)
-        units = [unit for demonstration in shown for unit in set(demonstration.units)]
-        own.append(sum(unit in wanted for unit in units))
-        others.append(len(units) - own[-1])
+    own, other = [], []
+    for sample, demonstrations in prompts:
+        own_units = set(sample.units)
+        units = [unit for demonstration in demonstrations for unit in set(demonstration.units)]
+        own.append(sum(unit in own_units for unit in units))
+        other.append(len(units) - own[-1])
     has_texts = all(sample.references for sample, _ in prompts)
     return Matching(
-        demonstrations=statistics.fmean(len(shown) for _, shown in prompts),
+        demonstrations=statistics.fmean(len(demonstrations) for _, demonstrations in prompts),
         own_units=statistics.fmean(own),
-        other_units=statistics.fmean(others),
-        words=statistics.fmean(sum(map(_words, shown)) for _, shown in prompts),
+        other_units=statistics.fmean(other),
+        words=statistics.fmean(sum(map(_words, demonstrations)) for _, demonstrations in prompts),
         copied=statistics.fmean(_worth(*each) for each in prompts) if has_texts else None,
     )
 
@@ -240,7 +240,7 @@ def _matched(
 
     def plans(blocks: Iterable[Iterable[Block]], full: int) -> list[tuple[Cover, Cover]]:
         """Return covers of both arms of the shapes that they have in common, the best first."""
-        found: list[tuple[Cover, Cover]] = []
+        plans_found: list[tuple[Cover, Cover]] = []
         for limit in limits:
             one, other = (
                 filled(
@@ -251,10 +251,10 @@ def _matched(
                 for arm, of in zip(arms, blocks, strict=True)
             )
             shared = [(one[shape], cover) for shape, cover in other.items() if shape in one]
-            found = [plan for plan in shared if plan[1].value > 0]
-            if len(found) >= _MOST_SHAPES:
+            plans_found = [plan for plan in shared if plan[1].value > 0]
+            if len(plans_found) >= _MOST_SHAPES:
                 break
-        return sorted(found, key=lambda plan: rank(plan[1]))[:_MOST_SHAPES]
+        return sorted(plans_found, key=lambda plan: rank(plan[1]))[:_MOST_SHAPES]
 
     def demonstrate(sample: Sample) -> _Arms | None:
         keys = tuple(dict.fromkeys(sample.units))
@@ -262,8 +262,8 @@ def _matched(
         blocks = [arm.pool.blocks(sample, keys) for arm in arms]
         for avoided in (full, None):
             allowed = [[block for block in of if block.mask != avoided] for of in blocks]
-            if found := plans(allowed, full):
-                return _best_match(sample, found, arms, blocks, keys)
+            if best_plans := plans(allowed, full):
+                return _best_match(sample, best_plans, arms, blocks, keys)
         return None
 
     return demonstrate
@@ -311,22 +311,24 @@ def _candidates(
     pool = fillers.pool
 
     def draw(*, related: bool) -> int:
-        taken = 0
+        drawn_bits = 0
         for block in cover.blocks:
-            left = blocks[block] & ~taken
-            if not left:
+            remaining = blocks[block] & ~drawn_bits
+            if not remaining:
                 return 0
-            taken |= draw_bit(left, rng)
+            drawn_bits |= draw_bit(remaining, rng)
         for size in draw_sizes(pool.sizes, cover.fillers, rng):
-            drawn = fillers.draw(size, taken, rng, related=related)
+            drawn = fillers.draw(size, drawn_bits, rng, related=related)
             if not drawn:
                 return 0
-            taken |= drawn
-        return taken
+            drawn_bits |= drawn
+        return drawn_bits
 
     drawn = [draw(related=number % 2 == 1) for number in range(_DRAWS)]
-    found = [pool.shown(taken) for taken in drawn if taken]
-    return [_Candidate(shown, sum(map(_words, shown)), _worth(sample, shown)) for shown in found]
+    candidates = [pool.shown(taken) for taken in drawn if taken]
+    return [
+        _Candidate(shown, sum(map(_words, shown)), _worth(sample, shown)) for shown in candidates
+    ]
 
 
 # --- One choice for all arms ----------------------------------------------------------------------
@@ -338,10 +340,10 @@ def _order_invariance(pair: SplitPair, most: int) -> _Demonstrate:
     pool = Pool(sample for sample in original if len(sample.units) > 1)
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        shown = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
-        if shown is None:
+        demonstrations = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
+        if demonstrations is None:
             return None
-        return shown, tuple(matched[demonstration.id] for demonstration in shown)
+        return demonstrations, tuple(matched[demonstration.id] for demonstration in demonstrations)
 
     return demonstrate
 
@@ -354,8 +356,8 @@ def _matched_orders(original: Iterable[Sample], match: Iterable[Sample]) -> dict
     texts = [(sample, number) for sample in original for number in range(len(sample.references))]
     try:
         return {
-            sample.id: found
-            for (sample, number), found in zip(texts, match, strict=True)
+            sample.id: matching_sample
+            for (sample, number), matching_sample in zip(texts, match, strict=True)
             if number == 0
         }
     except ValueError as error:
@@ -367,8 +369,8 @@ def _rule_learnability(pair: SplitPair, most: int) -> _Demonstrate:
     pool = Pool(original.samples, shows=_shows_unhidden)
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        shown = _fewest(sample, _unhidden(sample), pool, most)
-        return None if shown is None else (shown,)
+        demonstrations = _fewest(sample, _unhidden(sample), pool, most)
+        return None if demonstrations is None else (demonstrations,)
 
     return demonstrate
 
@@ -380,12 +382,12 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
     smallest = {block.mask: block for block in sorted(blocks, reverse=True)}
     for avoided in (full, None):
         allowed = [block for mask, block in smallest.items() if mask != avoided]
-        if found := covers(allowed, full, most, once=False):
+        if possible := covers(allowed, full, most, once=False):
             rng = random.Random(sample.id)
-            taken = 0
-            for block in found[min(found)].blocks:
-                taken |= draw_bit(blocks[block] & ~taken, rng)
-            return pool.shown(taken)
+            drawn_bits = 0
+            for block in possible[min(possible)].blocks:
+                drawn_bits |= draw_bit(blocks[block] & ~drawn_bits, rng)
+            return pool.shown(drawn_bits)
     return None
 
 

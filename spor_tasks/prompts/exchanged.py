@@ -26,15 +26,15 @@ def with_twins(pair: SplitPair) -> SplitPair:
         stay = _in_both(*pair.arms)
     else:
         stay = tuple(tuple(map(_has_twin, arm.samples)) for arm in pair.arms)
-    kept = tuple(
+    arms = tuple(
         replace(arm, samples=tuple(compress(arm.samples, of_arm)))
         for arm, of_arm in zip(pair.arms, stay, strict=True)
     )
-    for arm in kept:
+    for arm in arms:
         if not arm.samples:
             raise SplitError(f"no sample of {arm.name} has a twin, so none can be shown")
     test = tuple(sides(sample)[0] for sample in pair.test.samples)
-    return replace(pair, arms=kept, test=replace(pair.test, samples=test))
+    return replace(pair, arms=arms, test=replace(pair.test, samples=test))
 
 
 def twins(samples: Iterable[Sample]) -> tuple[Sample, ...]:
@@ -48,10 +48,10 @@ def twins(samples: Iterable[Sample]) -> tuple[Sample, ...]:
 
 
 def _twin(sample: Sample) -> Sample:
-    found = twins_of(sample.corpus).twin(sample)
-    if isinstance(found, Untwinned):
-        raise SplitError(f"has no twin: {found.reason}", where=f"sample {sample.id}")
-    return found
+    twin = twins_of(sample.corpus).twin(sample)
+    if isinstance(twin, Untwinned):
+        raise SplitError(f"has no twin: {twin.reason}", where=f"sample {sample.id}")
+    return twin
 
 
 def _has_twin(sample: Sample) -> bool:

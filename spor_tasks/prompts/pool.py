@@ -57,11 +57,11 @@ class Pool:
 
     def shown(self, bits: int) -> tuple[Sample, ...]:
         """Return the samples of these bits as prompts show them, in the order of their ids."""
-        found = []
+        samples = []
         while bits:
-            found.append(self._samples[(bits & -bits).bit_length() - 1])
+            samples.append(self._samples[(bits & -bits).bit_length() - 1])
             bits &= bits - 1
-        return tuple(sorted(found, key=attrgetter("id")))
+        return tuple(sorted(samples, key=attrgetter("id")))
 
     def blocks(self, sample: Sample, keys: Sequence[Key]) -> dict[Block, int]:
         """Return the samples that show some keys of a test sample, by these keys and their size.
@@ -119,9 +119,9 @@ class Fillers(NamedTuple):
     barred: int
     related: int
 
-    def draw(self, size: int, taken: int, rng: random.Random, *, related: bool) -> int:
+    def draw(self, size: int, drawn_bits: int, rng: random.Random, *, related: bool) -> int:
         """Return a sample of a size that is not taken, as a bit; 0 where none is found."""
-        barred = self.barred | taken
+        barred = self.barred | drawn_bits
         near = self.related & ~barred & self.pool.of_size(size)
         if related and near:
             return draw_bit(near, rng)

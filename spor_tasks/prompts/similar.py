@@ -34,8 +34,8 @@ def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _Shown | No
     choices = [_choice(arm.samples, arm.name, most) for arm in pair.arms]
 
     def demonstrate(sample: Sample) -> _Shown | None:
-        shown = tuple(choose(sample) for choose in choices)
-        return shown if all(shown) else None
+        demonstrations = tuple(choose(sample) for choose in choices)
+        return demonstrations if all(demonstrations) else None
 
     return demonstrate
 
@@ -52,16 +52,16 @@ class _Headers:
     """Tables by their headers."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        known: dict[str, _Table] = {}
+        tables: dict[str, _Table] = {}
         by_header: dict[frozenset[str], list[_Table]] = defaultdict(list)
         for number, sample in enumerate(samples):
             if "table" not in sample.context:
                 continue
             name = str(sample.about("name"))
-            if name not in known:
-                known[name] = _Table(name, str(sample.about("title")), [])
-                by_header[header_of(sample)].append(known[name])
-            known[name].samples.append(number)
+            if name not in tables:
+                tables[name] = _Table(name, str(sample.about("title")), [])
+                by_header[header_of(sample)].append(tables[name])
+            tables[name].samples.append(number)
         self.tables = [*by_header.values()]
         self._sizes = np.array([*map(len, by_header)], dtype=np.int32)
         having: dict[str, list[int]] = defaultdict(list)
@@ -92,20 +92,20 @@ def _choice(
 
     @cache  # a test table has several samples
     def ranked(name: str, title: str, header: frozenset[str]) -> list[_Table]:
-        found: list[_Table] = []
+        best: list[_Table] = []
         for tables in headers.by_likeness(header):
-            others = [table for table in tables if table.name != name and table.title != title]
-            found += sorted(others, key=lambda other: _draw(name, other.name), reverse=True)
-            if len(found) >= most:
+            different = [table for table in tables if table.name != name and table.title != title]
+            best += sorted(different, key=lambda table: _draw(name, table.name), reverse=True)
+            if len(best) >= most:
                 break
-        return found[:most]
+        return best[:most]
 
     def choose(sample: Sample) -> tuple[Sample, ...]:
         near = ranked(str(sample.about("name")), str(sample.about("title")), header_of(sample))
         return tuple(
             max(
                 (samples[number] for number in table.samples),
-                key=lambda shown: _draw(sample.id, shown.id),
+                key=lambda candidate: _draw(sample.id, candidate.id),
             )
             for table in reversed(near)
         )

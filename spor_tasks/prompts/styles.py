@@ -54,10 +54,10 @@ def prompted(sample: Sample, style: PromptStyle, word: Wording = prompt) -> dict
     the sample has rivals, a twin, or more than two prompts.
     """
     doc = doc_of(sample)
-    first, *others = (word(view, style) for view in views(sample))
-    more: dict[str, Any] = {"prompt_2": others[0]} if others else {}
-    if isinstance(sample.challenge, Rivals | Twin) or len(others) > 1:
-        more = {"prompts": others}
+    first, *more_prompts = (word(view, style) for view in views(sample))
+    more: dict[str, Any] = {"prompt_2": more_prompts[0]} if more_prompts else {}
+    if isinstance(sample.challenge, Rivals | Twin) or len(more_prompts) > 1:
+        more = {"prompts": more_prompts}
     return {"id": doc["id"], "prompt": first, **doc, **more}
 
 
@@ -68,5 +68,5 @@ def prompts_of(doc: Mapping[str, Any]) -> tuple[str, ...]:
         KeyError: it has none.
     """
     second = doc.get("prompt_2")
-    others = [second] if second is not None else doc.get("prompts") or ()
-    return (doc["prompt"], *others)
+    more_prompts = [second] if second is not None else doc.get("prompts") or ()
+    return (doc["prompt"], *more_prompts)

@@ -98,8 +98,8 @@ def _trace(
     }
     placed = _settle(mentions)
     for ends in sought.ends:
-        found = tuple(placed[end] for end in ends if end in placed)
-        yield found if len(found) == len(ends) else ()
+        placements = tuple(placed[end] for end in ends if end in placed)
+        yield placements if len(placements) == len(ends) else ()
 
 
 def order(positions: Sequence[int | None]) -> tuple[int, ...]:
@@ -170,14 +170,16 @@ def _settle(
     """
     placed: dict[str | None, Placement] = {}
     starts: set[int] = set()
-    taken: set[int] = set()
+    occupied: set[int] = set()
     for entity in sorted(mentions, key=lambda entity: len(mentions[entity])):
         free = [placement for placement in mentions[entity] if placement[0] not in starts]
         if free:
-            chosen = next((placement for placement in free if placement[0] not in taken), free[0])
+            chosen = next(
+                (placement for placement in free if placement[0] not in occupied), free[0]
+            )
             placed[entity] = chosen
             starts.add(chosen[0])
-            taken.update(chosen)
+            occupied.update(chosen)
     return placed
 
 
@@ -215,14 +217,14 @@ def _nearest(token: str, words: Mapping[str, Sequence[int]], *, same_digits: boo
     if same_digits and (digits := _digits(token)):
         least = _MOST_EDITS
         words = {word: positions for word, positions in words.items() if _digits(word) == digits}
-    found: list[int] = []
+    nearest: list[int] = []
     for word, positions in words.items():
         distance = Levenshtein.distance(token, word, score_cutoff=least)  # least + 1: any more
         if distance < least:
-            least, found = distance, []
+            least, nearest = distance, []
         if distance == least:
-            found += positions
-    return sorted(found)
+            nearest += positions
+    return sorted(nearest)
 
 
 def _digits(word: str) -> str:
@@ -295,13 +297,13 @@ def _free_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
     placement = [options[0] for options in choices]
     yield tuple(placement)
     moves = sorted(
-        (here + there, token, there)
+        (position + next_position, token, next_position)
         for token, options in enumerate(choices)
-        for here, there in pairwise(options)
+        for position, next_position in pairwise(options)
     )
     for _, together in groupby(moves, key=operator.itemgetter(0)):
-        for _, token, there in together:
-            placement[token] = there
+        for _, token, next_position in together:
+            placement[token] = next_position
         yield tuple(placement)
 
 
@@ -315,14 +317,14 @@ def _increasing_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
     if not lowest or not highest:
         return
     yield lowest
-    left, pending = lowest, [highest] if highest != lowest else []
+    start, pending = lowest, [highest] if highest != lowest else []
     while pending:
-        below = _below_chord(choices, left, pending[-1])
+        below = _below_chord(choices, start, pending[-1])
         if below:
             pending.append(below)
         else:
-            left = pending.pop()
-            yield left
+            start = pending.pop()
+            yield start
 
 
 def _increasing_ends(
@@ -343,21 +345,21 @@ def _increasing_ends(
 
 
 def _below_chord(
-    choices: Sequence[Sequence[int]], left: Placement, right: Placement
+    choices: Sequence[Sequence[int]], start: Placement, right: Placement
 ) -> Placement | None:
     """Return the placement between the two that lies lowest beneath their chord, if any does."""
-    run = sum(right) - sum(left)
-    rise = sum(x * x for x in right) - sum(x * x for x in left)
+    run = sum(right) - sum(start)
+    rise = sum(x * x for x in right) - sum(x * x for x in start)
 
     def height(position: int) -> int:
         return (run * position - rise) * position
 
     between = [
         options[bisect_left(options, low) : bisect_right(options, high)]
-        for options, low, high in zip(choices, left, right, strict=True)
+        for options, low, high in zip(choices, start, right, strict=True)
     ]
-    found = _least_increasing(between, height)
-    return found if sum(map(height, found)) < sum(map(height, left)) else None
+    lowest = _least_increasing(between, height)
+    return lowest if sum(map(height, lowest)) < sum(map(height, start)) else None
 
 
 def _least_increasing(choices: Sequence[Sequence[int]], height: Callable[[int], int]) -> Placement:

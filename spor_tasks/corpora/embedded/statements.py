@@ -97,26 +97,28 @@ def parse(text: str, table: Table) -> Statement | None:
     if not text.strip().endswith("."):
         return None
     words = [*text.strip().removesuffix(".").casefold().split(), "."]
-    known = words_of(table)
+    slots = words_of(table)
     for form, tokens in _TOKENS:
-        if known and len(tokens) == len(words):
-            program = _program(form, tokens, words, known)
+        if slots and len(tokens) == len(words):
+            program = _program(form, tokens, words, slots)
             if program is not None:
                 return Statement(form.logic, program)
     return None
 
 
-def _program(form: Form, tokens: Sequence[str], words: Sequence[str], known: Words) -> str | None:
+def _program(form: Form, tokens: Sequence[str], words: Sequence[str], slots: Words) -> str | None:
     """Return the program of the words in a form, or None if they do not fit it."""
-    values = {slot: word for slot in COLUMNS for word in known[slot].values()}
+    values = {slot: word for slot in COLUMNS for word in slots[slot].values()}
     for token, word in zip(tokens, words, strict=True):
         slot = SLOT.fullmatch(token)
-        value = known[slot[1]].get(word) if slot else token
+        value = slots[slot[1]].get(word) if slot else token
         if value is None or not (slot or token == word):
             return None
         if slot:
             values[slot[1]] = value
     # Some statements about one and the same thing would be true whatever the table says.
-    if any(one in values and values[one] == values.get(other) for one, other in _DIFFERENT):
+    if any(
+        slot_a in values and values[slot_a] == values.get(slot_b) for slot_a, slot_b in _DIFFERENT
+    ):
         return None
     return SLOT.sub(lambda slot: values[slot[1]], form.program)

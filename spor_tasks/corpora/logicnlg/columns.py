@@ -94,11 +94,11 @@ def _names(header: Sequence[str]) -> list[str]:
         return names
     times: dict[str, int] = {}
     for i in sorted(range(len(names)), key=lambda i: not header[i]):  # those with a name first
-        given = name = names[i]
+        original = name = names[i]
         again = times.get(name, 0)
         while again > 0:
-            times[given] = again + 1
-            name = f"{given}.{again}"
+            times[original] = again + 1
+            name = f"{original}.{again}"
             again = again + 1 if name in names else times.get(name, 0)
         names[i] = name
         times[name] = 1

@@ -49,12 +49,12 @@ def prefix(title: str) -> str:
 def body(table: TypedTable, columns: Sequence[int]) -> str:
     """Return the cells of some columns, row by row, with their names."""
     names = [table.columns[column].name for column in columns]
-    shown = [cells_of(table, column, _capitalized) for column in columns]
+    cells_by_column = [cells_of(table, column, _capitalized) for column in columns]
     return "".join(
         f"In row {number} , "
         + " , ".join(f"the {name} is {cell}" for name, cell in zip(names, cells, strict=True))
         + " . "
-        for number, cells in enumerate(zip(*shown, strict=True), start=1)
+        for number, cells in enumerate(zip(*cells_by_column, strict=True), start=1)
     )
 
 
@@ -64,12 +64,14 @@ def cells_of(table: TypedTable, column: int, write: Callable[[str], str] = str) 
     It reads a table row by row, and a row of numbers is of one type: a whole number becomes a real
     one if another column has real ones.
     """
-    of = table.columns[column]
-    if of.kind is not Kind.NUMBER:
-        return ["nan" if cell is None else write(str(cell)) for cell in of.values]
-    numbers = all(other.kind is Kind.NUMBER for other in table.columns)
-    real = numbers and any(isinstance(c, float) for other in table.columns for c in other.values)
-    return [str(float(cell) if real and isinstance(cell, int) else cell) for cell in of.values]
+    typed_column = table.columns[column]
+    if typed_column.kind is not Kind.NUMBER:
+        return ["nan" if cell is None else write(str(cell)) for cell in typed_column.values]
+    numbers = all(each.kind is Kind.NUMBER for each in table.columns)
+    real = numbers and any(isinstance(c, float) for each in table.columns for c in each.values)
+    return [
+        str(float(cell) if real and isinstance(cell, int) else cell) for cell in typed_column.values
+    ]
 
 
 def cells_of_columns(sample: Sample) -> Iterator[tuple[str, ...]]:
@@ -113,14 +115,14 @@ def published(sample: Sample) -> str:
     variant, table = variant_of(sample), typed_table(sample)
     full = variant == "full_table"
     columns = range(len(table.columns)) if full else linked_columns(sample)
-    before, shown = prefix(str(sample.about("title"))), body(table, columns)
+    before, cells = prefix(str(sample.about("title"))), body(table, columns)
     if variant == "spaced":
-        return before + first_tokens(shown, MOST_TOKENS) + SUFFIX
+        return before + first_tokens(cells, MOST_TOKENS) + SUFFIX
     if variant != "coarse_to_fine":
-        return before.rstrip() + first_tokens(shown.rstrip(), MOST_TOKENS) + SUFFIX.rstrip()
+        return before.rstrip() + first_tokens(cells.rstrip(), MOST_TOKENS) + SUFFIX.rstrip()
     if isinstance(sample.challenge, Contrast):
-        return first_tokens(f"{before}{shown}".rstrip(), MOST_TOKENS)
-    return before.rstrip() + first_tokens(shown.rstrip(), MOST_TOKENS)
+        return first_tokens(f"{before}{cells}".rstrip(), MOST_TOKENS)
+    return before.rstrip() + first_tokens(cells.rstrip(), MOST_TOKENS)
 
 
 def linearize(sample: Sample, style: Style) -> str:
@@ -180,10 +182,10 @@ def table_of(sample: Sample) -> Table:
     Raises:
         CorpusError: it has none.
     """
-    shown: Any = sample.context.get("table")
+    content: Any = sample.context.get("table")
     table: Table | None = None
     with suppress(TypeError, KeyError):
-        table = Table(tuple(shown["header"]), tuple(map(tuple, shown["rows"])))
+        table = Table(tuple(content["header"]), tuple(map(tuple, content["rows"])))
     if table is None or not _is_of_texts(table):
         raise CorpusError(
             "has no table",

@@ -137,13 +137,13 @@ class Linker:
 
     def link(self, sentence: str) -> Linked:
         """Return what a sentence mentions."""
-        found = words(all_tokens(plain(sentence)))
+        sentence_words = words(all_tokens(plain(sentence)))
         # Once something is linked, less is asked of the rest.
-        spans = _spans(found, self._index, threshold=1)
+        spans = _spans(sentence_words, self._index, threshold=1)
         if any(span.place and span.place.column >= 0 for span in spans):
-            spans = _spans(found, self._index, threshold=0)
+            spans = _spans(sentence_words, self._index, threshold=0)
         spans = _merged(spans)
-        normalized = " ".join(word.lemma for word in found)
+        normalized = " ".join(word.lemma for word in sentence_words)
         template = _template(sentence, spans)
         return _Reading(spans, normalized, self._index.table).result(template)
 
@@ -185,40 +185,40 @@ def _index(table: Table, typed: TypedTable, title: str) -> _Index:
     for form in captions:
         places.setdefault(form, []).append(_HEADING)
     spelled = {_ascii(form): form for form in places if not form.isascii()}
-    found = {form: tuple(dict.fromkeys(at)) for form, at in places.items()}
-    return _Index(typed, cells, found, frozenset(repeated), spelled)
+    places_by_form = {form: tuple(dict.fromkeys(at)) for form, at in places.items()}
+    return _Index(typed, cells, places_by_form, frozenset(repeated), spelled)
 
 
 @lru_cache(maxsize=16384)
 def _forms(cell: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """Return the lemmas of a cell and what else may stand for them, and whose forms they are."""
-    found = words(all_tokens(cell))
-    own = {word.lemma: word.text for word in found if word.lemma != word.text}
-    lemmas = [word.lemma for word in found]
-    others = dict(_other_forms(lemmas))
-    return (*lemmas, *others), own | others
+    cell_words = words(all_tokens(cell))
+    own = {word.lemma: word.text for word in cell_words if word.lemma != word.text}
+    lemmas = [word.lemma for word in cell_words]
+    other_forms = dict(_other_forms(lemmas))
+    return (*lemmas, *other_forms), own | other_forms
 
 
 def _other_forms(lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
-    known = set(lemmas)
-    if ordinal := next((word for word in _ORDINALS if word in known), None):
+    distinct = set(lemmas)
+    if ordinal := next((word for word in _ORDINALS if word in distinct), None):
         yield _ORDINALS[ordinal], ordinal
     for digit in map(str, range(1, 10)):
-        if f"0{digit}" in known:
+        if f"0{digit}" in distinct:
             yield digit, f"0{digit}"
-    if known & {"crowd", "attendance"}:
+    if distinct & {"crowd", "attendance"}:
         yield from (("people", "crowd"), ("audience", "crowd"))
-    if known & _IS_MONTH:
-        yield from _other_dates(known)
+    if distinct & _IS_MONTH:
+        yield from _other_dates(distinct)
 
 
-def _other_dates(known: set[str]) -> Iterator[tuple[str, str]]:
-    for day in filter(known.__contains__, map(str, range(1, _LAST_DAY + 1))):
+def _other_dates(lemmas: set[str]) -> Iterator[tuple[str, str]]:
+    for day in filter(lemmas.__contains__, map(str, range(1, _LAST_DAY + 1))):
         yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
     for short, long in _MONTHS.items():
-        if short in known:
+        if short in lemmas:
             yield long, short
-        if long in known:
+        if long in lemmas:
             yield short, long
 
 
@@ -230,20 +230,20 @@ def _ascii(text: str) -> str:
 # --- Runs of words that a cell has ----------------------------------------------------------------
 
 
-def _spans(found: Sequence[Word], index: _Index, threshold: float) -> list[_Span]:
+def _spans(sentence_words: Sequence[Word], index: _Index, threshold: float) -> list[_Span]:
     spans = list[_Span]()
-    run, said, at = list[Word](), list[str](), set[_Place]()
+    run, forms, at = list[Word](), list[str](), set[_Place]()
 
     def end() -> None:
         if run:
-            spans.append(_linked(tuple(run), " ".join(said), at, index, threshold))
+            spans.append(_linked(tuple(run), " ".join(forms), at, index, threshold))
         run.clear()
-        said.clear()
+        forms.clear()
 
-    for word in found:
+    for word in sentence_words:
         form = index.spelled.get(word.lemma, word.lemma)
         places = index.places.get(word.lemma) or index.places.get(form)
-        if places is None or (form in said and form not in index.repeated):
+        if places is None or (form in forms and form not in index.repeated):
             end()
             spans.append(_Span((word,), word.lemma, None))
             continue
@@ -251,35 +251,35 @@ def _spans(found: Sequence[Word], index: _Index, threshold: float) -> list[_Span
             end()
         at = set(places) & at if run else set(places)
         run.append(word)
-        said.append(form)
+        forms.append(form)
     end()
     return spans
 
 
 def _linked(
-    run: tuple[Word, ...], said: str, at: set[_Place], index: _Index, threshold: float
+    run: tuple[Word, ...], mention: str, at: set[_Place], index: _Index, threshold: float
 ) -> _Span:
-    place = _nearest(said, tuple(at), index, threshold)
+    place = _nearest(mention, tuple(at), index, threshold)
     if place is None:
-        return _Span(run, said, None)
+        return _Span(run, mention, None)
     if place.row == _SEVERAL:
-        cell = next(index.cells[one] for one in sorted(at) if one.column == place.column)
+        cell = next(index.cells[each] for each in sorted(at) if each.column == place.column)
     else:
         cell = index.cells[place]
     return _Span(
         run,
         " ".join(
-            word if word in cell.text else cell.own.get(word, word) for word in said.split(" ")
+            word if word in cell.text else cell.own.get(word, word) for word in mention.split(" ")
         ),
         place,
     )
 
 
-def _nearest(said: str, at: Sequence[_Place], index: _Index, threshold: float) -> _Place | None:
+def _nearest(mention: str, at: Sequence[_Place], index: _Index, threshold: float) -> _Place | None:
     """Return the place that words are linked to, if any; its row may be that of several."""
-    if said in _STOP_WORDS:
+    if mention in _STOP_WORDS:
         return None
-    bare = _bare(said)
+    bare = _bare(mention)
     parts = bare.split()
     texts = {place: _bare(index.cells[place].text) for place in at}
     lacks = {place: abs(len(text.split()) - len(parts)) for place, text in texts.items()}
@@ -319,26 +319,26 @@ def _bare(text: str) -> str:
 
 def _merged(spans: Sequence[_Span]) -> list[_Span]:
     """Join two links to one cell with the word between them, unless both are numbers."""
-    found = list[_Span]()
+    merged = list[_Span]()
     for span in spans:
         if (
             span.place
-            and len(found) > 1
-            and found[-1].place is None
-            and (before := found[-2].place)
+            and len(merged) > 1
+            and merged[-1].place is None
+            and (before := merged[-2].place)
             and before.column == span.place.column
             and before.row in {span.place.row, _SEVERAL}
-            and not (_is_number(span.text) and _is_number(found[-2].text))
+            and not (_is_number(span.text) and _is_number(merged[-2].text))
         ):
-            between = found.pop()
-            first = found.pop()
+            between = merged.pop()
+            first = merged.pop()
             joined = (*first.words, *between.words, *span.words)
-            found.append(_Span(joined, f"{first.text} {span.text}", span.place))
+            merged.append(_Span(joined, f"{first.text} {span.text}", span.place))
         elif span.place is None:  # word by word
-            found += [_Span((word,), word.lemma, None) for word in span.words]
+            merged += [_Span((word,), word.lemma, None) for word in span.words]
         else:
-            found.append(span)
-    return found
+            merged.append(span)
+    return merged
 
 
 def _is_number(text: str) -> bool:
@@ -446,8 +446,8 @@ class _Reading:
         else:
             votes.append((2, -4) if number > self.table.size else (-1, 2))
         after_there_be = i > 1 and tokens[i - 2] == "there" and tokens[i - 1] in {"be", "are", "is"}
-        of = tokens[i + 1 : i + 2] == ["of"]
-        votes.append((-4, 4) if after_there_be or of else (1, -1))
+        before_of = tokens[i + 1 : i + 2] == ["of"]
+        votes.append((-4, 4) if after_there_be or before_of else (1, -1))
         valued = {column for column, _ in self.numbers}
         votes.append((2 if set(self.number_columns) - valued else 0, 0))
         compared, counted = zip(*votes, strict=True)
@@ -463,7 +463,7 @@ class _Reading:
         self.numbers += [(name, number) for name in self.number_columns if name not in valued]
 
     def _last_number(self) -> list[str]:
-        return [one.name for one in self.table.columns if one.kind is Kind.NUMBER][-1:]
+        return [column.name for column in self.table.columns if column.kind is Kind.NUMBER][-1:]
 
     def _correct_counts(self) -> None:
         """Take a small number as a count, whatever it is linked to, where the words say so."""
@@ -471,15 +471,15 @@ class _Reading:
             if column is None or not isinstance(value, int) or value >= 10:  # noqa: PLR2004
                 continue
             counts = (f"there {be} {value} " for be in ("be", "are", "is"))
-            says = any(one in self.normalized for one in (*counts, f" {value} of "))
+            says = any(phrase in self.normalized for phrase in (*counts, f" {value} of "))
             if says or self.normalized.startswith(f"{value} "):
                 self.numbers[i] = (None, value)
                 self._rename(str(value))
 
     def _rename(self, content: str) -> None:
         """Mark the first placeholder of a number as a count."""
-        of = (number for number, each in self.contents.items() if each == content)
-        if (number := next(of, None)) is not None:
+        numbers = (number for number, each in self.contents.items() if each == content)
+        if (number := next(numbers, None)) is not None:
             kinds = (f"<{kind}{number}>" for kind in ("ENTITY", "COMPUTE", "COUNT"))
             old = next(kind for kind in kinds if kind in self.tokens)
             self.tokens[self.tokens.index(old)] = f"<COUNT{number}>"
@@ -492,7 +492,7 @@ def _template(sentence: str, spans: Sequence[_Span]) -> str:
     parts = [(part, len(all_tokens(plain(part)))) for part in sentence.split()]
     if sum(count for _, count in parts) != len(links):  # words that depend on each other
         return " ".join(SLOT if span.place else span.words[0].text for span in spans)
-    found, start, last = list[str](), 0, None
+    template, start, last = list[str](), 0, None
     for part, count in parts:
         if count:
             linked = [link for link in links[start : start + count] if link is not None]
@@ -500,12 +500,12 @@ def _template(sentence: str, spans: Sequence[_Span]) -> str:
             linked = [last] if last is not None and links[start : start + 1] == [last] else []
         start += count
         if linked:
-            found += [SLOT] * len(set(linked) - {last})
+            template += [SLOT] * len(set(linked) - {last})
         else:
-            found.append(part)
+            template.append(part)
         if count:
             last = links[start - 1]
-    return " ".join(found)
+    return " ".join(template)
 
 
 def _value(text: str) -> Number | str:

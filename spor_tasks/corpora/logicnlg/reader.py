@@ -120,11 +120,11 @@ def read_part(part: Part, folder: Path | None = None) -> tuple[Sample, ...]:
         CorpusError: a file is missing or is not the published one.
     """
     content = json.loads(LOGICNLG.read_published(file_of(part), folder))
-    known, make = tables(folder), SampleMaker("logicnlg")
+    table_files, make = tables(folder), SampleMaker("logicnlg")
     return tuple(
         sample
         for name, rows in content.items()
-        for sample in _of_table(name, known.get(name), list(map(_statement, rows)), make)
+        for sample in _of_table(name, table_files.get(name), list(map(_statement, rows)), make)
     )
 
 
@@ -166,15 +166,15 @@ def adversarial(pairs: Iterable[Pair], folder: Path | None = None) -> tuple[Samp
     Raises:
         CorpusError: there are no tables.
     """
-    known, make = tables(folder), SampleMaker("logicnlg")
-    return tuple(_paired(pair, known.get(pair.table), make) for pair in pairs)
+    table_files, make = tables(folder), SampleMaker("logicnlg")
+    return tuple(_paired(pair, table_files.get(pair.table), make) for pair in pairs)
 
 
 def _paired(pair: Pair, table: Table, make: SampleMaker) -> Sample:
     first, second = pair.statements
-    own, other = (_units(each, table) for each in pair.statements)
+    own, second_units = (_units(each, table) for each in pair.statements)
     sample = make(own, (first.text,), **_context(pair.table, first, table))
-    return replace(sample, challenge=Contrast(other, second.text, second.template))
+    return replace(sample, challenge=Contrast(second_units, second.text, second.template))
 
 
 def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
@@ -184,10 +184,10 @@ def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
         CorpusError: the file is missing or is not the published one.
     """
     content = json.loads(LOGICNLG.read_published(_CHALLENGE_INPUTS, folder))
-    known, make = tables(folder), SampleMaker("logicnlg")
+    table_files, make = tables(folder), SampleMaker("logicnlg")
     samples = []
     for name, rows in content.items():
-        table = known.get(name)
+        table = table_files.get(name)
         for row in rows:
             _, columns, title, _ = row
             statement = Statement("", tuple(columns), title, "")

@@ -75,8 +75,8 @@ _REQUEST = (
 
 def _sub(table: CellTable) -> Iterator[str]:
     headers = table.headers(table.highlighted)
-    for cell, of in zip(table.highlighted_cells, headers, strict=True):
-        yield _tagged(cell, of, "cell")
+    for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
+        yield _tagged(cell, cell_headers, "cell")
 
 
 def _full(table: CellTable) -> Iterator[str]:
@@ -85,8 +85,10 @@ def _full(table: CellTable) -> Iterator[str]:
     headers = zip(places, table.headers(places), strict=True)
     for row in table.rows:
         yield "<row> "
-        for cell, (place, of) in zip(row, headers, strict=False):
-            yield _tagged(cell, of, "highlighted_cell" if place in highlighted else "cell")
+        for cell, (place, cell_headers) in zip(row, headers, strict=False):
+            yield _tagged(
+                cell, cell_headers, "highlighted_cell" if place in highlighted else "cell"
+            )
         yield "</row> "
 
 
@@ -110,25 +112,27 @@ def _titles(sample: Sample) -> Iterator[str]:
 
 
 def _metadata(sample: Sample) -> str:
-    known = (("Page", sample.about("title")), ("Section", sample.about("section_title")))
-    return "\n".join(f"{name}: {_line(text)}" for name, text in known if text)
+    titles = (("Page", sample.about("title")), ("Section", sample.about("section_title")))
+    return "\n".join(f"{name}: {_line(text)}" for name, text in titles if text)
 
 
 def _markdown(table: CellTable) -> Iterator[str]:
     """Yield the rows of the table, with the highlighted cells in bold."""
     highlighted = set(table.highlighted)
     for number, row in enumerate(table.rows):
-        shown = (
+        texts = (
             f"**{_line(cell.value)}**" if (number, index) in highlighted else _line(cell.value)
             for index, cell in enumerate(row)
         )
-        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in shown)} |"
+        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in texts)} |"
 
 
 def _listed(table: CellTable) -> Iterator[str]:
     headers = table.headers(table.highlighted)
-    for cell, of in zip(table.highlighted_cells, headers, strict=True):
-        named = ", ".join(dict.fromkeys(filter(None, map(_line, (*of.of_column, *of.of_row)))))
+    for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
+        named = ", ".join(
+            dict.fromkeys(filter(None, map(_line, (*cell_headers.of_column, *cell_headers.of_row))))
+        )
         yield f"- {named}: {_line(cell.value)}" if named else f"- {_line(cell.value)}"
 
 
@@ -146,7 +150,9 @@ def units_of(table: CellTable) -> tuple[AttributeValue, ...]:
     """Return the units of a sample with this table: the highlighted cells."""
     headers = table.headers(table.highlighted)
     cells = zip(headers, table.highlighted_cells, strict=True)
-    return tuple(AttributeValue(attribute(of), cell.value) for of, cell in cells)
+    return tuple(
+        AttributeValue(attribute(cell_headers), cell.value) for cell_headers, cell in cells
+    )
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:

@@ -65,7 +65,7 @@ class CellTable:
         places = tuple(places)
         rows = self.rows[: max((row for row, _ in places), default=0)]
         headers = [_headers(row) for row in rows]
-        with_headers = [number for number, known in enumerate(headers) if known]
+        with_headers = [number for number, row_headers in enumerate(headers) if row_headers]
         for row, index in places:
             before = self.rows[row][:index]
             start = sum([cell.column_span for cell in before])
@@ -81,13 +81,13 @@ class CellTable:
 
 def _headers(row: Iterable[Cell]) -> list[tuple[str, int, int]]:
     """Return the header cells of a row: value, first column, and the one after the last."""
-    found, start = [], 0
+    header_cells, start = [], 0
     for cell in row:
         end = start + cell.column_span
         if cell.is_header:
-            found.append((cell.value, start, end))
+            header_cells.append((cell.value, start, end))
         start = end
-    return found
+    return header_cells
 
 
 def as_json(table: CellTable) -> Json:
@@ -108,8 +108,8 @@ def as_json(table: CellTable) -> Json:
 
 def has_cells(sample: Sample) -> bool:
     """Return whether a sample is about a table of this kind."""
-    given = sample.context.get("table")
-    return isinstance(given, dict) and "cells" in given
+    content = sample.context.get("table")
+    return isinstance(content, dict) and "cells" in content
 
 
 class _Shown(msgspec.Struct):
@@ -124,13 +124,13 @@ def table_of(sample: Sample) -> CellTable:
         CorpusError: it has none, or one that is malformed.
     """
     try:
-        shown = msgspec.convert(sample.context.get("table"), _Shown)
+        content = msgspec.convert(sample.context.get("table"), _Shown)
         table = CellTable(
             tuple(
                 tuple([Cell(cell) if isinstance(cell, str) else Cell(*cell) for cell in row])
-                for row in shown.cells
+                for row in content.cells
             ),
-            shown.highlighted,
+            content.highlighted,
         )
         check_places(table)
     except ValueError as error:

@@ -30,11 +30,11 @@ def linearize(sample: Sample, style: Style) -> str:
         ConfigError: there is no such style.
     """
     act, name = sample.about("act") or "inform", sample.about("name")
-    told = [] if name is None else [("name", display(name))]
-    told += [
+    pairs = [] if name is None else [("name", display(name))]
+    pairs += [
         (_SLOTS.get(unit[0], display(unit[0])), display(unit[-1]).strip()) for unit in sample.units
     ]
-    line = " ".join([act.replace("_", " "), *(f"{slot}[{value}]" for slot, value in told)])
+    line = " ".join([act.replace("_", " "), *(f"{slot}[{value}]" for slot, value in pairs)])
     purpose = f"Write one utterance of a dialogue about video games: {_PURPOSES[act]}."
-    facts = [f"{slot}: {value}" for slot, value in told]
+    facts = [f"{slot}: {value}" for slot, value in pairs]
     return in_style(style, _PREFIX + line, facts, before=purpose)

@@ -58,9 +58,9 @@ def keep_known(
             remedy=f"Use one of {', '.join(_FIRST_KNOWN)}.",
         )
     first = _FIRST_KNOWN[keep]
-    known = {unit[first:] for sample in train for unit in sample.units}
+    trained = {unit[first:] for sample in train for unit in sample.units}
     return tuple(
-        sample for sample in samples if known.issuperset(unit[first:] for unit in sample.units)
+        sample for sample in samples if trained.issuperset(unit[first:] for unit in sample.units)
     )
 
 
