@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from spor_tasks.core.errors import CorpusError
 
@@ -291,11 +291,7 @@ class Deferred(Sequence[Sample]):
     def __len__(self) -> int:
         return len(self._samples)
 
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Sample, ...]: ...
-    def __getitem__(self, index: int | slice) -> Sample | tuple[Sample, ...]:
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
         return self._samples[index]
 
 

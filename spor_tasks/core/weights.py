@@ -47,38 +47,27 @@ def digest_weights(folder: Path) -> str:
     """Return the SHA-256 that identifies the weights in a model or adapter folder.
 
     It covers names and contents of the files in which transformers and peft save weights, so equal
-    weights have equal digests, wherever the folder is and whatever else is in it.
+    weights have equal digests, wherever the folder is and whatever else is in it. Files that did
+    not change are read once in a process.
 
     Raises:
         ConfigError: the folder has no weight files, or one cannot be read.
     """
-    sha = hashlib.sha256()
-    for path in weight_files(folder):
-        try:
-            with open_file(path) as file:
-                own = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise ConfigError(f"cannot be read: {error}", where=path) from error
-        sha.update(f"{path.name} {own}\n".encode())
-    return sha.hexdigest()
-
-
-def known_digest(folder: Path) -> str:
-    """Return the digest of the weights; files that did not change are read once in a process.
-
-    Raises:
-        ConfigError: as :func:`digest_weights`.
-    """
     try:
-        states = [(path.name, path.stat()) for path in weight_files(folder)]
+        states = [(path, path.stat()) for path in weight_files(folder)]
+        return _digest(tuple((path, s.st_size, s.st_mtime_ns) for path, s in states))
     except OSError as error:
         raise ConfigError(f"cannot be read: {error}", where=folder) from error
-    return _known(folder, tuple((name, s.st_size, s.st_mtime_ns) for name, s in states))
 
 
 @lru_cache(maxsize=16)
-def _known(folder: Path, _: tuple[tuple[str, int, int], ...]) -> str:
-    return digest_weights(folder)
+def _digest(states: tuple[tuple[Path, int, int], ...]) -> str:
+    sha = hashlib.sha256()
+    for path, _, _ in states:
+        with open_file(path) as file:
+            own = hashlib.file_digest(file, "sha256").hexdigest()
+        sha.update(f"{path.name} {own}\n".encode())
+    return sha.hexdigest()
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any
 
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError
@@ -17,12 +17,11 @@ _BLOCK = 2**20  # bytes to read at once
 
 @dataclass(frozen=True)
 class FileSamples(Sequence[Sample]):
-    """The samples of a file, in order; each is made anew when it is asked for.
+    """The samples of a file, in order; each is made anew when it is requested.
 
-    ``parse`` makes a sample of a line and of the words that say where it is; no other line changes
-    the result. ``remedy`` is what to do if the file is missing. The first question for one sample
-    or for the length reads the whole file, and keeps eight bytes a line. Processes and threads may
-    share it.
+    ``parse`` makes a sample of a line and of its place; no other line changes the result.
+    ``remedy`` tells the user how to get a missing file. The first request for a sample or the
+    length reads the whole file, and keeps eight bytes a line. Processes and threads may share it.
 
     Raises:
         CorpusError: when it is read: the file is missing, cannot be read, or has a malformed line.
@@ -49,11 +48,7 @@ class FileSamples(Sequence[Sample]):
             where = f"{self.path}:{number}"
             yield where, self.parse(line, where)
 
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Sample, ...]: ...
-    def __getitem__(self, index: int | slice) -> Sample | tuple[Sample, ...]:
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
         chosen = range(len(self))[index]
         if not isinstance(chosen, int):
             return tuple(map(self.__getitem__, chosen))

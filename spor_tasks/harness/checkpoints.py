@@ -12,7 +12,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_json
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.visible import visible
-from spor_tasks.core.weights import find_folder, known_digest
+from spor_tasks.core.weights import digest_weights, find_folder
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 
 _log = logging.getLogger(__name__)
@@ -129,7 +129,7 @@ def base_sha256(arguments: Arguments) -> str | None:
         ConfigError: a folder is missing or not a checkpoint.
     """
     folder = _find_base(arguments)
-    return None if folder is None else known_digest(folder)
+    return None if folder is None else digest_weights(folder)
 
 
 def adapter_name(arguments: Arguments) -> str | None:
@@ -258,10 +258,10 @@ def _find(name: object, file: str, arguments: Arguments) -> Path | None:
 
 def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
     if folder is None or not os.path.lexists(folder / MANIFEST):
-        return {"adapter_sha256": folder and known_digest(folder)}
+        return {"adapter_sha256": folder and digest_weights(folder)}
     manifest = read_manifest(folder)
     check_manifest(manifest, folder / MANIFEST)
-    if manifest["adapter_sha256"] != known_digest(folder):
+    if manifest["adapter_sha256"] != digest_weights(folder):
         raise ConfigError(
             "the weights are not those that the manifest describes",
             where=folder,
@@ -296,7 +296,7 @@ def _check_base(
     made_for: Mapping[str, Any], name: str, base: Path | None, base_name: object
 ) -> None:
     """Refuse a base with other weights; if it is not on this machine, one with another name."""
-    fits = made_for["sha256"] == known_digest(base) if base else made_for["path"] == base_name
+    fits = made_for["sha256"] == digest_weights(base) if base else made_for["path"] == base_name
     if not fits:
         raise ConfigError(
             f"was trained on another base than {base_name}",

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
-import yaml
+import msgspec
+from msgspec import Meta
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import read_text
+from spor_tasks.core.plain_yaml import parse
 
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect, in the order of the space."""
@@ -26,7 +29,7 @@ class Space:
     """Aspects and their values.
 
     Raises:
-        ConfigError: there is no aspect, one has fewer than two values, or a value is there twice.
+        ValueError: there are no aspects, or one has fewer than two different values.
     """
 
     name: str
@@ -34,14 +37,11 @@ class Space:
 
     def __post_init__(self) -> None:
         if not self.aspects:
-            raise ConfigError("has no aspect", where=self.name)
+            raise ValueError(f"{self.name} has no aspects")
         for aspect, values in self.aspects.items():
             if len({*values}) < max(2, len(values)):
-                raise ConfigError(
-                    f"the aspect {aspect} needs two or more different values, and has "
-                    f"{', '.join(values) or 'none'}",
-                    where=self.name,
-                )
+                listed = ", ".join(values) or "none"
+                raise ValueError(f"{aspect} needs two or more different values, and has {listed}")
 
     @cached_property
     def combinations(self) -> tuple[Combination, ...]:
@@ -104,9 +104,9 @@ PUBLISHED = (FYELP, AMAZON, YELP, MIXTURE)
 
 
 class Request(NamedTuple):
-    """What a YAML file of one's own describes: a space, and what is asked of it.
+    """A space and the texts to ask for, as a YAML file of one's own describes them.
 
-    Texts begin with one of ``beginnings``, and each is asked for ``repeats`` times; None is as
+    Texts begin with one of ``beginnings``, and each is requested ``repeats`` times; None is as
     published.
     """
 
@@ -115,13 +115,19 @@ class Request(NamedTuple):
     repeats: int | None
 
 
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    aspects: dict[str, tuple[str, ...]]
+    beginnings: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    repeats: Annotated[int, Meta(ge=1)] | None = None
+
+
 def read_space(path: Path) -> Space:
     """Return the space of :func:`read_request`."""
     return read_request(path).space
 
 
 def read_request(path: Path) -> Request:
-    """Return what a YAML file describes, under the name of the file.
+    """Return the space and the texts that a YAML file describes, under the name of the file.
 
     ``aspects`` has a list of values for each aspect; ``beginnings``, a list of texts, and
     ``repeats``, a number, may be left out.
@@ -129,64 +135,29 @@ def read_request(path: Path) -> Request:
     Raises:
         ConfigError: the file cannot be read, or is of another form.
     """
-    content = _content(path)
-    beginnings, repeats = content.get("beginnings"), content.get("repeats")
-    if beginnings is not None:
-        beginnings = _texts(beginnings, "beginnings", path)
-        if not beginnings or len({*beginnings}) < len(beginnings):
-            raise ConfigError("`beginnings` must be one or more different texts", where=path)
-    if repeats is not None and (type(repeats) is not int or repeats < 1):
-        raise ConfigError("`repeats` must be a whole number from 1 on", where=path)
-    return Request(_space(content["aspects"], path), beginnings, repeats)
-
-
-def _content(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=path) from error
-    if not isinstance(content, dict) or not isinstance(content.get("aspects"), dict):
-        raise ConfigError(
-            "does not describe aspects",
-            where=path,
-            remedy="Write `aspects:`, and under it each aspect with a list of its values.",
-        )
-    if unknown := [str(key) for key in content if key not in {"aspects", "beginnings", "repeats"}]:
-        raise ConfigError(
-            f"has the unknown key {', '.join(unknown)}",
-            where=path,
-            remedy="The keys are aspects, beginnings and repeats.",
-        )
-    return content
+        content = msgspec.convert(parse(read_text(path), str(path)), _File)
+        _check_texts(path.stem, content)
+        space = Space(path.stem, content.aspects)
+    except ValueError as error:
+        raise ConfigError(f"is not a space: {error}", where=path, remedy=_REMEDY) from error
+    return Request(space, content.beginnings, content.repeats)
 
 
-def _space(aspects: Mapping[object, object], path: Path) -> Space:
-    for what, name in (("file", path.stem), *(("aspect", str(aspect)) for aspect in aspects)):
-        if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"the {what} {name!r} has a name that no task or folder can have",
-                where=path,
-                remedy="Use letters, digits, - and _ only.",
-            )
-    values = {str(key): _texts(listed, f"aspects.{key}", path) for key, listed in aspects.items()}
-    try:
-        return Space(path.stem, values)
-    except ConfigError as error:
-        raise ConfigError(error.what, where=path, remedy=error.remedy) from error
+def _check_texts(name: str, content: _File) -> None:
+    beginnings = content.beginnings or ()
+    texts = [*beginnings, *(value for values in content.aspects.values() for value in values)]
+    if unfit := [each for each in (name, *content.aspects) if not _NAME.fullmatch(each)]:
+        raise ValueError(f"{unfit[0]!r} cannot be the name of a task or folder")
+    if len({*beginnings}) < len(beginnings):
+        raise ValueError("`beginnings` must differ")
+    if unfit := [text for text in texts if not text or text.strip() != text]:
+        raise ValueError(f"texts must have no blanks at their ends: {unfit[0]!r}")
 
 
 _NAME = re.compile(r"[\w-]+", re.ASCII)
-
-
-def _texts(values: object, key: str, path: Path) -> tuple[str, ...]:
-    """Return a list of texts without blanks at their ends."""
-    if not isinstance(values, list):
-        raise ConfigError(f"`{key}` must be a list", where=path)
-    for value in values:
-        if not isinstance(value, str) or not value or value.strip() != value:
-            raise ConfigError(
-                f"`{key}` must hold texts without blanks at their ends, not {value!r}",
-                where=path,
-                remedy="Write numbers, yes, no, true and false in quotes.",
-            )
-    return tuple(values)
+_REMEDY = (
+    "Write `aspects:` and under it each aspect, with a list of two or more different values. The "
+    "other keys are `beginnings`, a list, and `repeats`, a number. Names have letters, digits, - "
+    "and _ only. Write numbers, yes, no, true and false in quotes."
+)
