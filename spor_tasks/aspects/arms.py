@@ -1,4 +1,4 @@
-"""What each aspect is: its training arms, and how demonstrations of them are to differ."""
+"""The training arms of each aspect, and the difference between their demonstrations."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -23,7 +23,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, besides the corpus.
+    """The options of a build.
 
     ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
     best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
@@ -46,7 +46,7 @@ def build(
 
     Raises:
         ConfigError: a setting is out of range.
-        SplitError: there is no such aspect or part, or the corpus is too small for it; the error
+        SplitError: the aspect or part is unknown, or the corpus is too small for it; the error
             says what it lacks.
     """
     settings = settings or Settings()
@@ -113,7 +113,7 @@ def refuse_equal_arms(pair: SplitPair) -> None:
     """Check that Combination shows two units of some test sample together.
 
     Raises:
-        SplitError: it does not, so it is no different from Atom.
+        SplitError: it does not, so it would equal Atom.
     """
     tested, shown_pairs = (
         {frozenset(two) for sample in split.samples for two in combinations(set(sample.units), 2)}

@@ -26,14 +26,14 @@ class Violation(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """What is counted in sets, by name, and the requirements that do not hold."""
+    """The counts of sets by name, and the requirements that do not hold."""
 
     counts: Mapping[str, Count]
     violations: tuple[Violation, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether every requirement holds."""
+        """True if every requirement holds."""
         return not self.violations
 
 
@@ -44,7 +44,7 @@ def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     learnability only the test samples are looked at.
 
     Raises:
-        SplitError: there is no such aspect or part, or an arm has nothing to count.
+        SplitError: the aspect or part is unknown, or an arm has nothing to count.
     """
     match pair.aspect:
         case "systematicity":

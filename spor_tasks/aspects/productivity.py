@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import chain, product
 from math import lcm
 from operator import itemgetter
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
 THRESHOLDS = (3, 4, 5)
@@ -30,7 +30,7 @@ def threshold_of(part: str | None) -> int:
     """Return the N of a part such as ``n3``.
 
     Raises:
-        SplitError: there is no such part.
+        SplitError: the part is unknown.
     """
     if part is None or not re.fullmatch(r"n[1-9][0-9]*", part):
         raise SplitError(
@@ -51,31 +51,15 @@ longest. ``exchange`` maximises the units in long samples and keeps every unit o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, besides the samples.
+    """The options of a build.
 
     ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over
     all their units.
-
-    Raises:
-        ConfigError: ``threshold`` is less than 1, ``limit`` is not in [0, 1], or the method is
-            unknown.
     """
 
     threshold: int
     method: Method = "exchange"
     limit: float = LIMIT
-
-    def __post_init__(self) -> None:
-        if self.threshold < 1:
-            raise ConfigError("must be at least 1", where="threshold")
-        if self.method not in get_args(Method):
-            raise ConfigError(
-                f"there is no method {self.method!r}",
-                where="method",
-                remedy=f"Use one of {', '.join(get_args(Method))}.",
-            )
-        if not 0 <= self.limit <= 1:
-            raise ConfigError("must be between 0 and 1", where="limit")
 
 
 def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -> SplitPair:
@@ -196,13 +180,13 @@ class _Exchange:
     """A steepest ascent to a Visible with as many units as possible in samples of more than N.
 
     A unit that occurs p times in Invisible and q times in Visible has the affinity √(pq). While
-    totals are equal, the divergence falls as the sum of affinities rises. What a sample adds to the
-    sum is a sum over its units, so all samples are valued at once.
+    totals are equal, the divergence falls as the sum of affinities rises. The contribution of a
+    sample is a sum over its units, so all samples are valued at once.
 
     A step exchanges long samples for shorter ones. The long ones have the size of which Visible has
-    the fewest samples compared with the test set, the shorter ones have equal sizes, and the
-    exchange that costs the least affinity is made. If none stays within the limit, the best swap of
-    two samples of one size makes room. Affinities are integers, so every machine builds the same
+    the fewest samples compared with the test set. The shorter ones have equal sizes. The exchange
+    that costs the least affinity is made. If none stays within the limit, the best swap of two
+    samples of one size makes room. Affinities are integers, so every machine builds the same
     sets; divergences are exact.
     """
 

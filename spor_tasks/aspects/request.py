@@ -18,7 +18,7 @@ from spor_tasks.corpora import own, sources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Which sets are wanted.
+    """The sets that a command line requests.
 
     ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
     the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
@@ -62,7 +62,7 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     found so far, if there are any.
 
     Raises:
-        ConfigError: there is no such corpus, or a setting has no effect.
+        ConfigError: the corpus is unknown, or a setting has no effect.
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
@@ -98,7 +98,7 @@ def _own_sets_of(request: Request) -> Answer | None:
 def find(target: str) -> tuple[SplitPair, float]:
     """Return sets by a name such as ``published:productivity:e2e:n4``, or those of a folder.
 
-    Beside them stands the divergence that their arms were allowed.
+    The second value is the divergence that their arms were allowed.
 
     Raises:
         ResultError: the folder has no manifest of sets.
@@ -115,7 +115,7 @@ def find(target: str) -> tuple[SplitPair, float]:
 def _is_fixed(request: Request) -> bool:
     """Return whether sets are shipped: of a corpus with published ones, or if no setting is given.
 
-    Of another corpus any sets can be built that are not shipped.
+    Sets of another corpus that are not shipped can be built.
     """
     fixed = [
         spec.name
@@ -193,7 +193,7 @@ def read_own(name: str) -> CorpusSamples:
     """Return the corpus in a file of the user's own.
 
     Raises:
-        ConfigError: there is no such file, or it has the name of a registered corpus.
+        ConfigError: the file does not exist, or has the name of a registered corpus.
         CorpusError: it cannot be read.
     """
     path = Path(name)

@@ -24,13 +24,13 @@ _UnitSet = frozenset[DataUnit]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a build depends on, besides the samples and the random numbers.
+    """The options of a build.
 
-    Of ``restarts`` random runs of Algorithm 1 the one with the most test units is kept. ``limit``
-    is the largest divergence allowed between the arms.
+    Algorithm 1 has ``restarts`` random runs, and the one with the most test units is kept.
+    ``limit`` is the largest divergence allowed between the arms.
 
     Raises:
-        ConfigError: ``restarts`` is less than 1, or ``limit`` is not in [0, 1].
+        ConfigError: ``restarts`` is less than 1.
     """
 
     restarts: int = 20
@@ -39,8 +39,6 @@ class Settings:
     def __post_init__(self) -> None:
         if self.restarts < 1:
             raise ConfigError("must be at least 1", where="restarts")
-        if not 0 <= self.limit <= 1:
-            raise ConfigError("must be between 0 and 1", where="limit")
 
 
 def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> SplitPair:
@@ -90,7 +88,7 @@ def _largest_first(
 
 
 class Overlaps:
-    """Which samples share units; a set of samples is an integer with one bit per sample.
+    """The samples that share units; a set of samples is an integer with one bit per sample.
 
     ``units`` are the units of each sample, or anything hashable in their place.
     """

@@ -1,4 +1,4 @@
-"""What a benchmark declares about its sets, and how the library asks for them."""
+"""The declaration of a benchmark's sets, and the interface to load them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -151,13 +151,13 @@ class Sets(Protocol):
 
 
 class Splits(Sets, Protocol):
-    """What a benchmark adds whose tasks are read under splits."""
+    """The additions of a benchmark whose tasks are read under splits."""
 
     def read_under(self, name: SetName, split: str) -> SetName:
         """Return the name of the sets of a split of a task.
 
         Raises:
-            SplitError: there is no such split.
+            SplitError: the split is unknown.
         """
 
     def split_of(self, name: SetName, trained: SetName) -> str | None:

@@ -1,4 +1,4 @@
-"""Read and write bytes, text, JSON and JSON Lines; a file is written completely or not at all."""
+"""Bytes, text, JSON and JSON Lines; a file is written completely or not at all."""
 
 import gzip
 import json

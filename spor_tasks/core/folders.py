@@ -131,7 +131,7 @@ def write_manifest(folder: Path, manifest: Row, name: str = MANIFEST) -> None:
 
 
 def read_manifest(folder: Path, name: str = MANIFEST) -> dict[str, Any]:
-    """Read the manifest of a folder that :func:`write_manifest` finished.
+    """Return the manifest of a folder that :func:`write_manifest` finished.
 
     Raises:
         ResultError: there is none, it is damaged, or another version of this package wrote it.

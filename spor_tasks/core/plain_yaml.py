@@ -6,7 +6,7 @@ import yaml
 
 from spor_tasks.core.errors import ConfigError
 
-# What PyYAML raises for a bad value, such as `2024-13-01` or `!!bool maybe`.
+# The errors of PyYAML for a bad value, such as `2024-13-01` or `!!bool maybe`.
 _FAULTS = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)
 
 

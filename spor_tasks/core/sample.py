@@ -45,7 +45,7 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What a sample hides, and the phrase that its units show instead.
+    """The hidden strings of a sample, and the phrases that its units show instead.
 
     ``phrases`` pairs an entity in display form, or the name of an attribute whose value is hidden,
     with its phrase. An output can only copy the phrase, so the sample has no references. ``values``
@@ -61,7 +61,7 @@ class Hidden:
 class Contrast:
     """A text about the same data that says something false, with units and a template of its own.
 
-    Of a pair for which nobody says which text is false, it is the second one.
+    In a pair without labels it is the second text.
     """
 
     units: tuple[DataUnit, ...]
@@ -73,8 +73,8 @@ class Contrast:
 class Rivals:
     """Other units that the sample's own text could have been asked for with.
 
-    ``alike`` tells of each of them whether it is of the same kind as the sample's own units: both
-    are in the training set, or neither is.
+    ``alike`` says of each of them if it and the sample's own units are both in the training set, or
+    both outside of it.
     """
 
     units: tuple[tuple[DataUnit, ...], ...]
@@ -114,7 +114,7 @@ class Sample:
 
     @property
     def cluster(self) -> Hashable:
-        """What it shares with samples that are not independent of it.
+        """The key that it shares with samples that are not independent of it.
 
         This is the page that its data is from (``source``), its table, or its units. A text whose
         units are asked for is independent of others with the same units.
@@ -145,7 +145,7 @@ class Sample:
         return (self.target,)
 
     def about(self, key: str) -> str | None:
-        """Return a text of the context, or None if there is no such text."""
+        """Return a text of the context, or None if the context lacks it."""
         value = self.context.get(key)
         return value if isinstance(value, str) else None
 
@@ -251,7 +251,7 @@ def without_first_reference(sample: Sample) -> Sample:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSamples:
-    """What sets are built from: training samples, and samples that may become test samples."""
+    """The material of sets: training samples, and samples that may become test samples."""
 
     name: str
     train: Sequence[Sample]
@@ -309,7 +309,7 @@ Untested: TypeAlias = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class SplitPair:
-    """What one aspect compares: training arms, and the test set of all of them.
+    """The comparison of one aspect: training arms, and the test set of all of them.
 
     There are two arms, or one in rule learnability, which tests a single model.
 

@@ -21,7 +21,7 @@ def find_folder(
     None is a model that is not on this machine.
 
     Raises:
-        ConfigError: the folder lacks the file, or there is no such folder.
+        ConfigError: the folder lacks the file or does not exist.
     """
     if not isinstance(name, str):
         return None

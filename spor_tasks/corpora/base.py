@@ -38,7 +38,7 @@ class Corpus:
     argument is the folder of the corpus's files, by default that of :mod:`.sources`; it raises a
     CorpusError if a file is missing or is not the published one. ``linearize`` returns the whole
     prompt of a sample, with the units in its order; it depends on units and context alone, and
-    raises a ConfigError if there is no such style.
+    raises a ConfigError if the style is unknown.
 
     The other fields are optional. ``read_all`` returns every sample of the sources in a fixed
     order, if these are not the training, test and validation part. If prompts with demonstrations
@@ -82,7 +82,7 @@ def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "")
     ``before`` is a sentence that the plain words begin with.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     check_style(style)
     match style:

@@ -33,7 +33,7 @@ class FileSamples(Sequence[Sample]):
 
     @cached_property
     def sha256(self) -> str | None:
-        """SHA-256 of the file; None if there is no file."""
+        """SHA-256 of the file; None if the file is missing."""
         return sha256_of(self.path) if self.path.is_file() else None
 
     def __len__(self) -> int:

@@ -69,7 +69,7 @@ def linearize(sample: Sample, style: Style) -> str:
     That of a sample that says how its text begins is as CompMCTG's.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     if sample.about("prefix") is not None:
         return linearize_attributes(sample, style)

@@ -1,7 +1,7 @@
-"""Which samples to show so that together they show every unit of another sample.
+"""Choices of samples that together show every unit of another sample.
 
 The search is an exact dynamic program over sets of units that are not yet covered. A set of units
-is a *mask*: an integer with one bit per unit. What a unit is does not matter here.
+is a *mask*: an integer with one bit per unit. The content of a unit does not matter here.
 """
 
 import random

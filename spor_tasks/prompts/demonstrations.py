@@ -57,7 +57,7 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What the prompts of one arm show, as means over the test samples.
+    """The content of the prompts of one arm, as means over the test samples.
 
     ``own_units`` counts how often units of the test sample are shown, ``other_units`` all other
     units of the demonstrations, ``words`` what stands between white space in their prompts and
@@ -83,7 +83,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     """Return the test samples that every arm can cover by ``most`` demonstrations at most.
 
     A demonstration is a training sample of its arm that has not exactly the units of the test
-    sample, and none of its references. What the arms differ in:
+    sample, and none of its references. The arms differ as follows:
 
     - Systematicity. Each of *atom* has at most one unit of the test sample. Some of *combination*
       have several, so many that as many pairs of units as possible stand together.
@@ -418,5 +418,5 @@ def _unhidden(sample: Sample) -> tuple[Key, ...]:
 
 
 def _shows_unhidden(unit: DataUnit) -> tuple[Key, ...]:
-    # What was hidden is known in display form only.
+    # Hidden entities are known in display form only.
     return (tuple(map(display, unit)),) if isinstance(unit, Triple) else (unit, unit.attribute)

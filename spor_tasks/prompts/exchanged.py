@@ -11,7 +11,7 @@ from spor_tasks.core.sample import Sample, Split, SplitPair, sides
 from spor_tasks.twins import Untwinned, twins_of
 
 
-@cache  # the tasks of both arms ask for the same
+@cache  # the tasks of both arms need the same sets
 def with_twins(pair: SplitPair) -> SplitPair:
     """Return sets of samples without their twins, whose arms have only samples that have some.
 

@@ -1,8 +1,7 @@
 """The training samples that a prompt may show, as sets of bits.
 
 A set of samples is an integer with one bit per sample, in the order of their sizes: the lowest bit
-is the smallest. What a test sample needs to be shown stands under *keys*: its units, or what stands
-for them.
+is the smallest. The needs of a test sample are *keys*: its units, or what stands for them.
 """
 
 import random

@@ -25,7 +25,7 @@ def prompt(sample: Sample, style: PromptStyle) -> str:
     not. ``instruction`` says in plain words what is asked for, to models that were never tuned.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     return corpus_of(sample.corpus).linearize(sample, style)
 

@@ -119,7 +119,7 @@ def _ends(unit: DataUnit) -> Ends:
 
 
 class _Sought(NamedTuple):
-    """What to look for in a text: the same for all outputs of a sample.
+    """The entities to look for in a text: the same for all outputs of a sample.
 
     ``wordings`` has for each entity its tokens, then those of its synonyms. ``ends`` has for each
     unit the entities that decide where it stands.

@@ -1,4 +1,4 @@
-"""What is cut from an output before it is scored: filters, each by the name that settings give it.
+"""The filters of an output before it is scored: filters, each by the name that settings give it.
 
 A filter maps a text to a part of it that is in one piece, which may be the whole text or nothing.
 """
@@ -89,7 +89,7 @@ def find(name: str) -> Callable[[str], str]:
 
 
 def is_complete(names: Sequence[str], text: str) -> bool:
-    """Tell whether what the filters leave of a text stays the same however the text goes on.
+    """Return whether what the filters leave of a text stays the same however the text goes on.
 
     It is so once a line break follows the line that ``first_line`` takes. It is never so after
     ``strip_reasoning``, as a block of reasoning may end at any time, nor of filters that are

@@ -2,13 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from spor_tasks.aspects import check
 from spor_tasks.aspects.productivity import Method, Settings, build
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split
 from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool, sets
@@ -141,21 +140,6 @@ def test_a_corpus_too_small_to_build_from_is_an_error(
     with pytest.raises(SplitError, match=fault) as caught:
         built(train, test, method=method)
     assert "larger corpus" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("settings", "where"),
-    [
-        ({"threshold": 0}, "threshold"),
-        ({"threshold": 3, "limit": -0.1}, "limit"),
-        ({"threshold": 3, "limit": float("nan")}, "limit"),
-        ({"threshold": 3, "method": "shortest"}, "method"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], where: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        Settings(**settings)
-    assert caught.value.where == where
 
 
 def embedded() -> tuple[list[Sample], list[Sample]]:

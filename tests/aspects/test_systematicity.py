@@ -64,12 +64,6 @@ def test_a_build_without_a_run_is_refused() -> None:
         Settings(restarts=0)
 
 
-@pytest.mark.parametrize("limit", [-0.1, 1.5, float("nan")])
-def test_a_limit_that_no_divergence_can_have_is_refused(limit: float) -> None:
-    with pytest.raises(ConfigError, match="limit: must be between 0 and 1"):
-        Settings(limit=limit)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_embedded_corpus_yields_sets_of_a_useful_size(seed: int) -> None:
     pair = build(MINI.everything(), Settings(), random.Random(seed))

@@ -1,4 +1,4 @@
-"""What a model is given: the words of the values, and how its text begins.
+"""The prompt of a combination: the words of its values, and the beginning of the text.
 
 The published code gives GPT-2 its end token, a token for each value, and the tokens of the
 beginning. Written together, without a blank before the beginning, they are divided into the same
@@ -45,7 +45,7 @@ def linearize(sample: Sample, style: Style) -> str:
     For models that follow instructions, it is the published request, with the values in words.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     check_style(style)
     values, prefix = [unit[-1] for unit in sample.units], prefix_of(sample)
@@ -71,7 +71,7 @@ def example(sample: Sample, style: Style, space: Space) -> str:
     means, demonstrations must show.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     if style != "instruction":
         return linearize(sample, style)

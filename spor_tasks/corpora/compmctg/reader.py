@@ -74,7 +74,7 @@ def combination_in(sample: Sample) -> Combination:
 
 
 class Unseen(NamedTuple):
-    """What a published split leaves out: rows with all of these values, of some aspects or all."""
+    """The combinations that a published split leaves out, by values of some aspects or all."""
 
     protocol: str
     number: str

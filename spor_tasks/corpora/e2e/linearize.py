@@ -11,7 +11,7 @@ def linearize(sample: Sample, style: Style) -> str:
     """Return the prompt of a sample of pairs, its name first where it has one.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     name = sample.about("name")
     named = [] if name is None else [display(name)]

@@ -32,7 +32,7 @@ _LONG = 100  # characters; no number of 64 bits is as long, and Python refuses t
 
 
 class Kind(Enum):
-    """What a column holds."""
+    """The type of a column's values."""
 
     NUMBER = "number"
     TEXT = "text"

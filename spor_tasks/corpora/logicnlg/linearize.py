@@ -105,7 +105,7 @@ def in_variant(sample: Sample, variant: Variant) -> Sample:
 def published(sample: Sample) -> str:
     """Return the published prompt, in the variant that the sample asks for.
 
-    What is shown of the table ends after 800 tokens of GPT-2, whatever model reads it. The two
+    The text of the table ends after 800 tokens of GPT-2, whatever model reads it. The two
     prompts of a pair that asks for templates are cut as a whole, with the blank before the table.
 
     Raises:
@@ -129,7 +129,7 @@ def linearize(sample: Sample, style: Style) -> str:
     """Return the prompt of a sample; for models that follow instructions, with a Markdown table.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     check_style(style)
     return instruction(sample) if style == "instruction" else published(sample)

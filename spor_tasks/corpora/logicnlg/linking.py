@@ -71,7 +71,7 @@ _MOST_DIGITS = 18  # of a whole number
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What a sentence mentions of its table.
+    """The mentions of a table in a sentence.
 
     ``sentence`` has the lemmas, and placeholders for what is linked: `<ENTITY0>` is in the table or
     its title, `<COUNT1>` is a count, `<COMPUTE2>` a number that is compared with a column.
@@ -138,7 +138,7 @@ class Linker:
     def link(self, sentence: str) -> Linked:
         """Return what a sentence mentions."""
         sentence_words = words(all_tokens(plain(sentence)))
-        # Once something is linked, less is asked of the rest.
+        # A sentence with a link to a column needs less evidence for the other links.
         spans = _spans(sentence_words, self._index, threshold=1)
         if any(span.place and span.place.column >= 0 for span in spans):
             spans = _spans(sentence_words, self._index, threshold=0)

@@ -51,7 +51,7 @@ def linearize(sample: Sample, style: Style) -> str:
 
     Raises:
         CorpusError: the sample has no table.
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     check_style(style)
     return instruction(sample) if style == "instruction" else in_style(style, published(sample), ())

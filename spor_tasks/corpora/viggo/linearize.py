@@ -27,7 +27,7 @@ def linearize(sample: Sample, style: Style) -> str:
     """Return the prompt of a sample, its dialogue act first, then the name if it has one.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     act, name = sample.about("act") or "inform", sample.about("name")
     pairs = [] if name is None else [("name", display(name))]

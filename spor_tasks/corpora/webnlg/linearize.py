@@ -12,7 +12,7 @@ def linearize(sample: Sample, style: Style) -> str:
     """Return the prompt of a sample of triples.
 
     Raises:
-        ConfigError: there is no such style.
+        ConfigError: the style is unknown.
     """
     triples = [[display(part) for part in unit] for unit in sample.units]
     marked = (
