@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import is_file, read_json
 from spor_tasks.core.folders import recover
-from spor_tasks.core.weights import find_folder, known_digest, weight_files
+from spor_tasks.core.weights import digest_weights, find_folder, weight_files
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.learned import AttributeItem, ClassifierInput
@@ -54,7 +54,7 @@ _REMEDY = (
 def identity_of(name: str) -> str:
     """Return a model's name, without the folders above its own, and the digest of its weights."""
     folder = find_folder(name, "config.json")
-    weights = known_digest(folder)[:16] if folder else "unknown"
+    weights = digest_weights(folder)[:16] if folder else "unknown"
     shown = Path(name).name if Path(name).is_dir() else name
     return f"model:{shown}|weights:{weights}"
 
@@ -412,7 +412,7 @@ class Aspect:
         self.folder = folder
         self._model = SequenceClassifier(str(folder), device, batch_size, read=_read_published)
         self.values = _values(folder, self._model.config)
-        self.digest = known_digest(folder)[:16]
+        self.digest = digest_weights(folder)[:16]
         self._most = self._model.limit(MOST_TOKENS, offset=2)
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
