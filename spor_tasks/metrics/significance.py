@@ -216,18 +216,18 @@ def _extreme_sums(
     different: its two columns there are systems of their own.
     """
     count = _count(clusters)
-    found = [np.zeros(count) if x is None else np.bincount(clusters, x, count) for x in shares]
+    result = [np.zeros(count) if x is None else np.bincount(clusters, x, count) for x in shares]
     whole = [bool(column.scored.all()) for column in columns]
     numbered: list[tuple[int, int]] = []
     for one, other in pairs:
         if whole[one] and whole[other]:
             numbered.append((one, other))
             continue
-        numbered.append((len(found), len(found) + 1))
+        numbered.append((len(result), len(result) + 1))
         both = columns[one].scored & columns[other].scored
         of_both = (_shares(columns[column].take(both)) for column in (one, other))
-        found += [np.bincount(clusters[both], x, count) for x in of_both]
-    systems, (ones, others) = np.stack(found, axis=1), np.array(numbered).T
+        result += [np.bincount(clusters[both], x, count) for x in of_both]
+    systems, (ones, others) = np.stack(result, axis=1), np.array(numbered).T
     totals = systems.sum(axis=0)
     observed = np.abs(totals[ones] - totals[others]) - ROUNDING
     systems -= systems.mean(axis=1, keepdims=True)  # what all have in common cancels out
@@ -317,7 +317,7 @@ def over_seeds(*systems: Sequence[float]) -> Estimate | None:
     """Estimate a mean over runs, or the difference of two, from the scores of the runs alone.
 
     The interval is Student's of one mean, and Welch's of a difference; None where a system has a
-    single run. Of two runs it is many times as wide as they are apart.
+    single run. With two runs it is many times as wide as their difference.
     """
     if any(len(scores) < 2 for scores in systems):  # noqa: PLR2004 - one has no spread
         return None

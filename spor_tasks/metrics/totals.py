@@ -105,8 +105,8 @@ class _Mean(Totals):
 
     def score(self, totals: Numbers) -> Numbers:
         with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            found: Numbers = totals[..., 0] / totals[..., 1]
-        return found
+            result: Numbers = totals[..., 0] / totals[..., 1]
+        return result
 
     def weights(self, totals: Numbers) -> Numbers:
         return np.array([1 / max(totals[1], 1), 0])
@@ -145,8 +145,8 @@ class _Ratio(Sums):
 
     def score(self, totals: Numbers) -> Numbers:
         with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
-            found: Numbers = totals[..., 0] / totals[..., 1]
-        return found
+            result: Numbers = totals[..., 0] / totals[..., 1]
+        return result
 
 
 class _Less(Totals):
@@ -177,8 +177,8 @@ class RelativeGap(Sums):
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         with np.errstate(invalid="ignore", divide="ignore"):  # a kind without outputs: no verdict
             first, second = (totals[..., i] / totals[..., i + 1] for i in (0, 2))
-            found: Numbers = 100 * (first - second) / first
-        return np.where(np.isfinite(found), found, np.nan)
+            result: Numbers = 100 * (first - second) / first
+        return np.where(np.isfinite(result), result, np.nan)
 
 
 class GapOfSame(Totals):
@@ -187,7 +187,7 @@ class GapOfSame(Totals):
     A value is 0 or 1, the kind of an output; then, for each question that it answers, the number of
     what was asked, and that of how well. The second kind's mean is compared with what the first
     kind's would be if it had asked for each thing as often: so the score is zero for a system whose
-    answers depend on what is asked alone, or on nothing. What only one kind asks for is left out.
+    answers depend on what is asked alone, or on nothing. Things of one kind alone do not count.
 
     Where an output is of some kind under each of several splits, the bits of the first number are
     its kinds, after a leading 1. The same thing under another split is then another thing.
@@ -204,7 +204,7 @@ class GapOfSame(Totals):
         known = np.flatnonzero(~np.isnan(numbers[:, 0]))
         if width % 2 == 0 or not (numbers[known, 0] >= 0).all():
             raise ValueError("a value must be its kinds, and then two numbers for each question")
-        found = []
+        result = []
         for kind in _kinds(numbers[known, 0].astype(np.int64)):
             for at in range(1, width, 2):
                 things, codes = np.unique(numbers[known, at], return_inverse=True)
@@ -212,14 +212,14 @@ class GapOfSame(Totals):
                 columns[known] = 0
                 columns[known, 4 * codes + 2 * kind] = numbers[known, at + 1]
                 columns[known, 4 * codes + 2 * kind + 1] = 1
-                found.append(columns)
-        return np.concatenate(found, axis=1)
+                result.append(columns)
+        return np.concatenate(result, axis=1)
 
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         first, second, shares = self._compared(totals)
         with np.errstate(invalid="ignore"):  # nothing in common is 0 / 0: no verdict
-            found: Numbers = (shares * (first - second)).sum(axis=-1) / shares.sum(axis=-1)
-        return found
+            result: Numbers = (shares * (first - second)).sum(axis=-1) / shares.sum(axis=-1)
+        return result
 
     def weights(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         _, _, shares = self._compared(totals)
@@ -283,8 +283,8 @@ class _GroupMeans(Totals):
         # A single score is rounded once; of resamples nobody sees the last digits.
         sums = np.float64(math.fsum(means)) if means.ndim == 1 else means @ np.ones(means.shape[-1])
         with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            found: Numbers = sums / held.sum(axis=-1)
-        return found
+            result: Numbers = sums / held.sum(axis=-1)
+        return result
 
     def weights(self, totals: Numbers) -> Numbers:
         """Return for each group's sum one over its count and over the number of groups."""

@@ -1,1 +1,1 @@
-"""What evaluations left on a disk, read as typed results, and how sure these are."""
+"""Typed results of evaluations, read from files, with intervals and tests."""

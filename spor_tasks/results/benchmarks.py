@@ -1,4 +1,4 @@
-"""What a benchmark adds for its readers: titles, tables, and its paper's numbers."""
+"""The titles and tables of a benchmark, and its paper's numbers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -32,7 +32,7 @@ _IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a model scored on one task: a value and a training seed for each run.
+    """The scores of a model on one task: a value and a training seed for each run.
 
     The seed is None where the model was not trained on an arm. ``runs`` are the files and tasks
     that the values are from. ``reason`` says why values are missing. ``interval`` is that of the
@@ -81,7 +81,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What one model scored on one task by one metric, with each arm and ``as_is`` (without one).
+    """The scores of one model on one task by one metric, of each arm and ``as_is`` (without one).
 
     The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
     ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. There is a difference if
@@ -111,17 +111,17 @@ class Comparison:
 
     @property
     def aspect(self) -> str:
-        """What the sets are about."""
+        """The aspect of the sets."""
         return self.spec.name.aspect
 
     @property
     def part(self) -> str | None:
-        """Which sets of several."""
+        """The part of the sets, None where there is one."""
         return self.spec.name.part
 
     @property
     def is_tested(self) -> bool:
-        """Whether systems are compared by it: what only breaks a score down is not tested."""
+        """True for scores that compare systems; parts of a score are not tested."""
         return self.metric in self.spec.reported
 
     @property
@@ -149,7 +149,7 @@ class Comparison:
 class Table:
     """All comparisons of one aspect of a benchmark, its paper's own last.
 
-    Of sets with splits ``rows`` has one for each split, and ``pooled`` one for all together.
+    ``rows`` has a row for each split, and ``pooled`` one for all splits together.
     """
 
     benchmark: str

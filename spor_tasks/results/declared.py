@@ -1,4 +1,4 @@
-"""What a result says about its task: sets, arms, titles, and the range and direction of scores.
+"""Declarations of tasks in results: sets, arms, titles, ranges and directions of scores.
 
 A task writes the declaration into its result, so that tables need neither the benchmark's data nor
 a user's split files.
@@ -19,7 +19,7 @@ from spor_tasks.metrics.base import known_info, score_info
 FIRST_BENCHMARK = "spor"
 """The benchmark of tasks and results that do not name one, as there was no other."""
 
-# What only the harness needs to know of sets.
+# Fields that only the harness needs.
 _OF_TASKS = frozenset(
     ("scores", "template", "in_context", "shots", "submission", "version", "tags")
 )

@@ -80,7 +80,7 @@ def run_of(result: TaskResult) -> Run:
 
 
 def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
-    """Read the values of these metrics of a sample file, and the gaps between them.
+    """Return the values of these metrics in a sample file, and the gaps between them.
 
     Raises:
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
@@ -139,7 +139,7 @@ class SystemPair:
 
     @property
     def single(self) -> bool:
-        """Whether each system is a single run, so that nothing is known about other runs."""
+        """True if each system is a single run, which says nothing about other runs."""
         return len(self.one) == len(self.other) == 1
 
 

@@ -85,7 +85,7 @@ class TaskResult:
 
     @property
     def aspect(self) -> str:
-        """What the sets are about."""
+        """The aspect of the sets."""
         return self.spec.name.aspect
 
     @property
@@ -100,7 +100,7 @@ class TaskResult:
 
     @property
     def part(self) -> str | None:
-        """Which of several sets."""
+        """The part of the sets, None where there is one."""
         return self.spec.name.part
 
     @property
@@ -120,7 +120,7 @@ class TaskResult:
 
 
 class Problem(NamedTuple):
-    """What is wrong with a file, or with two files together.
+    """A fault of a file, or of two files together.
 
     ``kind`` is one word, for programs. ``lost`` is whether a result is left out, or is not compared
     with the others.
@@ -143,7 +143,7 @@ class Collected(NamedTuple):
 
 
 def read(file: Path) -> tuple[TaskResult, ...]:
-    """Read our tasks from one lm-eval result file; tasks of other packages are skipped.
+    """Return our tasks in one lm-eval result file, without tasks of other packages.
 
     Raises:
         ResultError: the file is incomplete or not a result file, or one of our tasks lacks what
@@ -162,7 +162,7 @@ def read(file: Path) -> tuple[TaskResult, ...]:
 
 
 def collect(paths: Iterable[Path]) -> Collected:
-    """Read result files, and all in the given folders, in the order of their paths.
+    """Return the results of files and folders, in the order of their paths.
 
     Files that cannot be read are named in the problems.
 
@@ -329,7 +329,7 @@ def _date(logged: object) -> float | None:
 def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
-    Of a task that a user renamed, how it asks is not known; its name stands for it.
+    The name of a task that a user renamed stands for how it asks.
     """
     arm = metadata.get("icl_arm")
     number = f"k={shots}" if shots else None

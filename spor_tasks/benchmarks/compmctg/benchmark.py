@@ -16,7 +16,7 @@ from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_
 
 
 class CompMCTG:
-    """What the registry knows as ``compmctg``; the methods are described at the contract."""
+    """The registered benchmark ``compmctg``; the contract describes its methods."""
 
     name = declared.BENCHMARK
     title = declared.TITLE

@@ -1,4 +1,4 @@
-"""Which combinations of attributes training shows: CompMCTG's protocols (section 3).
+"""CompMCTG's protocols (section 3): the combinations of attributes that training has.
 
 A protocol divides the combinations of a space into seen (i.d.) and unseen ones (compositional).
 Nothing here looks at a text.

@@ -1,4 +1,4 @@
-"""What CompMCTG asks, and under which splits answers are read: every set, declared once.
+"""The sets of CompMCTG: requests, scores, and the splits that answers are read under.
 
 A task asks for texts of all combinations. A split says which combinations training shows; its arm
 is the labelled texts of these. Without a split, answers are read under all splits of the protocol.
@@ -43,7 +43,7 @@ _MODES = {ours: mode for mode, ours in reader.MODES.items()}
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What is asked of a corpus: texts of its space that begin so, and each so many times.
+    """The requests of a corpus: beginnings of texts of its space, and how often each is repeated.
 
     ``folder`` has the files of a space of one's own.
     """

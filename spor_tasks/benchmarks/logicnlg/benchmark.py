@@ -11,7 +11,7 @@ from spor_tasks.results.grid import Grid, by_metric, section_title
 
 
 class LogicNLG:
-    """What the registry knows as ``logicnlg``; the methods are described at the contract."""
+    """The registered benchmark ``logicnlg``; the contract describes its methods."""
 
     name = declared.BENCHMARK
     title = declared.TITLE

@@ -1,4 +1,4 @@
-"""What LogicNLG asks, and how it judges answers: every set, declared once.
+"""The sets of LogicNLG and their scores, each declared once.
 
 There is one training set, and there are several questions about the test tables. The sets of one
 training set have its arm in common, so that one checkpoint answers all of them.

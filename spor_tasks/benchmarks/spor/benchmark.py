@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.spor import tables
 
 
 class Spor:
-    """What the registry knows as ``spor``; the methods are described at the contract."""
+    """The registered benchmark ``spor``; the contract describes its methods."""
 
     name = declared.BENCHMARK
     title = "SPOR"

@@ -1,4 +1,4 @@
-"""What SPOR asks, and how it judges answers: every set with its arms and scores, declared once."""
+"""The sets of SPOR with their arms and scores, each declared once."""
 
 from collections.abc import Mapping
 from functools import cache

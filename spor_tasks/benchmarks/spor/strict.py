@@ -1,4 +1,4 @@
-"""The sets that meet the paper's requirements as they are stated, of the real corpora."""
+"""Sets of the real corpora that meet the paper's stated requirements."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sets that ask of each test sample twice: as it is, and about invented entities.
+"""Sets that have each test sample twice: about its own and about invented entities.
 
 They are the default sets of a corpus with the test samples that have twins, and the same arms, so
 that what was trained for those sets is evaluated on these.

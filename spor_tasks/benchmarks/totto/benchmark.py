@@ -12,7 +12,7 @@ from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_
 
 
 class ToTTo:
-    """What the registry knows as ``totto``; the methods are described at the contract."""
+    """The registered benchmark ``totto``; the contract describes its methods."""
 
     name = declared.BENCHMARK
     title = declared.TITLE

@@ -1,4 +1,4 @@
-"""What ToTTo asks, and how it judges answers: every set, declared once.
+"""The sets of ToTTo and their scores, each declared once.
 
 The paper's four inputs are four parts of the same samples, each with a training set of its own. The
 development set is what is scored; the references of the test set are not public.
