@@ -89,9 +89,9 @@ def train(
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
-            resumed_from = len(run.losses)
+            resumed_from, total = len(run.losses), sum(step.size for step in steps)
             with tqdm(
-                total=sum(step.size for step in steps),
+                total=total,
                 initial=sum(step.size for step in steps[:resumed_from]),
                 unit=" pairs",
                 disable=not (progress and team.is_main_process),
@@ -108,7 +108,6 @@ def train(
             describe(folder, manifest | {"resumed_from": resumed_from, "wall_seconds": seconds})
     unfinished.remove()
     team.wait_for_everyone()
-    total = sum(step.size for step in steps)
     return TrainingResult(config.output, tuple(run.losses), len(rows.rows), total, run.seconds)
 
 

@@ -9,14 +9,12 @@ import hashlib
 import json
 import logging
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
-
-from filelock import FileLock, Timeout
 
 from spor_tasks import __version__
 from spor_tasks.aspects import named
@@ -45,6 +43,7 @@ from training.experiments.experiment import (
     training_config,
 )
 from training.experiments.launch import launch
+from training.experiments.locks import claimed, is_held
 from training.settings import dump_settings, read_settings
 
 Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "conflict"]
@@ -52,7 +51,7 @@ Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "c
 
 _log = logging.getLogger(__name__)
 
-_LOCK, _ERROR = ".lock", "error.txt"
+_ERROR = "error.txt"
 # Another process may hold a lock for a moment, only to see whether it is held.
 _PATIENCE = 0.2
 
@@ -76,7 +75,7 @@ def look(experiment: Experiment, cell: Cell) -> CellState:
     state = _finished(job)
     if state.status in {"done", "conflict"}:
         return state
-    if _is_held(job.folder):
+    if is_held(job.folder):
         return CellState("running", "", state.results)
     if (error := job.folder / _ERROR).exists():
         first_line = error.read_text("utf-8", "replace").partition("\n")[0]
@@ -99,9 +98,9 @@ def complete(
     epoch, is left alone.
     """
     job = _job(experiment, cell)
-    with _claimed(job.folder, _PATIENCE) as claimed:
+    with claimed(job.folder, _PATIENCE) as is_mine:
         error = job.folder / _ERROR
-        if not claimed or (error.exists() and error.stat().st_mtime >= since):
+        if not is_mine or (error.exists() and error.stat().st_mtime >= since):
             return False
         try:
             if (state := _finished(job)).status != "done":
@@ -381,35 +380,3 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
         raise ResultError(
             "lm-eval wrote no result", where=place, remedy="Check that the disk has room."
         )
-
-
-# --- One at a time -------------------------------------------------------------------------------
-
-
-@contextmanager
-def _claimed(folder: Path, patience: float) -> Iterator[bool]:
-    """Lock a cell, and say whether that worked; the system frees the lock if this process dies.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
-    lock = FileLock(folder / _LOCK, timeout=patience)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        yield False
-        return
-    except OSError as error:
-        raise ConfigError(f"cannot be written: {error}", where=folder) from error
-    try:
-        yield True
-    finally:
-        lock.release()
-
-
-def _is_held(folder: Path) -> bool:
-    if not (folder / _LOCK).exists():  # else a look would write it
-        return False
-    with _claimed(folder, 0) as claimed:
-        return not claimed
