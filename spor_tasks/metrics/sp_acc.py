@@ -23,15 +23,8 @@ from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
 from spor_tasks.metrics.learned import has_words
 from spor_tasks.metrics.programs.ranking import LexicalRanker, Ranker, RankerInput
-from spor_tasks.metrics.programs.search import (
-    COUNTED,
-    Finished,
-    Found,
-    Limits,
-    Mentions,
-    Stop,
-    search,
-)
+from spor_tasks.metrics.programs.search import Found, search
+from spor_tasks.metrics.programs.states import COUNTED, Finished, Limits, Mentions, Stop
 from spor_tasks.metrics.totals import Value
 
 LEXICAL = "lexical"

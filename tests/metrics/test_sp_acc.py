@@ -15,7 +15,7 @@ from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import sp_acc
 from spor_tasks.metrics.base import metric
 from spor_tasks.metrics.programs.ranking import RankerInput
-from spor_tasks.metrics.programs.search import Finished, Limits
+from spor_tasks.metrics.programs.states import Finished, Limits
 from spor_tasks.metrics.sp_acc import SP_ACC, Judged, SpAcc
 from tests.support.scores import scores_of
 

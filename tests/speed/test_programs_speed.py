@@ -11,7 +11,8 @@ from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.parse import Call, parse
-from spor_tasks.metrics.programs.search import Stop, search
+from spor_tasks.metrics.programs.search import search
+from spor_tasks.metrics.programs.states import Stop
 from tests.support import golden
 from tests.support.linked import mentions
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from spor_tasks.metrics.programs.search import Mentions
+from spor_tasks.metrics.programs.states import Mentions
 
 ENTITY = re.compile(r"#[^;#]*;-?\d+,-?\d+#")
 

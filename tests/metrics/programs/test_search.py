@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.metrics.programs.execute import verdict
-from spor_tasks.metrics.programs.search import COUNTED, Limits, Mentions, Stop, search
+from spor_tasks.metrics.programs.search import search
+from spor_tasks.metrics.programs.states import COUNTED, Limits, Mentions, Stop
 from spor_tasks.metrics.programs.triggers import left_out
 from tests.metrics.programs.conftest import Typed
 from tests.support import golden

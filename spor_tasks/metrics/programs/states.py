@@ -1,0 +1,211 @@
+"""States of the search for programs: values, truth values and sets of rows that a program holds."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+from spor_tasks.metrics.programs.execute import Executor
+from spor_tasks.metrics.programs.operators import Rows
+from spor_tasks.metrics.programs.outcome import ProgramError
+
+COUNTED = "tmp_input"
+"""In place of a column: the number is a count in the sentence, not a value of the table."""
+
+COMPUTED = "tmp_"  # what the column of a computed value begins with
+MOST_ROWS = 2  # sets of rows beside all rows
+MOST_TRUTHS = 3  # from how many on a state is not tried for another one
+KEPT_TRUTHS = 2  # beside which most moves keep another one
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What a sentence mentions of its table.
+
+    ``sentence`` is lower-cased and lemmatized, with placeholders for what was linked; ``tags`` are
+    the Penn Treebank tags of its other words. ``texts`` and ``numbers`` are pairs of a column (or
+    :data:`COUNTED`) and a value, ``text_columns`` and ``number_columns`` all columns mentioned.
+    """
+
+    sentence: str
+    tags: tuple[str, ...]
+    texts: tuple[tuple[str, str], ...]
+    numbers: tuple[tuple[str, float | str], ...]
+    text_columns: tuple[str, ...]
+    number_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search ends: after ``steps``, or a step with more than ``enough`` programs.
+
+    It also ends, in the middle of a step, with so many ``states`` made, or after ``seconds``.
+    """
+
+    steps: int = 7
+    enough: int = 100
+    states: int = 100_000
+    seconds: float = 30
+
+    @property
+    def signature(self) -> str:
+        """The limits, as part of the signature of a score."""
+        return f"steps:{self.steps}|enough:{self.enough}|states:{self.states}|sec:{self.seconds:g}"
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Stop(Enum):
+    """Why a search ended."""
+
+    STEPS = "steps"
+    ENOUGH = "enough"
+    EMPTY = "nothing left to try"
+    STATES = "states"
+    SECONDS = "seconds"
+
+
+class Finished(NamedTuple):
+    """A program and its verdict."""
+
+    program: str
+    verdict: bool
+
+
+class Item(NamedTuple):
+    """A value, the column that it is of, and how a program says it."""
+
+    column: str
+    value: Any
+    program: str
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether an operation computed it; a count in the sentence counts, as published."""
+        return COMPUTED in self.column
+
+    @property
+    def kind(self) -> str:
+        """The column, without the marks of operations."""
+        return self.column.replace(COMPUTED, "")
+
+
+class RowSet(NamedTuple):
+    """A set of rows, how a program says it, and whether anything used it."""
+
+    program: str
+    rows: Rows
+    used: bool
+
+
+Items: TypeAlias = tuple[Item, ...]
+Truths: TypeAlias = tuple[tuple[str, bool], ...]
+
+
+class State(NamedTuple):
+    """What a program in the making holds; ``done`` are its operations so far."""
+
+    done: frozenset[str]
+    texts: Items
+    numbers: Items
+    truths: Truths
+    sets: tuple[RowSet, ...]
+
+    def using(self, *places: int) -> tuple[RowSet, ...]:
+        """Return the sets, some of them used."""
+        if all(self.sets[place].used for place in places):
+            return self.sets
+        return tuple(
+            RowSet(one.program, one.rows, one.used or i in places)
+            for i, one in enumerate(self.sets)
+        )
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left, and nothing was for nothing."""
+        remaining = self.texts or self.numbers or self.truths
+        return not remaining and all(one.used for one in self.sets)
+
+
+class LimitReached(Exception):  # noqa: N818 - not an error
+    """Ends a search in the middle of a step."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__()
+        self.stop = stop
+
+
+FAILED = object()
+"""The result of an operation that has no answer for its values."""
+
+
+class Expansion:
+    """One step of a search: the states that moves make of those before, and finished programs."""
+
+    def __init__(self, executor: Executor, mentions: Mentions, limits: Limits) -> None:
+        self.executor = executor
+        self.mentions = mentions
+        self.limits = limits
+        self.counts_all = any(column == COUNTED for column, _ in mentions.numbers)
+        self.results: dict[str, Any] = {}
+        self.finished: list[Finished] = []
+        self.states = 0
+        self.step = 0
+        self.following: dict[frozenset[str], State] = {}
+
+    def is_new(self, state: State, program: str) -> bool:
+        """Return whether an operation leads to a state that this step has not made yet."""
+        return program not in state.done and state.done | {program} not in self.following
+
+    def result(self, program: str, operator: str, *arguments: Any) -> Any:  # noqa: ANN401 - any value
+        """Return the result of an operation, computed once, or FAILED."""
+        found = self.results.get(program)
+        if found is None:
+            try:
+                found = self.executor.apply(operator, *arguments)
+            except ProgramError:
+                found = FAILED
+            self.results[program] = found
+        return found
+
+    def keep(self, state: State, program: str, **changes: Any) -> None:  # noqa: ANN401 - of any field
+        """Keep the state that an operation leads to, if it is the first by these operations."""
+        done = state.done | {program}
+        if done in self.following:
+            return
+        self.following[done] = state._replace(done=done, **changes)
+        self.states += 1
+        if self.states >= self.limits.states:
+            raise LimitReached(Stop.STATES)
+
+    def judge(
+        self,
+        state: State,
+        program: str,
+        operator: str,
+        *arguments: Any,  # noqa: ANN401 - any value
+        most: int = KEPT_TRUTHS,
+        **changes: Any,  # noqa: ANN401 - of any field
+    ) -> None:
+        """Keep the truth value of an operation, or finish with it, unless the operation fails."""
+        truth = self.result(program, operator, *arguments)
+        if truth is not FAILED:
+            self.conclude(state, program, truth=truth, most=most, **changes)
+
+    def conclude(
+        self,
+        state: State,
+        program: str,
+        *,
+        truth: bool,
+        most: int = KEPT_TRUTHS,
+        **changes: Any,  # noqa: ANN401 - of any field
+    ) -> bool:
+        """Finish a program with a truth value, or keep the value; return whether it finished."""
+        remaining = state._replace(**changes) if changes else state
+        if remaining.is_finished:
+            self.finished.append(Finished(program, truth))
+            return True
+        if len(remaining.truths) < most:
+            self.keep(remaining, program, truths=(*remaining.truths, (program, truth)))
+        return False
