@@ -253,7 +253,6 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
     arguments = _arguments(run)
     adapter = _adapter(facts["adapter"])
     shown_arm = facts["fewshot_arm"] if config["num_fewshot"] else None
-    chosen = "icl_arm" in metadata  # demonstrations for each sample, and for all arms at once
     spec = spec_of(metadata)
     if spec.split_of and task.startswith(f"{spec.task}_{spec.name.part}"):
         raise ResultError(
@@ -278,31 +277,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
         prompts_cut=run.get("prompts_cut", {}).get(task),
         signature={
             "task": comparison,
-            "version": str(metadata["version"]),
-            "spor_tasks": facts["spor_tasks"],
-            "lm_eval": facts["packages"]["lm_eval"],
-            "test_sha256": metadata["test_sha256"],
-            "prompt_style": facts["prompt_style"],
-            "num_fewshot": str(shots),
-            "held_out_reference": str(facts.get("held_out_reference", False)),
-            "facts": str(facts.get("facts")).removeprefix("facts|"),
-            **{
-                key: str(facts[key])
-                for key in ("nli", "sp", "bleurt", "aspects", "ppl")
-                if key in facts
-            },
-            "shown_arm": str(shown_arm if adapter else None),
-            "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
-            "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
-            **{key: str(content.get(key)) for key in _CHAT},
-            # Without a chat it has no effect, and is true or null as lm-eval was called.
-            "fewshot_as_multiturn": str(
-                content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
-            ),
-            "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
-            "backend": run["model"],
-            "dtype": _dtype(run, arguments),
-            "quantization": _quantization(run, arguments),
+            **_signature(key, content, shown_arm, is_tuned=adapter is not None),
             "n": str(n),
         },
         training=_training(facts) if adapter else {},
@@ -318,6 +293,40 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
         generation=facts.get("generation") or config["generation_kwargs"],
         checkpoint={name: str(run[name]) for name in _CHECKPOINT if run.get(name)},
     )
+
+
+def _signature(
+    key: str, content: Mapping[str, Any], shown_arm: str | None, *, is_tuned: bool
+) -> dict[str, str]:
+    """Return the settings of a task that can change its scores."""
+    config, run = content["configs"][key], content["config"]
+    metadata, arguments = config["metadata"], _arguments(run)
+    facts = metadata["spor"]
+    chosen = "icl_arm" in metadata  # demonstrations for each sample, and for all arms at once
+    judges = ("nli", "sp", "bleurt", "aspects", "ppl")
+    return {
+        "version": str(metadata["version"]),
+        "spor_tasks": facts["spor_tasks"],
+        "lm_eval": facts["packages"]["lm_eval"],
+        "test_sha256": metadata["test_sha256"],
+        "prompt_style": facts["prompt_style"],
+        "num_fewshot": str(config["num_fewshot"]),
+        "held_out_reference": str(facts.get("held_out_reference", False)),
+        "facts": str(facts.get("facts")).removeprefix("facts|"),
+        **{judge: str(facts[judge]) for judge in judges if judge in facts},
+        "shown_arm": str(shown_arm if is_tuned else None),
+        "demonstrations_sha256": str(facts["demonstrations_sha256"] if chosen else None),
+        "fewshot_seed": str(run.get("fewshot_seed") if shown_arm and not chosen else None),
+        **{name: str(content.get(name)) for name in _CHAT},
+        # Without a chat it has no effect, and is true or null as lm-eval was called.
+        "fewshot_as_multiturn": str(
+            content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
+        ),
+        "generation": json.dumps(config["generation_kwargs"], sort_keys=True),
+        "backend": run["model"],
+        "dtype": _dtype(run, arguments),
+        "quantization": _quantization(run, arguments),
+    }
 
 
 def _date(logged: object) -> float | None:
