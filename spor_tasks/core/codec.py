@@ -238,7 +238,9 @@ def _sample(
     if needs_texts and not row.texts and not isinstance(challenge, Hidden):
         raise ValueError("`texts` is missing")
     texts = () if isinstance(challenge, Hidden) else row.texts or ()
-    sample = replace(make(units, texts, **context), challenge=challenge)
+    sample = make(units, texts, **context)
+    if challenge is not None:
+        sample = replace(sample, challenge=challenge)
     return sample if row.twin is None else _with_twin(sample, row.twin)
 
 
