@@ -87,13 +87,9 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     invisible = [sample for sample in pool if len(sample.units) <= n]
     testable = _with_known_units(above, invisible)
     if not testable:
-        largest = max((len(sample.units) for sample in test), default=0)
-        nearest = (
-            lacking(above, invisible) if above else f"the largest of {len(test):,} has {largest}"
-        )
         raise SplitError(
             f"no test sample of more than {n} units has all its units in training samples of at "
-            f"most {n} units: {nearest}",
+            f"most {n} units: {_nearest(test, above, invisible)}",
             remedy="Use a lower threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
@@ -123,6 +119,14 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     return strict_sets(
         "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
     )
+
+
+def _nearest(test: Sequence[Sample], above: Sequence[Sample], arm: Sequence[Sample]) -> str:
+    """Return how far the test samples are from a test set, for an error."""
+    if above:
+        return lacking(above, arm)
+    largest = max((len(sample.units) for sample in test), default=0)
+    return f"the largest of {len(test):,} has {largest}"
 
 
 def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:
