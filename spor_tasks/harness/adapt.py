@@ -72,7 +72,7 @@ def values(
 
     They are texts, or likelihoods, as the metrics take them.
     """
-    return [found for found, _ in measured(metrics, scores, samples, outputs)]
+    return [values for values, _ in measured(metrics, scores, samples, outputs)]
 
 
 def measured(
@@ -82,21 +82,21 @@ def measured(
     outputs: Sequence[Sequence[Any]],
 ) -> list[tuple[dict[str, Value], dict[str, Any]]]:
     """Return the :func:`values` for each sample, and what else is logged with it."""
-    found: list[dict[str, Value]] = [{} for _ in samples]
+    values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
         keys = getattr(each, "logged", ())
         for number, evidence in enumerate(each.measure(samples, outputs)):
             of_sample = each.values(evidence)
-            found[number] |= {**of_sample, **in_groups(samples[number], of_sample, scores)}
+            values_of[number] |= {**of_sample, **in_groups(samples[number], of_sample, scores)}
             if keys:
                 shown = each.describe(samples[number], outputs[number], evidence)
                 logged[number] |= {key: shown[key] for key in keys if key in shown}
-    listed = [as_listed(of_sample, scores) for of_sample in found]
+    listed = [as_listed(of_sample, scores) for of_sample in values_of]
     return list(zip(listed, logged, strict=True))
 
 
-def as_listed(found: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Value]:
+def as_listed(values: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Value]:
     """Return a value for every metric of :func:`metric_list`.
 
     Without a verdict a mean has no value, and any other score None: lm-eval reports only scores
@@ -104,7 +104,7 @@ def as_listed(found: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Va
     """
     listed: dict[str, Value] = {}
     for name in scores:
-        value = found.get(name)
+        value = values.get(name)
         if (totals := score_info(name).totals) is not MEAN:
             listed |= {name: value}
             listed |= {f"{name}_stderr": value} if totals.resampled else {}

@@ -41,7 +41,7 @@ EvidenceT = TypeVar("EvidenceT")
 
 @dataclass(frozen=True, slots=True)
 class ScoreInfo:
-    """What is known of a score before anything is measured.
+    """The declaration of a score: its names, range, direction and how values add up to it.
 
     ``label`` heads its column; ``own_title`` names it where no other column stands beside it, if
     the label alone would not do. It lies between ``low`` and ``high``. ``higher_is_better`` is None
@@ -71,7 +71,7 @@ class Metric(Protocol[EvidenceT]):
 
     It may also have ``logged``, keys of what it describes that lm-eval logs with a document.
 
-    What the model did wrong lowers a score; what is wrong with the sample raises a `SporError`.
+    A fault of the model lowers a score; a fault of the sample raises a `SporError`.
     """
 
     @property
@@ -88,7 +88,7 @@ class Metric(Protocol[EvidenceT]):
 
     @property
     def answers(self) -> str:
-        """What it looks at: ``texts``, or ``likelihoods`` of given texts."""
+        """Its answers: ``texts``, or ``likelihoods`` of given texts."""
 
     @property
     def needs_texts(self) -> bool:
@@ -101,7 +101,7 @@ class Metric(Protocol[EvidenceT]):
     def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> Sequence[EvidenceT]:
         """Return all that the metric finds in the outputs for each sample.
 
-        What it finds for one does not depend on the others.
+        The evidence of one sample does not depend on the others.
         """
 
     def values(self, evidence: EvidenceT) -> Values:
@@ -112,7 +112,7 @@ class Metric(Protocol[EvidenceT]):
 
 
 class SimpleMetric(Generic[EvidenceT]):
-    """What most metrics have in common: they judge one output at a time, of any sample."""
+    """The base of most metrics, which judge one output at a time, of any sample."""
 
     __slots__ = ()
 

@@ -32,7 +32,7 @@ class Leak(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one way of matching finds in an output.
+    """The result of one way of matching phrases in an output.
 
     ``missing`` are the phrases that were not copied, ``leaks`` the hidden values that appear.
     """
@@ -98,13 +98,13 @@ class CopyRule(SimpleMetric[CopyEvidence]):
         text, phrases = normalized(output), hidden_of(sample).phrases
         of_values = hides_values(sample)
         words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
-        told = [
+        leaked_values = [
             secret
             for hidden, _ in phrases
             for secret in (_possible_values(hidden, sample) if of_values else (hidden,))
             if secret.lower() in text
         ]
-        begins = origins(output) if told else []
+        begins = origins(output) if leaked_values else []
         return CopyEvidence(
             *(
                 Verdict(
@@ -115,7 +115,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
                     ),
                     leaks=tuple(
                         Leak(secret, begins[start])
-                        for secret in told
+                        for secret in leaked_values
                         if (start := find(text, secret.lower())) >= 0
                     ),
                 )
@@ -166,12 +166,12 @@ def normalized(output: str) -> str:
 
 def origins(output: str) -> list[int]:
     """Return where in an output each character of its :func:`normalized` form, and its end, is."""
-    kept, before = [], " "
+    indices, before = [], " "
     for index, char in enumerate(output):
         if char != " " or before != " ":
-            kept += [index] * len(char.lower())
+            indices += [index] * len(char.lower())
         before = char
-    return [*kept, len(output)]
+    return [*indices, len(output)]
 
 
 _Find = Callable[[str, str], int]
@@ -179,7 +179,7 @@ _Find = Callable[[str, str], int]
 
 
 def _is_copied(phrase: str, text: str, words: set[str], find: _Find, *, hides_values: bool) -> bool:
-    """Tell whether the text has the phrase, or what Appendix D takes for it."""
+    """Return whether the text has the phrase, or a wording that Appendix D accepts."""
     if any(find(text, wording) >= 0 for wording in copies_of(phrase, hides_values=hides_values)):
         return True
     symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")

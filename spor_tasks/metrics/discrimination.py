@@ -65,7 +65,7 @@ class _Discrimination(LikelihoodMetric):
     def values(self, evidence: Compared) -> Mapping[str, Value]:
         """Return 100 or 0 to each accuracy, or its share where several are likeliest.
 
-        There is no verdict if a likelihood is not a number.
+        A text has no verdict if a likelihood is not a number.
         """
         sample, (own, *others) = evidence
         if any(map(math.isnan, evidence.logs)):

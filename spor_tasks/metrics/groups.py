@@ -2,8 +2,8 @@
 
 A sample's context says which groups it is in, and no metric knows of them. ToTTo's ``overlap`` is
 true where the training set has a table with the same header. CompMCTG's ``unseen`` is true where
-training lacks the combination; a text with a 0 or 1 for each of several splits puts the sample in a
-half as often as splits do, as if their samples were put together.
+training lacks the combination. Under several splits it is a text with a 0 or 1 for each, and the
+sample is in a half as often as splits put it there, as if their samples were concatenated.
 """
 
 from collections.abc import Container, Iterator, Mapping

@@ -37,11 +37,11 @@ def has_words(output: str) -> bool:
 
 
 class Model(Protocol):
-    """What answers for each item; a metric says what its items and answers are."""
+    """A model that answers for each item; each metric has its own items and answers."""
 
     @property
     def signature(self) -> str:
-        """Whatever can change the answers."""
+        """Everything that can change the answers."""
 
     def __call__(self, items: Sequence[Any], /) -> Sequence[Any]:
         """Return an answer for each item, which does not depend on the others."""
@@ -82,7 +82,7 @@ class Learned(SimpleMetric[EvidenceT]):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What else can change the numbers."""
+        """Further settings that can change the numbers."""
         return ()
 
     @property
@@ -339,7 +339,7 @@ LEAST_WORDS = 10
 class Recognized(NamedTuple):
     """A sample, and the value of each of its aspects that a classifier finds in the output.
 
-    There is no such value for an output without a word.
+    An output without a word has no values.
     """
 
     sample: Sample
@@ -381,8 +381,8 @@ _ACCURACIES = frozenset(info.name for info in Attributes.scores)
 class TextPerplexity(Learned[float | None]):
     """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
 
-    The model reads its end token first, so that the first token of a text counts too. There is no
-    verdict on a text of fewer than ten words, and on one with a token of probability zero. A few
+    The model reads its end token first, so that the first token of a text counts too. A text of
+    fewer than ten words has no verdict, nor has one with a token of probability zero. A few
     texts can be most of an arithmetic mean.
     """
 

@@ -1,4 +1,4 @@
-"""What a model says of a given text: its log likelihood, and the units to compare it by."""
+"""Log likelihoods of given texts, and the units to compare them by."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Likelihood(NamedTuple):
 
 
 class LikelihoodMetric:
-    """What metrics of log likelihoods have in common: there is no text to look at."""
+    """The base of metrics that judge log likelihoods instead of texts."""
 
     __slots__ = ()
 

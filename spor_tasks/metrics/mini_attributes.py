@@ -1,4 +1,4 @@
-"""Whether a text has the attributes that it was asked for, where words decide it.
+"""Attributes of texts in the embedded corpus, where words decide about them.
 
 The corpus `compmctg_mini` has a language of its own, so that there is nothing to guess. The scores
 are those of :mod:`spor_tasks.metrics.compmctg`, by an exact oracle in place of classifiers.
@@ -26,7 +26,7 @@ class Read(NamedTuple):
     """
 
     sample: Sample
-    found: Mapping[str, str | None]
+    recognized: Mapping[str, str | None]
     is_readable: bool
 
 
@@ -66,13 +66,13 @@ class _MiniAttributes(SimpleMetric[Read]):
 
     def values(self, evidence: Read) -> dict[str, Value]:
         """Return what one output adds: a share of its aspects, and 0 or 100 to each."""
-        found = accuracy_values("mini", evidence.sample, evidence.found)
-        found["mini_readable"] = 100.0 * evidence.is_readable
-        return {name: value for name, value in found.items() if name in _DECLARED}
+        values = accuracy_values("mini", evidence.sample, evidence.recognized)
+        values["mini_readable"] = 100.0 * evidence.is_readable
+        return {name: value for name, value in values.items() if name in _DECLARED}
 
     def describe(self, _: Sample, __: Texts, evidence: Read) -> dict[str, Any]:
         """Return the values, and which value of each aspect the text has."""
-        said = {aspect: value or _NO_VALUE for aspect, value in evidence.found.items()}
+        said = {aspect: value or _NO_VALUE for aspect, value in evidence.recognized.items()}
         return {**self.values(evidence), "said": said}
 
 

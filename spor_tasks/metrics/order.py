@@ -36,18 +36,18 @@ def kendall(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def is_strict(sample: Sample) -> bool:
-    """Tell whether the sample's units must be located by every token, as E2E's limited values."""
+    """Return whether the sample's units must be located by every token, as E2E's limited values."""
     return isinstance(sample.units[0], AttributeValue)
 
 
 def is_proper(order: Order, references: Iterable[Order]) -> bool:
-    """Tell whether τ > 0 with some reference's order."""
+    """Return whether τ > 0 with some reference's order."""
     return any(kendall(order, reference) > 0 for reference in references)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOrder:
-    """What one of the two outputs does with the units.
+    """The order of the units in one of the two outputs.
 
     ``positions`` are token indices, None where a unit is not located. ``proper`` is τ > 0 with some
     reference's order, ``exact`` equality with one.
@@ -138,8 +138,10 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
 
 def _output_order(sample: Sample, output: str) -> OutputOrder:
     positions = align.locate(sample.units, output, strict=is_strict(sample))
-    order, told = align.order(positions), orders_of(sample).references
-    return OutputOrder(positions, order, proper=is_proper(order, told), exact=order in told)
+    order, references = align.order(positions), orders_of(sample).references
+    return OutputOrder(
+        positions, order, proper=is_proper(order, references), exact=order in references
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +185,16 @@ class Cwio(SimpleMetric[CwioEvidence]):
             CorpusError: the sample has fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        given = tuple(range(len(sample.units)))
+        input_order = tuple(range(len(sample.units)))
         located = positions = align.locate_ends(_pairs(sample), output, strict=False)
         if is_strict(sample):  # else both ways are the same
             located = align.locate(sample.units, output, strict=True)
         return CwioEvidence(
-            units=len(given),
+            units=len(input_order),
             positions=positions,
-            tau=kendall(align.order(positions), given),
+            tau=kendall(align.order(positions), input_order),
             located=located,
-            located_tau=None if None in located else kendall(align.order(located), given),
+            located_tau=None if None in located else kendall(align.order(located), input_order),
         )
 
     def values(self, evidence: CwioEvidence) -> Values:

@@ -40,7 +40,7 @@ _KNOWN_ENTITIES = 8192
 
 @dataclass(frozen=True, slots=True)
 class ParentEvidence:
-    """What PARENT says of one output: precision, recall and F, from 0 to 1.
+    """The result of PARENT for one output: precision, recall and F, from 0 to 1.
 
     Over several references each is the largest, so F need not follow from the other two.
     """
@@ -111,10 +111,10 @@ class Parent(SimpleMetric[ParentEvidence]):
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
         truth = _prepare(self.table(sample), sample.references, self.max_order)
         text = tokens(output)
-        told = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
+        table_recall = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
         written = ngrams_of(text, self.max_order, truth.lexicon)
         against = [
-            combined(*compared(written, reference), told or FLOOR, self.weight)
+            combined(*compared(written, reference), table_recall or FLOOR, self.weight)
             for reference in truth.references
         ]
         return ParentEvidence(*map(max, zip(*against, strict=True)))
@@ -156,7 +156,7 @@ class NGrams(NamedTuple):
 
 
 class _Truth(NamedTuple):
-    """What the outputs for one sample are compared with: the table, and per reference its orders.
+    """The table and the references of one sample; each reference by the orders of its n-grams.
 
     ``lexicon`` holds the tokens of all values.
     """
@@ -179,7 +179,7 @@ def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> l
     """Return the n-grams of each order, and how many tokens of each the lexicon has.
 
     An n-gram is its tokens joined by spaces, of which they have none: a string keeps its hash, and
-    the garbage collector need not walk it. All are different, see :func:`_told_apart`.
+    the garbage collector need not walk it. All are different, see :func:`_numbered`.
     """
     ngrams, known = text, [token in lexicon for token in text]
     known_tokens: Sequence[int] = known
@@ -192,15 +192,15 @@ def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> l
             known = list(map(operator.add, known, known_tokens[order:]))
         known_of = dict(zip(ngrams, known, strict=True))
         if len(known_of) < len(ngrams):
-            known_of = dict(zip(_told_apart(ngrams), known, strict=True))
+            known_of = dict(zip(_numbered(ngrams), known, strict=True))
         found.append(NGrams(known_of, sum(known)))
     return found
 
 
-def _told_apart(ngrams: Sequence[str]) -> list[str]:
+def _numbered(ngrams: Sequence[str]) -> list[str]:
     """Number the second and later occurrences of an n-gram, so that each counts on its own.
 
-    What a text may claim of a reference, the smaller of two counts, is then what both contain.
+    A text and a reference then share the smaller of two counts.
     """
     seen: dict[str, int] = {}
     apart = []
@@ -211,7 +211,7 @@ def _told_apart(ngrams: Sequence[str]) -> list[str]:
 
 
 def _is_published(unit: DataUnit) -> bool:
-    """Tell whether the published evaluation keeps the unit in the table."""
+    """Return whether the published evaluation keeps the unit in the table."""
     return not isinstance(unit, Triple) or not (
         any(word in unit.predicate for word in _FILTERED_PREDICATES)
         or _FILTERED_OBJECT.search(unit.object)
@@ -222,13 +222,13 @@ def _value(unit: DataUnit) -> tuple[str, ...]:
     """Return the tokens that a text should mention; predicate and attribute are not among them."""
     match unit:
         case Triple(subject, _, obj):
-            return _shown(subject) + _shown(obj)
+            return _entity_tokens(subject) + _entity_tokens(obj)
         case AttributeValue(_, value):
-            return _shown(value)
+            return _entity_tokens(value)
 
 
 @lru_cache(maxsize=_KNOWN_ENTITIES)
-def _shown(entity: str) -> tuple[str, ...]:
+def _entity_tokens(entity: str) -> tuple[str, ...]:
     return tokens(display(entity))
 
 
@@ -239,7 +239,7 @@ def compared(output: Sequence[NGrams], reference: Sequence[NGrams]) -> tuple[flo
         known_of = expected.known_of
         found = [known_of[ngram] for ngram in written.known_of if ngram in known_of]
         count, found_known = len(written.known_of), sum(found)
-        # What the reference has is right; anything else is as right as the table entails it.
+        # An n-gram of the reference is right; any other is as right as the table entails it.
         right = order * len(found) + written.known - found_known
         precisions.append(right / (order * count) if count else 0.0)
         recalls.append(found_known / expected.known if expected.known else 1.0)

@@ -60,12 +60,12 @@ def parent(
         CorpusError: the sample has no table of cells.
     """
     table = _prepare(*_lines(sample))
-    told = _mentioned(table, output) or FLOOR
+    table_recall = _mentioned(table, output) or FLOOR
     written = ngrams_of(output, _MAX_ORDER, table.lexicon)
     against = [
         combined(
             *compared(written, ngrams_of(reference, _MAX_ORDER, table.lexicon)),
-            told,
+            table_recall,
             1 - _mentioned(table, reference),
         )
         for reference in references

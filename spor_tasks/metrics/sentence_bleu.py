@@ -27,7 +27,7 @@ _NGrams: TypeAlias = "Counter[tuple[str, ...]]"
 
 
 class Matches(NamedTuple):
-    """What BLEU needs of an output: counts by order of n-grams, and two lengths in words.
+    """The counts of an output by order of n-grams, and two lengths in words.
 
     ``totals`` are the n-grams of the output, at least one of each order, ``found`` those that a
     reference has too. ``closest`` is the length of the reference that is closest in length.

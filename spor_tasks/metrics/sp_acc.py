@@ -40,7 +40,7 @@ _SHOWN = 20  # seconds of searching that nobody need be told of
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is found in an output.
+    """The verdict of an output, and the programs that it comes from.
 
     ``best`` are the programs that decide, the best one first: one, or three where there are more
     than eight. The output is ``true`` if one of them is. ``programs`` counts all that were found,

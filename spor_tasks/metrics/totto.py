@@ -93,7 +93,7 @@ _REAL = (
 
 
 class Evidence(NamedTuple):
-    """What is found of an output; ``bleu`` are the counts that BLEU adds up.
+    """The evidence of an output; ``bleu`` are the counts that BLEU adds up.
 
     ``chrf`` is that of the corrected scores.
     """
@@ -107,8 +107,8 @@ class Evidence(NamedTuple):
 class Totto(SimpleMetric[Evidence]):
     """BLEU and PARENT with the published pads, or ``real``: without, and with chrF.
 
-    PARENT is the mean over outputs, chrF the mean of sentence chrF with the best reference. Of more
-    than three references, which the published code does not read, all count.
+    PARENT is the mean over outputs, chrF the mean of sentence chrF with the best reference. All
+    references count, also beyond the three that the published code reads.
     """
 
     needs_texts = True

@@ -1,6 +1,6 @@
-"""Whether a sentence about an embedded table of LogicNLG is true.
+"""The truth of a sentence about an embedded table of LogicNLG.
 
-The corpus `logicnlg_mini` has a language of its own, of which each sentence means one program. The
+The corpus `logicnlg_mini` has a language of its own, in which each sentence means one program. The
 program is executed, so there is nothing to guess.
 """
 

@@ -11,7 +11,7 @@ from spor_tasks.metrics.base import EvidenceT, Metric, ScoreInfo, Texts, Values,
 
 
 class TwinEvidence(NamedTuple, Generic[EvidenceT]):
-    """What a metric finds in the outputs for a sample, and in those for its twin."""
+    """The evidence of the outputs for a sample, and of those for its twin."""
 
     original: EvidenceT
     twin: EvidenceT

@@ -51,11 +51,11 @@ def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
             metric.judge(sample, output)
 
     def score_afresh() -> None:
-        parent._shown.cache_clear()
+        parent._entity_tokens.cache_clear()
         parent._prepare.cache_clear()
         score_all()
 
-    parent._shown.cache_clear()
+    parent._entity_tokens.cache_clear()
     tokenizing = seconds(tokenize_all)
     new = least(score_afresh)
     prepared = least(score_all)

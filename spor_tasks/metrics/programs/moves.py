@@ -44,16 +44,16 @@ def _repeat_text(search: Expansion, state: State, _: str, operator: str) -> None
 
 def _drop_number(search: Expansion, state: State, _: str, operator: str) -> None:
     for i, item in enumerate(state.numbers if search.step == 0 else ()):
-        left = state._replace(numbers=_without(state.numbers, i))
-        if "tmp" in item.column and not left.is_finished:
-            search.keep(left, f"{operator}{{{item.program}}}")
+        remaining = state._replace(numbers=_without(state.numbers, i))
+        if "tmp" in item.column and not remaining.is_finished:
+            search.keep(remaining, f"{operator}{{{item.program}}}")
 
 
 def _drop_text(search: Expansion, state: State, _: str, operator: str) -> None:
     for i, item in enumerate(state.texts if search.step == 0 else ()):
-        left = state._replace(texts=_without(state.texts, i))
-        if not left.is_finished:
-            search.keep(left, f"{operator}{{{item.program}}}")
+        remaining = state._replace(texts=_without(state.texts, i))
+        if not remaining.is_finished:
+            search.keep(remaining, f"{operator}{{{item.program}}}")
 
 
 def _all_exist(search: Expansion, state: State, _: str, operator: str) -> None:
@@ -284,7 +284,7 @@ def _of_all(search: Expansion, state: State, name: str, operator: str) -> None:
 def _of_values(
     search: Expansion, state: State, name: str, operator: str
 ) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield what an operator makes of a set and a value, and what is left of the state."""
+    """Yield what an operator makes of a set and a value, and what is remaining of the state."""
     text = "_str_" in name
     items = state.texts if text else state.numbers
     for j, one in enumerate(state.sets):
@@ -297,9 +297,9 @@ def _of_values(
             result = search.result(program, operator, one.rows, item.column, item.value)
             if result is not FAILED:
                 first = next(i for i, other in enumerate(items) if other[:2] == item[:2])
-                left = _without(items, first)
+                remaining = _without(items, first)
                 sets = state.using(j)
-                yield program, result, {"sets": sets, "texts" if text else "numbers": left}
+                yield program, result, {"sets": sets, "texts" if text else "numbers": remaining}
 
 
 Move: TypeAlias = Callable[[Expansion, State, str, str], None]

@@ -1,4 +1,4 @@
-"""What a program can come to: a truth value, or a failure with its reason."""
+"""Verdicts of programs: a truth value, or a failure with its reason."""
 
 from dataclasses import dataclass
 from enum import Enum

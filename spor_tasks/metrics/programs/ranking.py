@@ -25,7 +25,7 @@ class RankerInput(NamedTuple):
 class Ranker(Protocol):
     """Says how well programs fit their sentences; more is better.
 
-    What it says of one program does not depend on the others. Of equal ones the first is taken.
+    The score of one program does not depend on the others. Of equal ones the first is taken.
     """
 
     @property

@@ -19,7 +19,7 @@ KEPT_TRUTHS = 2  # beside which most moves keep another one
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a sentence mentions of its table.
+    """The texts, numbers and columns of its table that a sentence mentions.
 
     ``sentence`` is lower-cased and lemmatized, with placeholders for what was linked; ``tags`` are
     the Penn Treebank tags of its other words. ``texts`` and ``numbers`` are pairs of a column (or
@@ -103,7 +103,7 @@ Truths: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 class State(NamedTuple):
-    """What a program in the making holds; ``done`` are its operations so far."""
+    """An unfinished program with the values that it holds; ``done`` are its operations."""
 
     done: frozenset[str]
     texts: Items
@@ -122,7 +122,7 @@ class State(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left, and nothing was for nothing."""
+        """Whether no value remains, and every set of rows was used."""
         remaining = self.texts or self.numbers or self.truths
         return not remaining and all(one.used for one in self.sets)
 
