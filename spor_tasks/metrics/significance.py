@@ -26,6 +26,8 @@ RESAMPLES = 10_000
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits, and equal is equal."""
 
+_TIE = 1e-6  # of a variance: steps of the jackknife and rounding make less of a difference
+
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
 _RESOLUTION = 20  # how many times finer the smallest p is than the level that it is held against
@@ -364,7 +366,7 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
     variance = over_clusters + max(0.0, more)
     if variance <= ROUNDING**2:  # every cluster and every run says the same
         return Estimate(value, 0.0, count - 1)
-    if more <= 0:  # runs differ no more than their parts on the samples make them
+    if more <= _TIE * variance:  # runs differ no more than their parts on the samples make them
         return Estimate(value, math.sqrt(variance), count - 1)
     components = [(over_clusters, count - 1), *over_seeds, *shared]
     freedom = variance**2 / sum(part**2 / of_part for part, of_part in components)
@@ -375,16 +377,14 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
 def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
     """Return a column's score, and how far each cluster pulls it up or down, of shape (clusters,).
 
-    The pulls are a jackknife's: the score without a cluster, against the mean of all such scores.
-    They sum to zero. The score is NaN where a score without some cluster is.
+    The pulls are those of :meth:`~spor_tasks.metrics.totals.Totals.pulls`; they sum to zero.
     """
     totals = added(column.statistics)
-    if not column.totals.resampled or not column.scored.any():
-        return math.nan, np.zeros(count)
-    without = column.totals.score(totals - _by_cluster(column.statistics, clusters, count))
-    pulls: Numbers = (without.mean() - without) * (count - 1) / count
     score = float(column.totals.score(totals))
-    return (math.nan if np.isnan(pulls).any() else score), pulls
+    if math.isnan(score) or not column.totals.resampled:
+        return math.nan, np.zeros(count)
+    pulls = column.totals.pulls(totals, _by_cluster(column.statistics, clusters, count))
+    return score, pulls - pulls.mean()
 
 
 def _count(clusters: Clusters) -> int:

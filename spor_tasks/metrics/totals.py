@@ -8,6 +8,7 @@ what a bootstrap resamples and a randomization test exchanges.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from statistics import variance
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -18,7 +19,8 @@ Numbers: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = float | tuple[float, ...] | None
 """What an output adds to a score, as it is logged; None is no verdict."""
 
-_AT_ONCE = 256  # outputs that a jackknife leaves out together, to bound its memory
+_STEP = 1e-4  # by which a jackknife changes the weight of a part
+_AT_ONCE = 256  # outputs that a jackknife weighs together, to bound its memory
 
 
 class Totals(ABC):
@@ -65,20 +67,28 @@ class Totals(ABC):
         """Return the score of these values, the same to the last bit whatever their order."""
         return float(self.score(added(self.statistics(values))))
 
+    def pulls(self, totals: Numbers, parts: Numbers) -> Numbers:
+        """Return how far each part of the totals pulls the score, of shape (parts,).
+
+        This is the infinitesimal jackknife (Jaeckel, 1972): the derivative of the score by the
+        weight of a part. No part is left out, so that a group of one output stays a group.
+        """
+        steps = _STEP * parts
+        return (self.score(totals + steps) - self.score(totals - steps)) / (2 * _STEP)
+
     def stderr(self, values: Sequence[Value]) -> float:
         """Return the standard error of the score, NaN where there are fewer than two verdicts.
 
-        Outputs count as independent: it is the jackknife's, of the scores without one output each.
+        Outputs count as independent.
         """
         statistics = self.statistics(values)
         statistics = statistics[has_verdict(statistics)]
         if (n := len(statistics)) < 2:  # noqa: PLR2004 - one has no spread
             return math.nan
         totals = added(statistics)
-        without = np.concatenate(
-            [self.score(totals - rows) for rows in np.array_split(statistics, -(-n // _AT_ONCE))]
-        )
-        return math.sqrt((n - 1) / n * math.fsum((without - without.mean()) ** 2))
+        blocks = np.array_split(statistics, -(-n // _AT_ONCE))
+        pulls = np.concatenate([self.pulls(totals, rows) for rows in blocks])
+        return float(np.std(pulls, ddof=1)) * math.sqrt(n)
 
 
 def has_verdict(statistics: Numbers) -> NDArray[np.bool_]:
@@ -292,6 +302,20 @@ class _GroupMeans(Totals):
         counts = totals[1::2]
         np.divide(1, (counts > 0).sum() * counts, out=weights[::2], where=counts > 0)
         return weights
+
+    def stderr(self, values: Sequence[Value]) -> float:
+        """Return the standard error, NaN where a group has one output only.
+
+        The sizes of the groups are fixed and the outputs independent, so it is √(Σ s²/n) over the
+        number of groups, with s the sample standard deviation and n the size of each.
+        """
+        statistics = self.statistics(values)
+        variances = []
+        for numbers, ones in zip(statistics.T[::2], statistics.T[1::2], strict=True):
+            of_group = numbers[ones > 0].tolist()
+            n = len(of_group)
+            variances.append(variance(of_group) / n if n > 1 else math.nan)
+        return math.sqrt(math.fsum(variances)) / len(variances)
 
 
 def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:

@@ -14,13 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spor_tasks import __version__
-from spor_tasks.report import leaderboard, tables
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import html_text
 from spor_tasks.report.figures import Plot
-from spor_tasks.report.leaderboard import Board
+from spor_tasks.report.leaderboard import LEGEND, Board, grid
 from spor_tasks.report.plots import MISSING, available
+from spor_tasks.report.tables import document as tables_document
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.grid import Content, Grid, Number
 
@@ -31,8 +31,8 @@ def page(
     """Return the page; equal reports give equal text. Boards of a single system are left out."""
     style, script = _source("page.css"), _source("page.js")
     rows = [row for table in report.tables for row in table.rows if not row.published]
-    document = tables.document(report)
-    rankings = [grid for grid in map(leaderboard.grid, boards) if len(grid.runs) > 1]
+    document = tables_document(report)
+    rankings = [each for each in map(grid, boards) if len(each.runs) > 1]
     problems = [*report.problems, *browser.problems]
     missing = "" if available() else MISSING
     return template().render(
@@ -52,7 +52,7 @@ def page(
         ),
         tables=(
             ("tables", "Tables", "", document.grids),
-            ("leaderboard", "Leaderboard", leaderboard.LEGEND, rankings),
+            ("leaderboard", "Leaderboard", LEGEND, rankings),
         ),
         numeric=numeric,
         missing=missing,
