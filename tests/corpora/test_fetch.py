@@ -227,8 +227,10 @@ def test_an_interrupt_leaves_a_folder_that_the_next_fetch_completes(
 ) -> None:
     monkeypatch.setattr(sources, "_CONNECTIONS", 1)
     server.answers = {"sets/N=3/b.jsonl": [interrupting]}
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     with pytest.raises(KeyboardInterrupt):
         repository.fetch(tmp_path / "data")
+    signal.signal(signal.SIGINT, before)
     present = everything_below(tmp_path / "data")
     assert present.items() < WANTED.items()
     assert repository.fetch(tmp_path / "data")["kept"] == len(present)
