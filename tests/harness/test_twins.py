@@ -12,7 +12,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap, SetSpec, of_twin
 from spor_tasks.core.sample import Orders, sides
 from spor_tasks.evaluation.evaluator import register_models
-from spor_tasks.harness import documents, plan, task_files
+from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged
 from tests.support.twinning import BackwardTwins, backward, names_in, twinned
@@ -113,6 +113,8 @@ def test_drawn_demonstrations_are_exchanged_too(make: Make) -> None:
 
 
 def evaluated(task: SporTask, baseline: str) -> dict[str, Any]:
+    if host.IS_NEW:
+        pytest.skip("lm-eval 0.5 evaluates tasks by name only, and these are made here")
     register_models()
     result = simple_evaluate(
         model="spor-baseline",
