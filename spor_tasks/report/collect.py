@@ -1,6 +1,6 @@
 """From files to a report: results, their intervals and tests, and problems with the files."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -113,10 +113,11 @@ def _checked(found: Collected, paths: Iterable[Path]) -> Collected:
 def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:
     """Return the values of all samples, and problems with files that cannot be read."""
     logged, problems = {}, []
+    shared: dict[Hashable, Hashable] = {}
     for file in files:
         spec = file.run.spec
         try:
-            logged[run_of(file.run)] = read_values(file, (*spec.reported, *spec.breakdown))
+            logged[run_of(file.run)] = read_values(file, (*spec.reported, *spec.breakdown), shared)
         except ResultError as error:
             what = f"{error.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", error.where or str(file.path), what))

@@ -79,8 +79,13 @@ def run_of(result: TaskResult) -> Run:
     return result.file, result.key
 
 
-def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
+def read_values(
+    file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hashable]
+) -> Logged:
     """Return the values of these metrics in a sample file, and the gaps between them.
+
+    Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs
+    on the same samples hold them once.
 
     Raises:
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
@@ -91,8 +96,8 @@ def read_values(file: SampleFile, metrics: Sequence[str]) -> Logged:
     clusters: list[Hashable] = []
     tally = Tally(map(score_info, metrics))
     for logged in file.scores():
-        ids.append(logged.id)
-        clusters.append(logged.cluster)
+        ids.append(str(shared.setdefault(logged.id, logged.id)))
+        clusters.append(shared.setdefault(logged.cluster, logged.cluster))
         tally.add({metric: logged.scores.get(metric) for metric in metrics})
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(

@@ -141,7 +141,7 @@ def of_files(folder: Path, *, with_samples: bool = True) -> tuple[reading.TaskRe
 def evidence_of(results: tuple[reading.TaskResult, ...]) -> Evidence:
     files = filter(None, map(logged.find, results))
     names = ["parent", "chrf", "coverage"]
-    return Evidence({run_of(file.run): read_values(file, names) for file in files})
+    return Evidence({run_of(file.run): read_values(file, names, {}) for file in files})
 
 
 def test_a_gap_is_a_row_with_an_interval_and_without_a_test(tmp_path: Path) -> None:
@@ -221,7 +221,9 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
         for each in reading.collect([tmp_path]).results
     )
     files = filter(None, map(logged.find, results))
-    evidence = Evidence({run_of(f.run): read_values(f, ["parent", "parent_twin"]) for f in files})
+    evidence = Evidence(
+        {run_of(f.run): read_values(f, ["parent", "parent_twin"], {}) for f in files}
+    )
     found, problems = comparisons(results, evidence)
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap_of.name)
