@@ -108,11 +108,13 @@ def test_each_output_names_its_side_and_order(open_page: Opener, reported: Repor
     spec = spec_of("order_invariance", "main")
     file = reported(lambda folder: write_run(folder, spec, OUTPUTS, "original", 0.0))
     page = open_page(address="#beside=none", file=file)
-    assert page.locator(".outputs .order").all_inner_texts() == [
-        f"Output for {side}, input order {order}"
-        for side in ("the original", "the twin")
-        for order in ("0 1", "1 0")
-    ]
+    expect(page.locator(".outputs .order")).to_have_text(
+        [
+            f"Output for {side}, input order {order}"
+            for side in ("the original", "the twin")
+            for order in ("0 1", "1 0")
+        ]
+    )
     twin = page.locator(".card", has_text="Twin").last
-    assert "Velmic" in twin.inner_text()
-    assert "The Elm serves Velmic food" in twin.inner_text()
+    expect(twin).to_contain_text("Velmic")
+    expect(twin).to_contain_text("The Elm serves Velmic food")

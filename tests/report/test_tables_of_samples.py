@@ -93,7 +93,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     ]
     files = filter(None, map(logged.find, results))
     names = ["parent", "chrf", "coverage"]
-    evidence = Evidence({run_of(file.run): read_values(file, names) for file in files})
+    evidence = Evidence({run_of(file.run): read_values(file, names, {}) for file in files})
     rows, _ = comparisons(results, evidence)
     assert {row.metric for row in rows if row.difference} == {"parent"}
     assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
