@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from spor_tasks import report
-from tests.browser.steps import DESKTOP, Opener
+from tests.browser.steps import DESKTOP, Opener, settle
 from tests.support import invented_runs
 
 # Set where a browser must be at hand: a test that would skip for want of one then fails.
@@ -74,6 +74,7 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
         page.on("request", lambda request: check(request.url, file))
         page.goto(f"{file.as_uri()}{address}")
         page.evaluate("started")
+        settle(page)
         return page
 
     def check(url: str, file: Path) -> None:

@@ -10,7 +10,22 @@ DESKTOP, PHONE = (1280, 900), (390, 800)
 Opener = Callable[..., Page]
 
 
+# Texts of rows and of the chosen sample are unpacked after the list stands.
+_SETTLED = """() => {
+  const row = document.querySelector('.row[aria-selected="true"]');
+  const texts = [...document.querySelectorAll('.row .text')];
+  const shown = document.querySelector('#sample')?.dataset.shown;
+  return (!row || shown === row.dataset.row) && texts.every((each) => each.textContent !== '…');
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait until the list and the chosen sample are shown whole."""
+    page.wait_for_function(_SETTLED)
+
+
 def count(page: Page) -> int:
+    settle(page)
     expect(page.locator("#count")).to_have_text(re.compile(r"^\d"))
     (number,) = re.findall(r"^[\d,]+", page.locator("#count").inner_text())
     return int(number.replace(",", ""))
@@ -18,10 +33,12 @@ def count(page: Page) -> int:
 
 def choose(page: Page, name: str, label: str) -> None:
     page.locator(f"#filter-{name}").select_option(label=label)
+    settle(page)
 
 
 def shown(page: Page, row: int | None = None) -> str:
     """Wait for the chosen sample, and return its id."""
     if row is not None:
         expect(page.locator("#sample")).to_have_attribute("data-shown", str(row))
+    settle(page)
     return page.locator("#sample .where code").inner_text()
