@@ -22,7 +22,7 @@ they are. A document would not do: a likelihood is asked after codes that are no
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -306,8 +306,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
     def encode_batch(self, texts: Sequence[str], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the ids of prompts, padded on the left, and their mask."""
         rows = [torch.tensor(self.encode(text)) for text in texts]
-        pad = partial(nn.utils.rnn.pad_sequence, batch_first=True, padding_side="left")
-        return pad(rows, padding_value=pad_id), pad([*map(torch.ones_like, rows)])
+        return _padded(rows, pad_id), _padded(map(torch.ones_like, rows))
 
     def forward(
         self,
@@ -404,16 +403,16 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         embed = self.base.get_input_embeddings()
         start = embed(torch.tensor(self._start, device=ids.device)).expand(len(ids), -1, -1)
         between = [] if around.embeddings is None else [around.embeddings.to(start.dtype)]
-        whole = torch.cat([start, *between, embed(ids)], 1)
-        before = whole.shape[1] - ids.shape[1]
-        texts = ids.shape[1] - begins
-        # column by column: padding on the left, start and vectors, then the text, without codes
-        longest = before + int(texts.max())
-        columns = torch.arange(longest, device=ids.device) - (longest - before - texts)[:, None]
-        places = torch.where(columns < before, columns, columns + begins[:, None]).clamp(min=0)
-        seen = torch.cat([mask.new_ones(len(ids), before), mask], 1).gather(1, places)
-        seen = seen * (columns >= 0)
-        embeddings = whole.gather(1, places[..., None].expand(-1, -1, whole.shape[2]))
+        before = torch.cat([start, *between], 1)
+        # each row is the start token, the vectors, and the text without its codes
+        embeddings = _padded(
+            torch.cat([vectors, text[begin:]])
+            for vectors, text, begin in zip(before, embed(ids), begins, strict=True)
+        )
+        seen = _padded(
+            torch.cat([row.new_ones(before.shape[1]), row[begin:]])
+            for row, begin in zip(mask, begins, strict=True)
+        )
         positions = (seen.cumsum(1) - 1).clamp(min=0)
         inputs = {"inputs_embeds": embeddings, "position_ids": positions}
         if around.layers or to_continue:
@@ -424,11 +423,11 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             seen = torch.cat([seen.new_ones(len(ids), length), seen], 1)
         return inputs | {"attention_mask": seen}, seen, positions
 
-    def _read(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _read(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, list[int]]:
         """Return the combination of each row, and where its text begins."""
-        found = [self._find(*row) for row in zip(ids.tolist(), mask.tolist(), strict=True)]
-        numbers, begins = torch.tensor(found, device=ids.device).T
-        return numbers, begins
+        pairs = [self._find(*row) for row in zip(ids.tolist(), mask.tolist(), strict=True)]
+        numbers, begins = zip(*pairs, strict=True)
+        return torch.tensor(numbers, device=ids.device), list(begins)
 
     def _find(self, row: list[int], mask: list[int]) -> tuple[int, int]:
         begin = mask.index(1) if 1 in mask else 0
@@ -477,6 +476,13 @@ def load(base: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path
         ) from error
     model.eval()
     return model
+
+
+def _padded(rows: Iterable[torch.Tensor], filler: int = 0) -> torch.Tensor:
+    """Return the rows as one tensor, padded on the left."""
+    return nn.utils.rnn.pad_sequence(
+        list(rows), batch_first=True, padding_value=filler, padding_side="left"
+    )
 
 
 def _draw(base: PreTrainedModel, *weights: nn.Parameter) -> None:
