@@ -100,9 +100,9 @@ _Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 class Sample:
     """Data units and the texts that people wrote for them.
 
-    ``id`` is stable: see :class:`SampleMaker`. ``context`` has what else the source says about the
-    units, such as the ``name`` of an E2E restaurant or the ``category`` of WebNLG; a key is missing
-    if the source has no value. ``challenge`` is what an aspect adds.
+    ``id`` is stable: see :class:`SampleMaker`. ``context`` has further facts of the source, such as
+    the ``name`` of an E2E restaurant or the ``category`` of WebNLG. A key is missing if the source
+    has no value. ``challenge`` is what an aspect adds.
     """
 
     id: str
@@ -313,8 +313,8 @@ class SplitPair:
 
     There are two arms, or one in rule learnability, which tests a single model.
 
-    ``protocol`` is ``published`` (the paper's released sets, with their flaws) or ``strict`` (sets
-    that meet the paper's requirements over the whole set). ``part`` names one of several sets of an
+    ``protocol`` is ``published`` (the released sets, with their flaws) or ``strict`` (sets that
+    satisfy the paper's requirements over the whole set). ``part`` names one of several sets of an
     aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts. Sets that
     were built say which test samples of the corpus are ``untested``.
     """
@@ -337,8 +337,8 @@ class SampleMaker:
     """Makes the samples of one source, in order, with ids that do not depend on the source.
 
     An id is 16 hexadecimal digits of the SHA-256 of corpus, name, units in order, references and
-    the number of equal samples before it, since a corpus may have the same sample twice. References
-    are part of it because WebNLG has many samples with equal units, and a source that has only some
+    the number of equal samples before it. A corpus may have the same sample twice. References are
+    part of the id because WebNLG has many samples with equal units, and a source that has only some
     of them could not number them alike.
     """
 

@@ -43,10 +43,10 @@ class Corpus:
     The other fields are optional. ``read_all`` returns every sample of the sources in a fixed
     order, if these are not the training, test and validation part. If prompts with demonstrations
     have other words, ``preamble`` returns the text before the demonstrations, and ``example`` the
-    prompt of a sample among them. Three fields read outputs in a published form:
-    ``read_outputs(json, place)`` returns the rows of a JSON file, ``read_labelled(rows, path)``
-    returns labelled texts, with a path that may be None, and ``read_references(path)`` returns the
-    place and the sample of each line of plain texts.
+    prompt of a sample among them. Three fields read outputs in a published form.
+    ``read_outputs(json, place)`` returns the rows of a JSON file. ``read_labelled(rows, path)``
+    returns labelled texts; its path may be None. ``read_references(path)`` returns the place and
+    the sample of each line of plain texts.
     """
 
     name: str
@@ -103,6 +103,6 @@ def check_style(style: str) -> None:
     """
     if style not in get_args(Style):
         raise ConfigError(
-            f"there is no prompt style {style!r}",
+            f"unknown prompt style {style!r}",
             remedy=f"Use one of {', '.join(get_args(Style))}.",
         )

@@ -20,7 +20,7 @@ class FileSamples(Sequence[Sample]):
     """The samples of a file, in order; each is made anew when it is requested.
 
     ``parse`` makes a sample of a line and of its place; no other line changes the result.
-    ``remedy`` tells the user how to get a missing file. The first request for a sample or the
+    ``remedy`` is the advice for a missing file. The first request for a sample or the
     length reads the whole file, and keeps eight bytes a line. Processes and threads may share it.
 
     Raises:

@@ -3,15 +3,14 @@
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 
-_Shown: TypeAlias = tuple[tuple[Sample, ...], ...]
 
-
-def same_or_other_combinations(pair: SplitPair, most: int) -> Callable[[Sample], _Shown]:
+def same_or_other_combinations(
+    pair: SplitPair, most: int
+) -> Callable[[Sample], tuple[tuple[Sample, ...], ...]]:
     """Return what finds the demonstrations of a test sample: ``most`` of each arm.
 
     If the arm has texts of the sample's combination, they are of it. If not, each is of another

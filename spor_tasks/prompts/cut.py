@@ -34,7 +34,7 @@ def without_end_of_table(
         ends = [end for _, end in tokens["offset_mapping"]]
         if excess >= len(ends):
             return prompt
-        # Of a character in several tokens, all have its end.
+        # Several tokens of one character all have its end.
         start_of_prompt = start_of_prompt[: min(ends[-excess - 1], len(start_of_prompt) - 1)]
         excess = count(start_of_prompt + rest) - most
     return start_of_prompt + rest

@@ -1,9 +1,9 @@
 """In-context learning (section 7): the training samples that a prompt shows before a test sample.
 
 The paper leaves it open how an evaluation in context is to choose them. Here the demonstrations
-carry what the arms of an aspect differ in, and all else about them is matched: how many there are,
-how often each unit of the test sample is shown, how many other units, how many words, and what a
-system would score that does nothing but copy them.
+carry the difference between the arms of an aspect. All else is matched: their number, how often
+each unit of the test sample occurs, the numbers of other units and of words, and the score of a
+system that only copies them.
 """
 
 import hashlib
@@ -98,14 +98,17 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
       that the test sample hides, and any value of an attribute whose value it hides.
 
     In systematicity and productivity the prompts of both arms have the same number of
-    demonstrations, show each unit of the test sample once, have the same number of other units, and
-    a number of words that differs by :data:`WORD_TOLERANCE` at most. Samples without any unit of
-    the test sample fill up what an arm lacks. Of several choices drawn with a seed, the test
-    sample's id, the one is taken for which copying all texts is worth most nearly the same PARENT
-    in both arms. In the other aspects there are as few demonstrations as possible that show each
-    unit, of these the shortest. No demonstration has all units of the test sample, unless there is
-    no other way. They stand in the order of their ids, which are digests and give no hint. The
-    order of the training samples has no influence.
+    demonstrations and of other units, and show each unit of the test sample once. Their numbers of
+    words differ by :data:`WORD_TOLERANCE` at most. Samples without any unit of the test sample fill
+    up what an arm lacks. Several choices are drawn, with the test sample's id as seed. The chosen
+    one has the smallest difference between the arms in the PARENT of copying all texts.
+
+    In the other aspects there are as few demonstrations as possible that show each unit, of these
+    the shortest.
+
+    No demonstration has all units of the test sample, unless there is no other way. They stand in
+    the order of their ids, which are digests and give no hint. The order of the training samples
+    has no influence.
 
     Raises:
         ConfigError: not a single demonstration may be shown.
@@ -158,17 +161,17 @@ def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
 
 
 def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
-    own, other = [], []
+    own, foreign = [], []
     for sample, demonstrations in prompts:
         own_units = set(sample.units)
         units = [unit for demonstration in demonstrations for unit in set(demonstration.units)]
         own.append(sum(unit in own_units for unit in units))
-        other.append(len(units) - own[-1])
+        foreign.append(len(units) - own[-1])
     has_texts = all(sample.references for sample, _ in prompts)
     return Matching(
         demonstrations=statistics.fmean(len(demonstrations) for _, demonstrations in prompts),
         own_units=statistics.fmean(own),
-        other_units=statistics.fmean(other),
+        other_units=statistics.fmean(foreign),
         words=statistics.fmean(sum(map(_words, demonstrations)) for _, demonstrations in prompts),
         copied=statistics.fmean(_worth(*each) for each in prompts) if has_texts else None,
     )
@@ -242,15 +245,15 @@ def _matched(
         """Return covers of both arms of the shapes that they have in common, the best first."""
         plans_found: list[tuple[Cover, Cover]] = []
         for limit in limits:
-            one, other = (
+            first, second = (
                 filled(
-                    covers(filter(arm.allows, of), full, limit, value=arm.value),
+                    covers(filter(arm.allows, arm_blocks), full, limit, value=arm.value),
                     arm.pool.sizes,
                     limit,
                 )
-                for arm, of in zip(arms, blocks, strict=True)
+                for arm, arm_blocks in zip(arms, blocks, strict=True)
             )
-            shared = [(one[shape], cover) for shape, cover in other.items() if shape in one]
+            shared = [(first[shape], cover) for shape, cover in second.items() if shape in first]
             plans_found = [plan for plan in shared if plan[1].value > 0]
             if len(plans_found) >= _MOST_SHAPES:
                 break
@@ -261,7 +264,9 @@ def _matched(
         full = (1 << len(keys)) - 1
         blocks = [arm.pool.blocks(sample, keys) for arm in arms]
         for avoided in (full, None):
-            allowed = [[block for block in of if block.mask != avoided] for of in blocks]
+            allowed = [
+                [block for block in arm_blocks if block.mask != avoided] for arm_blocks in blocks
+            ]
             if best_plans := plans(allowed, full):
                 return _best_match(sample, best_plans, arms, blocks, keys)
         return None
@@ -280,11 +285,11 @@ def _best_match(
     rng = random.Random(sample.id)
     best: tuple[float, _Arms] | None = None
     for plan in plans:
-        one, other = (
-            _candidates(sample, cover, arm.pool.fillers(sample, keys), of, rng)
-            for cover, arm, of in zip(plan, arms, blocks, strict=True)
+        both_arms = (
+            _candidates(sample, cover, arm.pool.fillers(sample, keys), arm_blocks, rng)
+            for cover, arm, arm_blocks in zip(plan, arms, blocks, strict=True)
         )
-        for first, second in product(one, other):
+        for first, second in product(*both_arms):
             more, fewer = max(first.words, second.words), min(first.words, second.words)
             gap = abs(first.worth - second.worth)
             if more - fewer <= WORD_TOLERANCE * more and (best is None or gap < best[0]):
@@ -325,9 +330,10 @@ def _candidates(
         return drawn_bits
 
     drawn = [draw(related=number % 2 == 1) for number in range(_DRAWS)]
-    candidates = [pool.shown(taken) for taken in drawn if taken]
+    candidates = [pool.in_order(bits) for bits in drawn if bits]
     return [
-        _Candidate(shown, sum(map(_words, shown)), _worth(sample, shown)) for shown in candidates
+        _Candidate(samples, sum(map(_words, samples)), _worth(sample, samples))
+        for samples in candidates
     ]
 
 
@@ -387,7 +393,7 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
             drawn_bits = 0
             for block in possible[min(possible)].blocks:
                 drawn_bits |= draw_bit(blocks[block] & ~drawn_bits, rng)
-            return pool.shown(drawn_bits)
+            return pool.in_order(drawn_bits)
     return None
 
 

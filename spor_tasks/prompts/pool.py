@@ -54,7 +54,7 @@ class Pool:
             for text in sample.references:
                 self._with_text[text] |= 1 << number
 
-    def shown(self, bits: int) -> tuple[Sample, ...]:
+    def in_order(self, bits: int) -> tuple[Sample, ...]:
         """Return the samples of these bits as prompts show them, in the order of their ids."""
         samples = []
         while bits:

@@ -16,15 +16,15 @@ from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora.tables import header_of
 
-_Shown: TypeAlias = tuple[tuple[Sample, ...], ...]
+_ArmsShown: TypeAlias = tuple[tuple[Sample, ...], ...]
 
 
-def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _Shown | None]:
+def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _ArmsShown | None]:
     """Return what finds the demonstrations of a test sample: ``most`` of each arm.
 
     They are about the tables whose headers are most like that of the sample, by the share of
-    columns that both have (Jaccard), one sample of each; the sample's digest decides ties, and
-    which sample of a table is shown. Tables with the name or the title of the test table are left
+    columns that both have (Jaccard), one sample of each. The sample's digest decides ties and
+    chooses the sample of a table. Tables with the name or the title of the test table are left
     out. The most similar one stands last, next to the question.
 
     Raises:
@@ -33,7 +33,7 @@ def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _Shown | No
     """
     choices = [_choice(arm.samples, arm.name, most) for arm in pair.arms]
 
-    def demonstrate(sample: Sample) -> _Shown | None:
+    def demonstrate(sample: Sample) -> _ArmsShown | None:
         demonstrations = tuple(choose(sample) for choose in choices)
         return demonstrations if all(demonstrations) else None
 

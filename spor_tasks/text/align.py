@@ -239,9 +239,9 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:
     there is nothing to choose or no placement increases.
 
     The variance is the published one, `numpy.var`, in doubles and compared with ``==``. Still only
-    the ties of the exact variance need it. Of n positions below m, n² times the variance is an
-    integer of at most n²m²/4, and doubles err by a relative (n + 5)·2⁻⁵³ at most (the rounded mean
-    enters squared only), so they cannot bring two different integers together or past each other
+    the ties of the exact variance need it. With n positions below m, n² times the variance is
+    an integer of at most n²m²/4. Doubles err by a relative (n + 5)·2⁻⁵³ at most, as the rounded
+    mean enters squared only. They cannot bring two different integers together or past each other
     while n²(n + 5)m² < 2⁵⁴: entities of 40 tokens in texts of half a million, say. Beyond that this
     function defines the result: the exact smallest variance, its ties parted by doubles.
     """
@@ -274,14 +274,14 @@ def _spread(placement: Placement) -> int:
 def _hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
     """Yield, ascending, placements among which are all that have the exact smallest variance.
 
-    Call S the sum of a placement's positions, Q that of their squares and μ = S/n its mean. What
-    follows from Σ(x − μ)² being least at the mean:
+    Call S the sum of a placement's positions, Q that of their squares and μ = S/n its mean.
+    Two statements follow, since Σ(x − μ)² is least at the mean:
 
-    1. A placement of smallest variance is the only one to minimise Σ(x − μ)² = Q − 2μS + nμ². For
-       if another did as well, then so would both their position-wise minimum and maximum (each is
-       a placement, increasing if they are, and the two sums add up to the same), and one of these
-       has another mean, about which its squares sum to less: a smaller variance. Hence it is a
-       vertex of the lower convex hull of all points (S, Q).
+    1. A placement of smallest variance is the only one to minimise Σ(x − μ)² = Q − 2μS + nμ².
+       Suppose another did as well. Then so would both their position-wise minimum and maximum:
+       each is a placement, increasing if they are, and the two sums add up to the same. One of
+       these has another mean, about which its squares sum to less: a smaller variance. Hence it is
+       a vertex of the lower convex hull of all points (S, Q).
     2. A placement that minimises the sum for a larger μ is nowhere lower, or exchanging the
        positions where it is would gain. So the vertices form a chain that rises position by
        position, with at most one step per element of ``choices``.

@@ -22,8 +22,8 @@ def first_line(text: str) -> str:
 def strip_reasoning(text: str) -> str:
     """Return what follows the last block of reasoning, ``<think>…</think>``.
 
-    The block may lack its first mark, which some chat templates write at the end of the prompt. Of
-    a text that begins to reason and never ends, nothing is left.
+    The block may lack its first mark, which some chat templates write at the end of the prompt. A
+    text that begins to reason and never ends becomes empty.
     """
     _, end, rest = text.rpartition(_REASONING_ENDS)
     return "" if not end and text.lstrip().startswith(_REASONING_BEGINS) else rest
@@ -70,7 +70,7 @@ def apply(names: Iterable[str], text: str) -> str:
     """Return what filters leave of a text, applied in this order.
 
     Raises:
-        ConfigError: there is no filter of a name.
+        ConfigError: a name is not that of a filter.
     """
     for name in names:
         text = find(name)(text)
@@ -81,10 +81,10 @@ def find(name: str) -> Callable[[str], str]:
     """Return the filter of a name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: no filter has it.
     """
     if name not in FILTERS:
-        raise ConfigError(f"there is no filter {name!r}", remedy=f"Use {', '.join(FILTERS)}.")
+        raise ConfigError(f"unknown filter {name!r}", remedy=f"Use {', '.join(FILTERS)}.")
     return FILTERS[name]
 
 
@@ -108,5 +108,5 @@ def is_complete(names: Sequence[str], text: str) -> bool:
 
 
 def _says(line: str) -> bool:
-    """Tell a line of the text itself from a blank one, and from one that announces the text."""
+    """Return whether a line is part of the text: neither blank nor an announcement of it."""
     return bool(line.strip()) and not line.rstrip().endswith(":")

@@ -60,7 +60,7 @@ that occur in neither corpus.
 # Characters that may directly follow the end of a sentence.
 _AFTER = r"""[)";}\]*:@'({\[?!]"""
 
-# Whether a text has a candidate at all is quick to find out.
+# A quick test for texts without any candidate.
 _END = re.compile(rf"[.?!](?={_AFTER}|\s+\S)")
 
 # A word, up to the last character in it that might end a sentence, and what comes next.

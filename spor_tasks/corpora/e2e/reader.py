@@ -65,9 +65,9 @@ def read_parts(
 def read_csv(content: bytes, make: SampleMaker) -> Iterator[Sample]:
     """Yield the samples of one CSV file, each meaning representation (MR) with its references.
 
-    MRs without a name, without a unit or with more than seven units are left out, and so are
-    references in which not every unit is located, and MRs that keep no reference [code]. ``make``
-    gives ids to the samples of all files of a corpus.
+    MRs without a name, without a unit or with more than seven units are left out. A reference must
+    have every unit located in it, and an MR must keep a reference [code]. ``make`` gives ids to the
+    samples of all files of a corpus.
     """
     for mr, references in references_by_mr(content).items():
         pairs = [AttributeValue(words_of_identifier(slot), value) for slot, value in slots_of(mr)]

@@ -112,16 +112,16 @@ def _column(name: str, cells: tuple[str, ...]) -> Column:
     if cells and len(present) == len(cells) and all(map(_WHOLE.fullmatch, cells)):
         whole = tuple(map(int, cells)) if max(map(len, cells)) < _LONG else ()
         fits = whole and all(-(2**63) <= number < 2**63 for number in whole)
-        return Column(name, Kind.NUMBER, whole, cells) if fits else _other(name, cells)
+        return Column(name, Kind.NUMBER, whole, cells) if fits else _untyped(name, cells)
     numbers = _numbers(cells) if cells else None
     if numbers is not None:
         return Column(name, Kind.NUMBER, numbers, cells)
     if present and _TRUTH.issuperset(present):
-        return _other(name, cells)
+        return _untyped(name, cells)
     return Column(name, Kind.TEXT, _texts(cells), cells)
 
 
-def _other(name: str, cells: tuple[str, ...]) -> Column:
+def _untyped(name: str, cells: tuple[str, ...]) -> Column:
     return Column(name, Kind.OTHER, _texts(cells), cells)
 
 

@@ -4,8 +4,8 @@ This is the entity linker of LogicNLG (section 3 of the paper, LINKING.md and pa
 repository), which made the linked columns and the templates of the data. Sentence and table are
 lower-cased, tokenized and lemmatized, and number words become digits. A run of words grows as long
 as some cell has all of them. It is linked to the cell that is nearest to it in length, if that is
-just as long, or if the words are rare and cover enough of it; of equally near ones it is, as
-published, the first in the order of a Python set. Numbers outside of these links are counts, or are
+just as long, or if the words are rare and cover enough of it. The first of equally near cells in
+the order of a Python set is taken, as published. Numbers outside of these links are counts, or are
 compared with a column.
 
 Lemmas and tags are not those of the authors' tools (:mod:`spor_tasks.text.lemmas`), so the links
@@ -383,7 +383,7 @@ class _Reading:
         return Linked(
             " ".join(self.tokens),
             self.normalized,
-            " ".join(map(_shown, self.spans)),
+            " ".join(map(_link_text, self.spans)),
             template,
             self.tags,
             tuple(self.texts),
@@ -400,7 +400,7 @@ class _Reading:
                 continue
             if span.place.column >= 0:
                 self._read_link(span.text, span.place)
-            self._put("ENTITY", span.text)
+            self._add_placeholder("ENTITY", span.text)
 
     def _read_link(self, text: str, place: _Place) -> None:
         column = self.table.columns[place.column]
@@ -412,7 +412,7 @@ class _Reading:
         elif (pair := (column.name, _value(text))) not in self.numbers:
             self.numbers.append(pair)
 
-    def _put(self, kind: str, content: str) -> None:
+    def _add_placeholder(self, kind: str, content: str) -> None:
         self.tokens.append(f"<{kind}{len(self.contents)}>")
         self.contents[len(self.contents)] = content
 
@@ -425,10 +425,10 @@ class _Reading:
                 continue
             compared, counted = self._likely(number, tokens, i)
             if compared >= counted and compared > 0:
-                self._put("COMPUTE", token)
+                self._add_placeholder("COMPUTE", token)
                 self._compare(number)
             elif counted > max(compared, 0):
-                self._put("COUNT", token)
+                self._add_placeholder("COUNT", token)
                 self.numbers.append((None, number))
             else:
                 self.tokens.append(token)
@@ -515,5 +515,5 @@ def _value(text: str) -> Number | str:
     return float(text) if _is_number(text) else text
 
 
-def _shown(span: _Span) -> str:
+def _link_text(span: _Span) -> str:
     return f"#{span.text};{span.place.row},{span.place.column}#" if span.place else span.text

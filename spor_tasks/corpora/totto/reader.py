@@ -1,10 +1,10 @@
 """Reads ToTTo's files: JSON Lines, each line an example with its table.
 
 A sample of ToTTo has the highlighted cells as units, with their column headers as attributes, and
-the final sentences as references. Its context has ``name`` (the example's id), ``title`` and
-``section_title``, ``section_text``, ``source`` (the page), ``table``
-(:mod:`spor_tasks.corpora.totto.table`) and ``overlap``, whether the training set has a table with
-the same header; training examples do not have it.
+the final sentences as references. Its context has ``name`` (the example's id), ``title``,
+``section_title``, ``section_text``, ``source`` (the page) and ``table``
+(:mod:`spor_tasks.corpora.totto.table`). Outside of the training set it also has ``overlap``:
+whether a training table has the same header.
 """
 
 from pathlib import Path

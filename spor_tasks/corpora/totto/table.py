@@ -112,7 +112,7 @@ def has_cells(sample: Sample) -> bool:
     return isinstance(content, dict) and "cells" in content
 
 
-class _Shown(msgspec.Struct):
+class _Stored(msgspec.Struct):
     cells: tuple[tuple[str | tuple[str, bool, _Span, _Span], ...], ...]
     highlighted: tuple[tuple[int, int], ...]
 
@@ -124,7 +124,7 @@ def table_of(sample: Sample) -> CellTable:
         CorpusError: it has none, or one that is malformed.
     """
     try:
-        content = msgspec.convert(sample.context.get("table"), _Shown)
+        content = msgspec.convert(sample.context.get("table"), _Stored)
         table = CellTable(
             tuple(
                 tuple([Cell(cell) if isinstance(cell, str) else Cell(*cell) for cell in row])

@@ -53,7 +53,7 @@ def keep_known(
     """
     if keep not in _FIRST_KNOWN:
         raise ConfigError(
-            f"there is no filter {keep!r}",
+            f"unknown filter {keep!r}",
             where="keep",
             remedy=f"Use one of {', '.join(_FIRST_KNOWN)}.",
         )
