@@ -43,15 +43,15 @@ _BLEU = BLEU(effective_order=True)  # as sacrebleu advises for sentences
 def scores(sample: Sample, output: str) -> dict[str, float]:
     """Return the scores of one output by metric, in the order of the table."""
     located = align.locate(sample.units, output, strict=is_strict(sample))
-    found = {"fidelity": 100.0 * (None not in located)}
+    scores = {"fidelity": 100.0 * (None not in located)}
     metrics = [COVERAGE]
     if sample.references:  # E2E's rows have none
-        found["bleu"] = _BLEU.sentence_score(output, list(sample.references)).score
+        scores["bleu"] = _BLEU.sentence_score(output, list(sample.references)).score
         metrics += [PARENT, PARENT_FULL_TABLE, CHRF]
     for metric in metrics:
         (measured,) = metric.measure([sample], [(output,)])
-        found |= metric.values(measured)
-    return {metric: found[metric] for metric in METRICS if metric in found}
+        scores |= metric.values(measured)
+    return {metric: scores[metric] for metric in METRICS if metric in scores}
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -72,29 +72,29 @@ def weights(inputs: int) -> np.ndarray:
     return np.vstack([np.ones((1, inputs)), drawn])
 
 
-def pearson(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return the weighted correlation of each row."""
     total = counts.sum(axis=1, keepdims=True)
-    one, other = (x - (counts * x).sum(axis=1, keepdims=True) / total for x in (one, other))
-    both, ones, others = ((counts * x).sum(axis=1) for x in (one * other, one**2, other**2))
-    return both / np.sqrt(ones * others)
+    x, y = (each - (counts * each).sum(axis=1, keepdims=True) / total for each in (x, y))
+    covariance, first, second = ((counts * each).sum(axis=1) for each in (x * y, x**2, y**2))
+    return covariance / np.sqrt(first * second)
 
 
 def correlate(table: pd.DataFrame, metric: str, judgement: str, level: str) -> np.ndarray:
     """Return Pearson's r of the data, then of resamples of whole inputs with all their outputs."""
     inputs = pd.factorize(table["input"], sort=True)[0]
     drawn = weights(inputs.max() + 1)[:, inputs]
-    one, other = table[metric].to_numpy(float), table[judgement].to_numpy(float)
+    scores, judgements = table[metric].to_numpy(float), table[judgement].to_numpy(float)
     if level == "texts":
-        return pearson(one, other, drawn)
+        return pearson(scores, judgements, drawn)
     systems = pd.get_dummies(table["system"]).to_numpy(float)
-    means = [(drawn * x) @ systems / (drawn @ systems) for x in (one, other)]
+    means = [(drawn * each) @ systems / (drawn @ systems) for each in (scores, judgements)]
     return pearson(*means, np.ones_like(means[0]))
 
 
-def williams(table: pd.DataFrame, one: str, other: str, judgement: str) -> float:
+def williams(table: pd.DataFrame, first: str, second: str, judgement: str) -> float:
     """Return p that two metrics correlate alike (Williams, 1959, as in Steiger, 1980, eq. 7)."""
-    r = table[[one, other, judgement]].corr().to_numpy()
+    r = table[[first, second, judgement]].corr().to_numpy()
     (first, second, shared), n = (r[0, 2], r[1, 2], r[0, 1]), len(table)
     rest = 1 - first**2 - second**2 - shared**2 + 2 * first * second * shared
     spread = 2 * rest * (n - 1) / (n - 3) + (first + second) ** 2 / 4 * (1 - shared) ** 3
@@ -122,9 +122,12 @@ def plot(studies: Mapping[str, pd.DataFrame], file: Path) -> None:
     figure, panels = plt.subplots(1, len(studies), figsize=(9.3, 2.8), layout="constrained")
     for axes, (title, rows) in zip(panels, studies.items(), strict=True):
         for level, look in LOOKS.items():
-            of = rows.loc[level]
+            chosen = rows.loc[level]
             axes.errorbar(
-                of["r"], of.index, xerr=[of["r"] - of["low"], of["high"] - of["r"]], **look
+                chosen["r"],
+                chosen.index,
+                xerr=[chosen["r"] - chosen["low"], chosen["high"] - chosen["r"]],
+                **look,
             )
         axes.set(title=title, xlabel="Pearson's r")
         axes.set_ylim(len(METRICS) - 0.5, -0.5)

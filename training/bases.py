@@ -84,7 +84,7 @@ def load_base(settings: ModelConfig) -> Base:
             )
     elif not _HUB_ID.fullmatch(settings.path):
         raise ConfigError(
-            "there is no such folder",
+            "this folder does not exist",
             where=settings.path,
             remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
         )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-HERE = Path(__file__).parent
+GALLERY = Path(__file__).parent
 
 
 class Shot(NamedTuple):
@@ -53,7 +53,7 @@ def take(page_file: Path) -> None:
                 )
             page.wait_for_timeout(500)
             picture = Image.open(io.BytesIO(page.screenshot()))
-            picture.convert("RGB").quantize(256).save(HERE / f"{shot.name}.png", optimize=True)
+            picture.convert("RGB").quantize(256).save(GALLERY / f"{shot.name}.png", optimize=True)
             page.close()
         browser.close()
 

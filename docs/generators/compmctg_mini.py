@@ -33,7 +33,7 @@ SHARE = 0.4  # of texts with two clauses, and of clauses with a degree
 
 def main(corpus: Path, pretraining: Path) -> None:
     """Write both files."""
-    train, other, third = (list(samples(seed)) for seed in range(3))
+    train, base, third = (list(samples(seed)) for seed in range(3))
     trained = {sample.target for sample in train}
     untrained = [sample for sample in third if sample.target not in trained]
     pools = (
@@ -41,16 +41,16 @@ def main(corpus: Path, pretraining: Path) -> None:
         for combination in SPACE.combinations
     )
     held_out = [sample for turn in islice(zip(*pools, strict=False), HELD_OUT) for sample in turn]
-    parts = {"train": train, "test": other[: CLASSIFIER * len(SPACE.combinations)]}
+    parts = {"train": train, "test": base[: CLASSIFIER * len(SPACE.combinations)]}
     rows = [
         {"split": part, **to_row(sample)}
         for part, listed in {**parts, "held_out": held_out}.items()
         for sample in listed
     ]
     write(corpus / f"{NAME}.jsonl.gz", rows)
-    texts = " ".join(text for one in other for text in (prompt(one, "causal"), one.target))
+    texts = " ".join(text for sample in base for text in (prompt(sample, "causal"), sample.target))
     header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
-    lessons = [{"prompt": START, "texts": [sample.target]} for sample in other]
+    lessons = [{"prompt": START, "texts": [sample.target]} for sample in base]
     write(pretraining / f"{NAME}.jsonl.gz", [header, *lessons])
 
 
@@ -72,11 +72,11 @@ def samples(seed: int) -> Iterator[Sample]:
 def texts_of(combination: Combination, seed: int) -> Iterator[str]:
     """Yield different texts without end."""
     rng = random.Random(f"{NAME} {seed} {' '.join(combination)}")
-    seen = set[str]()
+    written = set[str]()
     while True:
         text = draw_text(combination, rng)
-        if text not in seen:
-            seen.add(text)
+        if text not in written:
+            written.add(text)
             yield text
 
 

@@ -87,7 +87,12 @@ class Search:
         singles = [(pair,) for i, aspect in enumerate(aspects) for pair in ((i, v) for v in aspect)]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2) if a[0][0] != b[0][0]]
         parts = [(), *singles, *pairs]
-        has = np.array([[{*part} <= {*enumerate(one)} for part in parts] for one in self.others])
+        has = np.array(
+            [
+                [{*part} <= {*enumerate(combination)} for part in parts]
+                for combination in self.others
+            ]
+        )
         bits = np.arange(2 ** len(self.others))[:, None] >> np.arange(len(self.others)) & 1
         self.sets = bits[(bits.sum(axis=1) > 0) & (bits.sum(axis=1) < len(self.others))]
         self.whole = has.sum(axis=0)
@@ -104,12 +109,12 @@ class Search:
         self.each = Layer(keys, self.cost(counts, self.whole, self.of_value), counts)
 
     def cost(
-        self, seen: NDArray[np.int64], whole: NDArray[np.int64], part: slice
+        self, seen_counts: NDArray[np.int64], whole: NDArray[np.int64], part: slice
     ) -> NDArray[np.float64]:
         """Return what some pairs add to the Chernoff coefficient that are seen so often."""
         pairs = math.comb(len(self.space.aspects), 2)
-        p = seen[:, part] / (pairs * self.size)
-        q = (whole - seen)[:, part] / (pairs * (len(self.space.combinations) - self.size))
+        p = seen_counts[:, part] / (pairs * self.size)
+        q = (whole - seen_counts)[:, part] / (pairs * (len(self.space.combinations) - self.size))
         return np.asarray((p**ALPHA * q ** (1 - ALPHA)).sum(axis=1), np.float64)
 
     def best_ways(self) -> list[tuple[int, ...]]:
@@ -118,9 +123,9 @@ class Search:
         layers = [Layer(start[:, 0], np.zeros(1), start)]
         for remaining in reversed(range(len(self.values))):
             layers.append(self.next_layer(layers[-1], remaining))
-        seen, whole = layers[-1].counts, self.whole * len(self.values)
-        costs = layers[-1].costs + self.cost(seen, whole, self.of_others)
-        is_both = (seen > 0) & (seen < whole)
+        seen_counts, whole = layers[-1].counts, self.whole * len(self.values)
+        costs = layers[-1].costs + self.cost(seen_counts, whole, self.of_others)
+        is_both = (seen_counts > 0) & (seen_counts < whole)
         costs[~is_both[:, self.of_value].all(axis=1)] = np.inf
         ends = np.flatnonzero(costs < costs.min(initial=np.inf) + TIE)
         ways = (way for end in ends for way in self.ways(layers, int(end)))
@@ -150,20 +155,20 @@ class Search:
             yield ()
             return
         *_, before, last = layers
-        wanted = last.keys[end] - self.each.keys
-        found = np.minimum(np.searchsorted(before.keys, wanted), len(before.keys) - 1)
-        costs = before.costs[found] + self.each.costs
-        is_way = (before.keys[found] == wanted) & (np.abs(costs - last.costs[end]) < TIE)
+        keys = last.keys[end] - self.each.keys
+        places = np.minimum(np.searchsorted(before.keys, keys), len(before.keys) - 1)
+        costs = before.costs[places] + self.each.costs
+        is_way = (before.keys[places] == keys) & (np.abs(costs - last.costs[end]) < TIE)
         for index in np.flatnonzero(is_way):
-            for way in self.ways(layers[:-1], int(found[index])):
+            for way in self.ways(layers[:-1], int(places[index])):
                 yield (*way, int(index))
 
     def partition(self, way: Sequence[int]) -> Partition:
         """Return the partition that a set for each value makes."""
         unseen = {
-            (*other[: self.largest], value, *other[self.largest :])
+            (*combination[: self.largest], value, *combination[self.largest :])
             for value, index in zip(self.values, way, strict=True)
-            for other, is_seen in zip(self.others, self.sets[index], strict=True)
+            for combination, is_seen in zip(self.others, self.sets[index], strict=True)
             if not is_seen
         }
         return without(self.space, unseen)

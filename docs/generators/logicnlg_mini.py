@@ -2,9 +2,9 @@
 
     python docs/generators/logicnlg_mini.py spor_tasks/corpora/embedded training/pretraining
 
-Tables are made up from a seed, in pairs of one title, header, names and places. A statement that is
-true of one table of a pair and false of the other is the true side of a sample of one and the false
-side of a sample of the other. So a model that reads only texts is right as often as wrong. Both
+Tables are made up from a seed, in pairs of one title, header, names and places. A statement that
+is true of one table of a pair is false of the other. It is the true side of a sample of the one and
+the false side of a sample of the other. A model that reads only texts is right half the time. Both
 sides name only what is in the table, so its words do not help either.
 
 The base reads tables of another seed: their cells again and all their statements, or a single
@@ -72,7 +72,7 @@ def main(corpus: Path, pretraining: Path) -> None:
     )
     write(corpus / f"{NAME}.jsonl.gz", rows)
     read = islice(samples("train", 1, LESSONS), VOCABULARY * STATEMENTS)
-    texts = " ".join(f"{prompt(one, 'causal')} {one.target}" for one in read)
+    texts = " ".join(f"{prompt(sample, 'causal')} {sample.target}" for sample in read)
     header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
     write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons()))
 
@@ -88,11 +88,11 @@ def lessons() -> Iterator[dict[str, Any]]:
     tables = groupby(samples("train", 1, LESSONS), key=lambda sample: sample.about("name"))
     for number, (_, group) in enumerate(tables):
         listed = list(group)
-        one = listed[number % len(listed)]
-        cells = " . ".join(map(" ".join, table_of(one).rows))
-        whole = prompt(in_variant(one, "full_table"), "causal")
+        sample = listed[number % len(listed)]
+        cells = " . ".join(map(" ".join, table_of(sample).rows))
+        whole = prompt(in_variant(sample, "full_table"), "causal")
         yield {"prompt": whole, "texts": [cells, *(sample.target for sample in listed)]}
-        yield {"prompt": prompt(one, "causal"), "texts": [one.target]}
+        yield {"prompt": prompt(sample, "causal"), "texts": [sample.target]}
 
 
 # --- Statements -----------------------------------------------------------------------------------
@@ -152,12 +152,12 @@ def variations(statement: Statement, words: Words) -> Iterator[tuple[str, Statem
     """Yield the statements that differ in one name, place, number or operator, and its slot."""
     wording, filling = statement
     for changed in wording.slots:
-        kept = {slot: word for slot, word in filling.items() if slot != changed}
+        unchanged = {slot: word for slot, word in filling.items() if slot != changed}
         for slot in LIKE.get(changed, (changed,)):
             text = " ".join(wording.tokens).replace(f"<{changed}>", f"<{slot}>")
-            if other := WORDINGS.get(text):
-                for word in words_for(slot, other, words, filling):
-                    yield slot, Statement(other, {**kept, slot: word})
+            if varied := WORDINGS.get(text):
+                for word in words_for(slot, varied, words, filling):
+                    yield slot, Statement(varied, {**unchanged, slot: word})
 
 
 @lru_cache(maxsize=100_000)
@@ -166,10 +166,10 @@ def holds(program: str, table: Table) -> bool:
     return verdict(program, typed(table)) is True
 
 
-def differs(statement: Statement, one: Table, other: Table) -> bool:
+def differs(statement: Statement, table: Table, twin: Table) -> bool:
     """Return whether a statement is true of one table and false of the other."""
     program = statement.program
-    return holds(program, one) and not holds(program, other)
+    return holds(program, table) and not holds(program, twin)
 
 
 # --- Tables ---------------------------------------------------------------------------------------
@@ -216,14 +216,14 @@ def worlds(part: str, seed: int) -> Iterator[tuple[str, Table, list[Sides]]]:
         header = tuple(map(rng.choice, HEADERS))
         # The last kinds fit fewest tables, so they are tried first.
         logics = sorted(islice(kinds, STATEMENTS), key=LOGICS.index, reverse=True)
-        one, other, sides = next(
-            (one, other, sides)
-            for one, other in scenes(part, seed, header, rng)
-            if (sides := draw_statements(one, other, logics, rng))
+        table, twin, sides = next(
+            (table, twin, sides)
+            for table, twin in scenes(part, seed, header, rng)
+            if (sides := draw_statements(table, twin, logics, rng))
         )
         sides = rng.sample(sides, len(sides))
-        yield title, one, sides
-        yield title, other, [(false, true) for true, false in sides]
+        yield title, table, sides
+        yield title, twin, [(false, true) for true, false in sides]
 
 
 def scenes(
@@ -255,37 +255,37 @@ def is_of(table: Table, part: str, seed: int) -> bool:
 
 
 def draw_statements(
-    one: Table, other: Table, logics: list[str], rng: random.Random
+    table: Table, twin: Table, logics: list[str], rng: random.Random
 ) -> list[Sides] | None:
     """Return a statement of each kind of logic, true of one table and false of the other.
 
     The false counterpart of each is true of the other table. None if there are not all of them.
     """
-    numbers = {row[2] for table in (one, other) for row in table.rows}
-    words = {slot: list(cells.values()) for slot, cells in words_of(one).items()}
-    for slot in ("number", "sum"):  # the words of the table must not tell which is true
+    numbers = {row[2] for each in (table, twin) for row in each.rows}
+    words = {slot: list(cells.values()) for slot, cells in words_of(table).items()}
+    for slot in ("number", "sum"):  # the words of the table must not separate true from false
         words[slot] = [number for number in words[slot] if number not in numbers]
     if not words["number"]:
         return None
-    words["count"] = list(COUNTS)[: len(one.rows)]
-    drawn = (draw_sides(one, other, logic, words, rng) for logic in logics)
+    words["count"] = list(COUNTS)[: len(table.rows)]
+    drawn = (draw_sides(table, twin, logic, words, rng) for logic in logics)
     sides = [pair for pair in takewhile(bool, drawn) if pair]
     return sides if len(sides) == len(logics) else None
 
 
 def draw_sides(
-    one: Table, other: Table, logic: str, words: Words, rng: random.Random
+    table: Table, twin: Table, logic: str, words: Words, rng: random.Random
 ) -> Sides | None:
     """Return a statement of a kind of logic and its counterpart, or None after some tries."""
     wordings = [wording for wording in WORDINGS.values() if wording.logic == logic]
     for wording in rng.sample(wordings, len(wordings)):
         for _ in range(TRIES):
             true = draw_statement(wording, words, rng)
-            if not differs(true, one, other):
+            if not differs(true, table, twin):
                 continue
             groups = defaultdict[str, list[Statement]](list)
             for slot, false in variations(true, words):
-                if differs(false, other, one):
+                if differs(false, twin, table):
                     same = false.wording.columns == wording.columns
                     groups[slot if same else "column"].append(false)
             if groups:

@@ -90,10 +90,13 @@ def main(corpus: Path, pretraining: Path) -> None:
     """Write both files."""
     parts = list(samples(0))
     rows = [
-        {"split": split, "category": one.about("category"), **to_row(one)} for split, one in parts
+        {"split": split, "category": sample.about("category"), **to_row(sample)}
+        for split, sample in parts
     ]
     write(corpus / f"{NAME}.jsonl.gz", rows)
-    texts = " ".join(" ".join([prompt(one, "causal"), *one.references]) for _, one in parts)
+    texts = " ".join(
+        " ".join([prompt(sample, "causal"), *sample.references]) for _, sample in parts
+    )
     header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, texts)})}
     write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons()))
 
@@ -252,8 +255,8 @@ def verb_phrases(facts: Iterable[Fact], rng: random.Random) -> list[str]:
 
 def enumeration(phrases: Sequence[str]) -> str:
     """Return the phrases with commas and `and`."""
-    *others, last = phrases
-    return f"{', '.join(others)} and {last}" if others else last
+    *first, last = phrases
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 if __name__ == "__main__":

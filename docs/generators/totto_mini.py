@@ -166,11 +166,13 @@ DOMAINS = tuple(domains())
 def main(corpus: Path, pretraining: Path) -> None:
     """Write both files."""
     parts = {part: list(samples(part, 0, tables)) for part, tables in TABLES.items()}
-    rows = ({"split": part, **to_row(one)} for part, listed in parts.items() for one in listed)
+    rows = (
+        {"split": part, **to_row(sample)} for part, listed in parts.items() for sample in listed
+    )
     write(corpus / f"{NAME}.jsonl.gz", rows)
     texts = (
-        " ".join([prompt(in_variant(one, "fulltable_metadata"), "causal"), *one.references])
-        for one in samples("train", 1, VOCABULARY)
+        " ".join([prompt(in_variant(sample, "fulltable_metadata"), "causal"), *sample.references])
+        for sample in samples("train", 1, VOCABULARY)
     )
     header = {"pattern": PATTERN, "words": sorted({*re.findall(PATTERN, " ".join(texts))})}
     write(pretraining / f"{NAME}.jsonl.gz", chain([header], lessons(parts["test"])))
@@ -360,9 +362,9 @@ def head(domain: Domain, columns: Columns) -> Iterator[tuple[Cell, ...]]:
     groups = [column.group for column in columns]
     if any(groups):
         spans = {group: groups.count(group) if group else 1 for group in groups}
-        shown = [group for i, group in enumerate(groups) if not group or group not in groups[:i]]
+        headers = [group for i, group in enumerate(groups) if not group or group not in groups[:i]]
         yield tuple(
-            Cell(group, is_header=True, column_span=spans.get(group, 1)) for group in ("", *shown)
+            Cell(group, is_header=True, column_span=spans.get(group, 1)) for group in ("", *headers)
         )
     yield tuple(Cell(name, is_header=True) for name in (domain.first, *(c.header for c in columns)))
 

@@ -155,17 +155,17 @@ class Token(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is made of digits."""
+        """True if it is made of digits."""
         return self.text[0].isdigit()
 
     @property
     def is_capital(self) -> bool:
-        """Whether it begins with a capital letter."""
+        """True if it begins with a capital letter."""
         return self.text[0].isupper()
 
     @property
     def is_special(self) -> bool:
-        """Whether it is part of a date, a season, a runway's or one of two countries' names."""
+        """True if it is part of a date, a season, a runway's or one of two countries' names."""
         return ":" in self.key
 
 
@@ -250,21 +250,21 @@ SHORT, LONG = 4, 8  # letters of a word that gets one syllable, and more than wh
 ATTEMPTS = 50  # after which an acronym gets another letter, as all short ones may be taken
 
 
-def invent(own: str, kind: Kind, *, is_acronym: bool, taken: Collection[str], seed: str) -> str:
+def invent(own: str, kind: Kind, *, is_acronym: bool, used: Collection[str], seed: str) -> str:
     """Return a word in lower case that is not taken, about as long as a key."""
     rng = random.Random(f"{seed} {kind} {own}")
     is_open = opens(own)
     if kind == "work" and not is_acronym:
         for word in rng.sample(WORDS["titles"], len(WORDS["titles"])):
-            shown = plural(word) if is_plural(own) else word
-            if (word[0] in FIRST_VOWELS) is is_open and shown not in taken:
-                return shown
+            form = plural(word) if is_plural(own) else word
+            if (word[0] in FIRST_VOWELS) is is_open and form not in used:
+                return form
     for attempt in count():
         if is_acronym:
             word = acronym(len(own) + attempt // ATTEMPTS, rng, is_open=is_open)
         else:
             word = pseudoword(own, kind, rng, is_open=is_open)
-        if word not in taken:
+        if word not in used:
             break
     return word
 
@@ -372,10 +372,10 @@ class Numbers:
             return overwritten(number, str(self.of_key("until", value)))
         digits = mantissa(number)
         is_small = len(digits) == 1 and value == int(digits)
-        other = overwritten(number, self._small[digits] if is_small else self.scaled(digits))
-        while integer(other) in YEARS:  # which only years become
-            other = overwritten(other, self.scaled(mantissa(other)))
-        return other
+        changed = overwritten(number, self._small[digits] if is_small else self.scaled(digits))
+        while integer(changed) in YEARS:  # which only years become
+            changed = overwritten(changed, self.scaled(mantissa(changed)))
+        return changed
 
     def scaled(self, digits: str) -> str:
         """Return the digits that replace these, without zeros around them."""
@@ -410,7 +410,7 @@ def overwritten(number: str, digits: str) -> str:
 # ---- The lexicon: entities, their kinds, and the invented words for theirs ----
 
 COLLIDES = 4  # letters of a word that an invented one must not be
-SEEN = 3  # times that a word was written in lower case, if it is an ordinary word
+LOWER_CASE_USES = 3  # times that a word was written in lower case, if it is an ordinary word
 COMMON_SHARE = 0.03  # of an ordinary word's uses are in lower case, at least
 JOINED = re.compile(r"[^\W\d_]['’-]$")
 REALMS = ("cantons", "dominions", "marches", "palatinates", "commons")
@@ -462,7 +462,7 @@ class Lexicon:
         Names of dishes are often written in lower case, and are not.
         """
         lower, uses = self.lower.get(own, 0), self.uses.get(own, 0)
-        return own not in self.small and lower >= max(SEEN, COMMON_SHARE * uses)
+        return own not in self.small and lower >= max(LOWER_CASE_USES, COMMON_SHARE * uses)
 
 
 def stays(token: Token, kind: Kind, corpus: str) -> bool:
@@ -496,12 +496,12 @@ def lexicon(samples: Sequence[Sample]) -> Lexicon:
         lower.update(key_of(word) for word in words if word.islower())
     needed = needed_words(kinds, corpus)
     keys = {token.key for entity in kinds for token in tokens_of(entity)}
-    taken = {own for own in keys if len(own) >= COLLIDES} | uses.keys()
+    used_words = {own for own in keys if len(own) >= COLLIDES} | uses.keys()
     rng = random.Random(f"{seed} initials")
     return Lexicon(
         corpus=corpus,
         kinds=kinds,
-        words=invented_words(needed, taken, seed, corpus),
+        words=invented_words(needed, used_words, seed, corpus),
         # of the same sound before which `a` or `an` stands
         letters=turned(rng.sample("AEFHLMNORS", 10)) | turned(rng.sample("BCDGJKPQTUWYZ", 13)),
         small=frozenset(words_in_lower_case(kinds)) & needed.keys(),
@@ -542,10 +542,10 @@ def needed_words(kinds: Mapping[str, Kind], corpus: str) -> dict[str, tuple[Kind
 
 
 def invented_words(
-    needed: Mapping[str, tuple[Kind, bool]], taken: Iterable[str], seed: str, corpus: str
+    needed: Mapping[str, tuple[Kind, bool]], used_words: Iterable[str], seed: str, corpus: str
 ) -> dict[str, str]:
     """Return the invented word of each word; those of WebNLG's countries share their stems."""
-    used = set(taken)
+    used = set(used_words)
     words: dict[str, str] = {}
     for country in COUNTRIES if corpus == "webnlg" else ():
         stem = country_stem(next(iter(country)), used, seed)
@@ -553,7 +553,7 @@ def invented_words(
         used |= {words[word] for word in country}
     for own, (kind, is_acronym) in needed.items():
         if own not in words:
-            words[own] = invent(own, kind, is_acronym=is_acronym, taken=used, seed=seed)
+            words[own] = invent(own, kind, is_acronym=is_acronym, used=used, seed=seed)
             used.add(words[own])
     if corpus != "webnlg":
         return words
@@ -574,13 +574,13 @@ def invented_words(
     }
 
 
-def country_stem(country: str, taken: Collection[str], seed: str) -> str:
+def country_stem(country: str, used: Collection[str], seed: str) -> str:
     """Return the beginning of a country's words."""
     rng = random.Random(f"{seed} country {country}")
     while True:
         begin = rng.choice(FIRST_VOWELS) if opens(country) else ""
         word = begin + syllable(rng) + rng.choice(ONSETS)
-        if not any(other.startswith(word) for other in taken):
+        if not any(name.startswith(word) for name in used):
             return word
 
 
@@ -698,7 +698,7 @@ MAGNITUDES = {"dozen", "hundred", "hundreds", "thousand", "thousands", "million"
 
 @dataclass(frozen=True)
 class Exchange:
-    """What is exchanged in a sample: the keys of its names' words, and the keys that stay.
+    """The exchange in a sample: the keys of its names' words, and the keys that stay.
 
     `runs` are the names as keys, without what is in brackets, and `initials` the letters that stand
     for a person's name.
@@ -751,7 +751,7 @@ def exchange_of(lexicon: Lexicon, entities: Iterable[str], attributes: Iterable[
     staying |= {token.key for attribute in attributes for token in tokens_of(attribute)}
     keys |= {own.removeprefix("until:") for own in keys}
     if lexicon.corpus == "webnlg":
-        keys |= {other for own in keys for other in ALIKE.get(own, ())}
+        keys |= {alike for own in keys for alike in ALIKE.get(own, ())}
     return Exchange(lexicon, frozenset(keys), frozenset(staying), runs, frozenset(initials))
 
 
@@ -805,12 +805,12 @@ def with_dates(exchange: Exchange, text: str) -> Iterator[Token]:
         if not token.key.startswith("either:"):
             yield token
             continue
-        this, other = token.key.removeprefix("either:").split("/")
-        is_day = {f"day:{this}", f"month:{other}"} <= exchange.keys
-        is_month = {f"month:{this}", f"day:{other}"} <= exchange.keys
-        if is_day is is_month and this != other:
+        first, second = token.key.removeprefix("either:").split("/")
+        is_day = {f"day:{first}", f"month:{second}"} <= exchange.keys
+        is_month = {f"month:{first}", f"day:{second}"} <= exchange.keys
+        if is_day is is_month and first != second:
             raise UncertainError(OTHER_NUMBER)
-        yield token._replace(key=f"day:{this}" if is_day else f"month:{this}")
+        yield token._replace(key=f"day:{first}" if is_day else f"month:{first}")
 
 
 @dataclass(frozen=True)
@@ -869,7 +869,7 @@ class Reading:
             return None
         around = (*self.tokens[max(index - 1, 0) : index], *self.tokens[index + 1 : index + 2])
         if self._begins(index) and not any(
-            other.key in self.exchange.keys and other.is_capital for other in around
+            neighbour.key in self.exchange.keys and neighbour.is_capital for neighbour in around
         ):
             raise UncertainError(TWO_THINGS)
         return written(self.exchange.lexicon, self.tokens[index])
@@ -884,14 +884,14 @@ class Reading:
             raise UncertainError(OTHER_NUMBER)
         if value not in exchange.keys:
             return None
-        if any(other.key == value for other in self.tokens):
+        if any(each.key == value for each in self.tokens):
             raise UncertainError(OTHER_NUMBER)
         return in_case(token.text, SPELLING[int(exchange.lexicon.numbers.exchange(value))])
 
     def is_initial(self, index: int, new: Collection[int]) -> bool:
         """Say whether a token is an initial beside an exchanged word or another initial."""
         return self.tokens[index].text in self.exchange.initials and any(
-            other in new and self.tokens[other].is_capital for other in (index - 1, index + 1)
+            place in new and self.tokens[place].is_capital for place in (index - 1, index + 1)
         )
 
     def objection(self, index: int, new: Collection[int]) -> str | None:
@@ -928,11 +928,11 @@ class Reading:
         if not self.tokens[index].is_capital or self._begins(index):
             return False
         return any(
-            0 <= other < len(self.tokens)
-            and other not in new
-            and not self._begins(max(other, index))
-            and self._may_name(self.tokens[other])
-            for other in (index - 1, index + 1)
+            0 <= place < len(self.tokens)
+            and place not in new
+            and not self._begins(max(place, index))
+            and self._may_name(self.tokens[place])
+            for place in (index - 1, index + 1)
         )
 
     def _may_name(self, token: Token) -> bool:

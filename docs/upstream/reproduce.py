@@ -127,7 +127,7 @@ def harness(
 
 
 def continues(actual: str, expected: str) -> bool:
-    """Tell whether one text begins with the other, of which half a letter may end the last."""
+    """Return whether a text begins with another, which may end in half a letter."""
     return actual.startswith(expected.rstrip("\ufffd"))
 
 

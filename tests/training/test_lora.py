@@ -78,7 +78,7 @@ def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
     [
         (["data.arm=match"], "llama", "'match'"),
         (["data.aspect=productivty", "data.corpus=mini"], "llama", "there is no split"),
-        (["model.path=no/such/base"], "llama", "there is no such folder"),
+        (["model.path=no/such/base"], "llama", "this folder does not exist"),
         (["optimization.packing=true"], "bart", "optimization.packing cannot be used"),
         (["lora.target_modules=[c_attn]"], "llama", "lora does not fit"),
         (["optimization.max_length=3"], "llama", "none of the 10 training pairs"),

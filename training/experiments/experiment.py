@@ -311,7 +311,7 @@ def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
     for name in entry.tasks:
         if not task_files.expand([name]):
             raise ConfigError(
-                f"there is no task {name!r}", remedy="`spor tasks list` lists all tasks."
+                f"no task is called {name!r}", remedy="`spor tasks list` lists all tasks."
             )
     return tuple(file.name for file in task_files.expand(entry.tasks)) if entry.tasks else ()
 
