@@ -15,7 +15,8 @@ from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import linked_columns, table_of, typed_table
-from spor_tasks.corpora.logicnlg.linking import Linked, Linker, plain
+from spor_tasks.corpora.logicnlg.linking import Linked, Linker
+from spor_tasks.corpora.logicnlg.runs import plain
 from tests.support import golden
 from tests.support.soak import soak
 

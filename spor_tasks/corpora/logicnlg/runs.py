@@ -1,0 +1,283 @@
+"""The runs of words in a sentence that are linked to a cell, a header or the title of its table."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from spor_tasks.core.table import Table
+from spor_tasks.text.lemmas import Word, words
+from spor_tasks.text.tokenize import all_tokens
+
+ROW_OF_NAMES = 0
+_TITLE = -1  # in place of a row
+_SEVERAL = -2
+
+_COUNTING = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_YEAR = "january february march april may june july august september october november december"
+_UNTOLD = (
+    "the , of was is in - a and for on with has had when at than that number 's were from an there "
+    "by to as time times + date are one less more only no after first which who school schools "
+    "have not where be she he her his their it . also will would this these those well its 'nt "
+    "make within without what during then if while appear every two over both above ( ) & : mph m "
+    "n cm kg g lb ft mi s"
+)
+_DIGITS_OF = {word: str(number) for number, word in enumerate(_COUNTING.split(), start=1)}
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(_DIGITS_OF)})\b")
+_LONG_MONTHS = {month[:3]: month for month in _YEAR.split()}
+MONTHS = frozenset([*_LONG_MONTHS, *_LONG_MONTHS.values()])
+_ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd"} | {
+    "fourth": "4th",
+    "fifth": "5th",
+    "sixth": "6th",
+}
+_LAST_DAY = 31
+_STOP_WORDS = frozenset(_UNTOLD.split())  # which are never a link by themselves
+
+_VERY_COMMON = 800  # words of the list, the commonest first
+_FEW_DIGITS = 2  # of a number that is not rare
+
+
+class Place(NamedTuple):
+    """A place in a table: row 0 has the names of the columns, and -1 is the title."""
+
+    row: int
+    column: int
+
+
+_HEADING = Place(_TITLE, -1)
+
+
+class _Cell(NamedTuple):
+    """A cell as it was, and its own words by the lemmas and other forms that may stand for them."""
+
+    text: str
+    own: Mapping[str, str]
+
+
+class Span(NamedTuple):
+    """Words of a sentence that are linked to a place, or are not; ``text`` is what they mention."""
+
+    words: tuple[Word, ...]
+    text: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Where the words of a table are."""
+
+    cells: Mapping[Place, _Cell]
+    places: Mapping[str, tuple[Place, ...]]
+    repeated: frozenset[str]  # in one cell
+    spelled: Mapping[str, str]  # words with signs beyond ASCII, by how they are spelled without
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence in lower case without commas, with digits for its number words."""
+    text = sentence.lower().replace(",", "")
+    text = _NUMBER_WORD.sub(lambda match: _DIGITS_OF[match[1]], text)
+    text = text.replace("a hundred", "100").replace("a thousand", "1000")
+    text = re.sub(r"\b([0-9]+) hundred", r"\g<1>00", text)
+    return re.sub(r"\b([0-9]+) thousand", r"\g<1>000", text)
+
+
+# --- The words of a table -------------------------------------------------------------------------
+
+
+def index_of(table: Table, title: str) -> Index:
+    """Return where the words of a table and its title are."""
+    cells, places = dict[Place, _Cell](), dict[str, list[Place]]()
+    repeated = set[str]()
+    for number, row in enumerate((table.header, *table.rows)):
+        for column, cell in enumerate(row[: len(table.header)]):
+            if not cell:
+                continue
+            place = Place(number, column)
+            forms, own = _forms(cell)
+            cells[place] = _Cell(cell, own)
+            for form in forms:
+                at = places.setdefault(form, [])
+                if place not in at:
+                    at.append(place)
+                elif form not in MONTHS:
+                    repeated.add(form)
+            for form in cell.split(" "):
+                at = places.setdefault(form, [])
+                if place not in at:
+                    at.append(place)
+    captions = [word.lemma for word in words(all_tokens(title))]
+    cells[_HEADING] = _Cell(" ".join(captions), {})
+    for form in captions:
+        places.setdefault(form, []).append(_HEADING)
+    spelled = {_ascii(form): form for form in places if not form.isascii()}
+    places_by_form = {form: tuple(dict.fromkeys(at)) for form, at in places.items()}
+    return Index(cells, places_by_form, frozenset(repeated), spelled)
+
+
+@lru_cache(maxsize=16384)
+def _forms(cell: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Return the lemmas of a cell and what else may stand for them, and whose forms they are."""
+    cell_words = words(all_tokens(cell))
+    own = {word.lemma: word.text for word in cell_words if word.lemma != word.text}
+    lemmas = [word.lemma for word in cell_words]
+    other_forms = dict(_other_forms(lemmas))
+    return (*lemmas, *other_forms), own | other_forms
+
+
+def _other_forms(lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
+    distinct = set(lemmas)
+    if ordinal := next((word for word in _ORDINALS if word in distinct), None):
+        yield _ORDINALS[ordinal], ordinal
+    for digit in map(str, range(1, 10)):
+        if f"0{digit}" in distinct:
+            yield digit, f"0{digit}"
+    if distinct & {"crowd", "attendance"}:
+        yield from (("people", "crowd"), ("audience", "crowd"))
+    if distinct & MONTHS:
+        yield from _other_dates(distinct)
+
+
+def _other_dates(lemmas: set[str]) -> Iterator[tuple[str, str]]:
+    for day in filter(lemmas.__contains__, map(str, range(1, _LAST_DAY + 1))):
+        yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
+    for short, long in _LONG_MONTHS.items():
+        if short in lemmas:
+            yield long, short
+        if long in lemmas:
+            yield short, long
+
+
+def _ascii(text: str) -> str:
+    """Return a text without its accents."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+# --- Runs of words that a cell has ----------------------------------------------------------------
+
+
+def spans_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> list[Span]:
+    """Divide a sentence into runs of words; a link needs a score above the threshold."""
+    spans = list[Span]()
+    run, forms, at = list[Word](), list[str](), set[Place]()
+
+    def end() -> None:
+        if run:
+            spans.append(_linked(tuple(run), " ".join(forms), at, index, threshold))
+        run.clear()
+        forms.clear()
+
+    for word in sentence_words:
+        form = index.spelled.get(word.lemma, word.lemma)
+        places = index.places.get(word.lemma) or index.places.get(form)
+        if places is None or (form in forms and form not in index.repeated):
+            end()
+            spans.append(Span((word,), word.lemma, None))
+            continue
+        if run and not at.intersection(places):
+            end()
+        at = set(places) & at if run else set(places)
+        run.append(word)
+        forms.append(form)
+    end()
+    return spans
+
+
+def _linked(
+    run: tuple[Word, ...], mention: str, at: set[Place], index: Index, threshold: float
+) -> Span:
+    place = _nearest(mention, tuple(at), index, threshold)
+    if place is None:
+        return Span(run, mention, None)
+    if place.row == _SEVERAL:
+        cell = next(index.cells[each] for each in sorted(at) if each.column == place.column)
+    else:
+        cell = index.cells[place]
+    return Span(
+        run,
+        " ".join(
+            word if word in cell.text else cell.own.get(word, word) for word in mention.split(" ")
+        ),
+        place,
+    )
+
+
+def _nearest(mention: str, at: Sequence[Place], index: Index, threshold: float) -> Place | None:
+    """Return the place that words are linked to, if any; its row may be that of several."""
+    if mention in _STOP_WORDS:
+        return None
+    bare = _bare(mention)
+    parts = bare.split()
+    texts = {place: _bare(index.cells[place].text) for place in at}
+    lacks = {place: abs(len(text.split()) - len(parts)) for place, text in texts.items()}
+    least = min(lacks.values())
+    nearest = [place for place in at if lacks[place] == least]
+    first = nearest[0]
+    if least == 0:
+        return first
+    score = _score(bare, parts, least, texts[first])
+    score += (len(at) == 1) + 2 * (first.row == ROW_OF_NAMES)
+    if score <= threshold:
+        return None
+    return Place(_SEVERAL, first.column) if len(nearest) > 1 and first.row > 0 else first
+
+
+def _score(bare: str, parts: Sequence[str], lacks: int, cell: str) -> float:
+    """Return how much speaks for a link to a cell that has more words, or fewer."""
+    score = len(parts) - 4 * lacks / (len(parts) + lacks)
+    if not any(part.isdecimal() and len(part) <= _FEW_DIGITS for part in parts):
+        ranks = [_ranks().get(part) for part in parts]
+        is_rare, is_very_rare = any(r is None or r > _VERY_COMMON for r in ranks), None in ranks
+        score += (1 if is_rare else -1) + 3 * is_very_rare
+    score += (len(parts) > 1) + (len(parts) > lacks) + 2 * ("(" in cell and ")" in cell)
+    return score + 5 * any(part in MONTHS for part in parts) - 5 * (bare not in cell)
+
+
+@cache
+def _ranks() -> Mapping[str, int]:
+    """Return the place of each common word; they are the first of the published freq_list.json."""
+    text = files(__package__).joinpath("common_words.txt").read_text("utf-8")
+    return {word: rank for rank, word in enumerate(text.split())}
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[,./]", "", text).replace("  ", "")
+
+
+def merged(spans: Sequence[Span]) -> list[Span]:
+    """Join two links to one cell with the word between them, unless both are numbers."""
+    joined_spans = list[Span]()
+    for span in spans:
+        if (
+            span.place
+            and len(joined_spans) > 1
+            and joined_spans[-1].place is None
+            and (before := joined_spans[-2].place)
+            and before.column == span.place.column
+            and before.row in {span.place.row, _SEVERAL}
+            and not (is_number(span.text) and is_number(joined_spans[-2].text))
+        ):
+            between = joined_spans.pop()
+            first = joined_spans.pop()
+            joined = (*first.words, *between.words, *span.words)
+            joined_spans.append(Span(joined, f"{first.text} {span.text}", span.place))
+        elif span.place is None:  # word by word
+            joined_spans += [Span((word,), word.lemma, None) for word in span.words]
+        else:
+            joined_spans.append(span)
+    return joined_spans
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number as Python reads it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
