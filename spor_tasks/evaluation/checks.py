@@ -60,10 +60,10 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
 
 
 def _check_numbers(settings: Mapping[str, Any], tasks: Sequence[TaskFile]) -> None:
-    """Refuse a limit of zero, and zero demonstrations for tasks that need them."""
-    if settings.get("limit") == 0:
+    """Refuse a limit of zero or less, and zero demonstrations for tasks that need them."""
+    if (limit := settings.get("limit")) is not None and limit <= 0:
         raise ConfigError(
-            "lm-eval takes a limit of 0 as no limit, and would evaluate everything",
+            f"{limit:g} is not above 0; lm-eval takes 0 as no limit, and would evaluate everything",
             where="--limit",
             remedy="Use 1 or more, a share such as 0.1, or leave the option out.",
         )
