@@ -264,9 +264,7 @@ def _matched(
         full = (1 << len(keys)) - 1
         blocks = [arm.pool.blocks(sample, keys) for arm in arms]
         for avoided in (full, None):
-            allowed = [
-                [block for block in arm_blocks if block.mask != avoided] for arm_blocks in blocks
-            ]
+            allowed = [[block for block in each if block.mask != avoided] for each in blocks]
             if best_plans := plans(allowed, full):
                 return _best_match(sample, best_plans, arms, blocks, keys)
         return None
