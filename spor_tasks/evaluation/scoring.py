@@ -35,15 +35,13 @@ from spor_tasks.core.files import (
     writing,
 )
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, Twin, sides
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Metric, Score, Tally, Texts, with_groups
+from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Texts, judged, with_groups
 from spor_tasks.metrics.base import metric as registered
-from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.learned import FACTS, Learned
 from spor_tasks.metrics.significance import Clusters, Difference
-from spor_tasks.metrics.twins import Twinned
 from spor_tasks.text import filters as known_filters
 
 STANDARD_INPUT = Path("-")
@@ -125,17 +123,18 @@ def score(
         else:
             yield from ((*row, None) for row in _read(path, of_corpus))
 
-    rows, metrics = _of_sides(rows_of(file), metrics)
-    own, other = _Summary(metrics, filters), _Summary(metrics, filters)
-    judged = own.counted(_judge(rows, metrics, corpus, cut))
+    rows, has_twins = _with_twins(rows_of(file))
+    kind = _Kind(metrics, corpus, has_twins)
+    own, other = _Summary(kind, filters), _Summary(kind, filters)
+    scored = own.counted(_judge(rows, kind, cut))
     if against:
-        others = _judge(rows_of(against), metrics, corpus, cut)
-        judged = _paired(judged, other.counted(others))
+        others = _judge(rows_of(against), kind, cut)
+        scored = _paired(scored, other.counted(others))
     if per_sample:
         with writing(per_sample):
-            write_rows(per_sample, (_described(each, metrics) for each in judged))
+            write_rows(per_sample, map(_described, scored))
     else:
-        for _ in judged:
+        for _ in scored:
             pass
     if not own.samples:
         raise CorpusError("holds no row", where=file)
@@ -186,34 +185,40 @@ _Given: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
 """Where a row stands, its fields, and its sample if the fields do not say what it is."""
 
 
-def _of_sides(rows: Iterator[_Given], metrics: _Metrics) -> tuple[Iterator[_Given], _Metrics]:
-    """Return the rows, and the metrics, which are also of twins if the first row has one."""
+class _Kind(NamedTuple):
+    """The metrics of a file and the samples that they take: of a corpus, all with twins or none."""
+
+    metrics: _Metrics
+    corpus: str
+    has_twins: bool
+
+
+def _with_twins(rows: Iterator[_Given]) -> tuple[Iterator[_Given], bool]:
+    """Return the rows, and whether the first has a twin."""
     first = list(islice(rows, 1))
-    if any("twin" in fields for _, fields, _ in first):
-        metrics = tuple(map(Twinned, metrics))
-    return chain(first, rows), metrics
+    return chain(first, rows), any("twin" in fields for _, fields, _ in first)
 
 
 class _Judged(NamedTuple):
     row: _Row
-    evidence: tuple[Any, ...]
+    judgements: tuple[Judgement, ...]
 
 
-def _described(judged: _Judged, metrics: _Metrics) -> dict[str, Any]:
-    described = dict(judged.row.fields)
-    for each, evidence in zip(metrics, judged.evidence, strict=True):
-        described |= each.describe(judged.row.sample, judged.row.texts, evidence)
-        values = {name: v for name, v in each.values(evidence).items() if name in described}
-        names = [info.name for info in with_groups(each.scores)]
-        described |= in_groups(judged.row.sample, values, names)
+def _described(scored: _Judged) -> dict[str, Any]:
+    described = dict(scored.row.fields)
+    for judgement in scored.judgements:
+        described |= judgement.details
     return described
 
 
 class _Summary:
     """What is kept of the rows of one file."""
 
-    def __init__(self, metrics: _Metrics, filters: Sequence[str]) -> None:
-        self.tallies = [(metric, Tally(with_groups(metric.scores))) for metric in metrics]
+    def __init__(self, kind: _Kind, filters: Sequence[str]) -> None:
+        self.tallies = [
+            (metric, Tally(with_groups(metric.scores, has_twins=kind.has_twins)))
+            for metric in kind.metrics
+        ]
         self.keys: list[int] = []  # hashes of clusters
         self.sha = hashlib.sha256()
         self.samples = 0
@@ -225,12 +230,11 @@ class _Summary:
         """Which samples depend on each other."""
         return significance.clusters_of(self.keys)
 
-    def counted(self, judged: Iterable[_Judged]) -> Iterator[_Judged]:
+    def counted(self, scored: Iterable[_Judged]) -> Iterator[_Judged]:
         """Yield what comes, and keep its numbers."""
-        for each in judged:
-            for (metric, tally), evidence in zip(self.tallies, each.evidence, strict=True):
-                values = metric.values(evidence)
-                tally.add({**values, **in_groups(each.row.sample, values, tally.declared)})
+        for each in scored:
+            for (_, tally), judgement in zip(self.tallies, each.judgements, strict=True):
+                tally.add(judgement.values)
             self.keys.append(hash(each.row.sample.cluster))
             self.sha.update(encode_row(to_row(each.row.sample)))
             self.samples += 1
@@ -308,34 +312,37 @@ def _decoded(line: bytes, where: str) -> str:
 
 def _judge(
     rows: Iterable[_Given],
-    metrics: _Metrics,
-    corpus: str,
+    kind: _Kind,
     cut: Callable[[str], str],
 ) -> Iterator[_Judged]:
-    found = (_row(row, metrics, corpus, cut) for row in rows)
-    while batch := list(islice(found, _AT_ONCE)):
+    checked = (_row(row, kind, cut) for row in rows)
+    while batch := list(islice(checked, _AT_ONCE)):
         try:
-            evidence = _measure(batch, metrics)
+            judgements = _measure(batch, kind.metrics)
         except CorpusError:
             for each in batch:  # the one at fault is to be named
                 try:
-                    _measure([each], metrics)
+                    _measure([each], kind.metrics)
                 except CorpusError as error:
                     raise CorpusError(error.what, where=each.where, remedy=error.remedy) from error
             raise
-        yield from map(_Judged, batch, evidence)
+        yield from map(_Judged, batch, judgements)
 
 
-def _measure(batch: Sequence[_Row], metrics: _Metrics) -> list[tuple[Any, ...]]:
+def _measure(batch: Sequence[_Row], metrics: _Metrics) -> list[tuple[Judgement, ...]]:
     samples, outputs = [row.sample for row in batch], [row.texts for row in batch]
-    return list(zip(*(each.measure(samples, outputs) for each in metrics), strict=True))
+    by_metric = (
+        judged(each, samples, outputs, {info.name for info in with_groups(each.scores)})
+        for each in metrics
+    )
+    return list(zip(*by_metric, strict=True))
 
 
-def _row(given: _Given, metrics: _Metrics, corpus: str, cut: Callable[[str], str]) -> _Row:
+def _row(given: _Given, kind: _Kind, cut: Callable[[str], str]) -> _Row:
     where, fields, known = given
-    sample = _sample(fields, where, metrics, corpus) if known is None else known
-    _refuse_other(sample, where, metrics, corpus)
-    names = output_fields(metrics[0].outputs or len(sides(sample)))
+    sample = _sample(fields, where, kind) if known is None else known
+    _refuse_other(sample, where, kind)
+    names = output_fields((kind.metrics[0].outputs or 1) * len(sides(sample)))
     return _Row(where, fields, sample, [cut(text_of(fields, name, where)) for name in names])
 
 
@@ -344,21 +351,26 @@ def output_fields(count: int) -> tuple[str, ...]:
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
 
 
-def _sample(row: Mapping[str, Any], where: str, metrics: _Metrics, corpus: str) -> Sample:
+def _sample(row: Mapping[str, Any], where: str, kind: _Kind) -> Sample:
     # A maker for each row, for one remembers every sample to number equal ones.
-    needs_texts = any(each.needs_texts for each in metrics)
-    return from_row(row, SampleMaker(corpus), where=where, needs_texts=needs_texts)
+    needs_texts = any(each.needs_texts for each in kind.metrics)
+    return from_row(row, SampleMaker(kind.corpus), where=where, needs_texts=needs_texts)
 
 
-def _refuse_other(sample: Sample, where: str, metrics: _Metrics, corpus: str) -> None:
+def _refuse_other(sample: Sample, where: str, kind: _Kind) -> None:
     """Refuse a sample of another kind than the corpus or the metrics are about."""
-    if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
+    if not isinstance(sample.units[0], _UNITS.get(kind.corpus, tuple)):
         raise CorpusError(
-            f"its units are not those of {corpus}",
+            f"its units are not those of {kind.corpus}",
             where=where,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    if any(not isinstance(sample.challenge, each.challenge or object) for each in metrics):
+    has_twin = isinstance(sample.challenge, Twin)
+    needed = [each.challenge or object for each in kind.metrics]
+    challenges = [side.challenge for side in sides(sample)]
+    if has_twin != kind.has_twins or not all(
+        isinstance(challenge, each) for challenge in challenges for each in needed
+    ):
         raise CorpusError(
             "lacks what the metric looks at",
             where=where,

@@ -3,34 +3,31 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Sample, Twin
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, metric, registered_score, score_info
-from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.base import Metric, judged, metric, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
-from spor_tasks.metrics.twins import for_scores
 
 
 def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
     """Return the registered metrics of these scores, some of which may be of twins or groups."""
-    scores = set(scores)
     registered = set(map(registered_score, scores))
     metrics = map(metric, registry().names("metric"))
-    return tuple(
-        for_scores(each, scores)
-        for each in metrics
-        if registered & {info.name for info in each.scores}
-    )
+    return tuple(each for each in metrics if registered & {info.name for info in each.scores})
 
 
 def scores_of(metric: Metric[Any], spec: SetSpec) -> list[str]:
-    """Return the scores of a metric, then those that the sets show of it over groups."""
+    """Return the scores of a metric, also of twins where sets have them, then over groups.
+
+    The last are those that the sets show.
+    """
     own = [info.name for info in metric.scores]
+    scores = [*own, *map(of_twin, own)] if any(map(without_twin, spec.scores)) else own
     return [
-        *own,
-        *(name for name in spec.shown if name not in own and registered_score(name) in own),
+        *scores,
+        *(name for name in spec.shown if name not in scores and registered_score(name) in own),
     ]
 
 
@@ -85,13 +82,11 @@ def measured(
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
-        keys = getattr(each, "logged", ())
-        for number, evidence in enumerate(each.measure(samples, outputs)):
-            of_sample = each.values(evidence)
-            values_of[number] |= {**of_sample, **in_groups(samples[number], of_sample, scores)}
-            if keys:
-                shown = each.describe(samples[number], outputs[number], evidence)
-                logged[number] |= {key: shown[key] for key in keys if key in shown}
+        judgements = judged(each, samples, outputs, scores, with_details=bool(each.logged))
+        for number, (of_sample, details) in enumerate(judgements):
+            values_of[number] |= of_sample
+            if not isinstance(samples[number].challenge, Twin):
+                logged[number] |= {key: details[key] for key in each.logged if key in details}
     listed = [as_listed(of_sample, scores) for of_sample in values_of]
     return list(zip(listed, logged, strict=True))
 

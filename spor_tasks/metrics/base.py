@@ -9,16 +9,24 @@ from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.core.contracts import Gap, of_twin, without_twin
+from spor_tasks.core.contracts import Gap, of_twin
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.groups import HALVES, OVERLAP, group_of
+from spor_tasks.metrics.groups import (
+    HALVES,
+    OVERLAP,
+    TWINS,
+    group_of,
+    in_groups,
+    name_over,
+    outputs_by_side,
+)
 from spor_tasks.metrics.totals import (
     COUNTED_MEAN,
     MEAN,
@@ -69,8 +77,6 @@ class ScoreInfo:
 class Metric(Protocol[EvidenceT]):
     """A metric with its settings; it keeps nothing from one output to the next.
 
-    It may also have ``logged``, keys of what it describes that lm-eval logs with a document.
-
     A fault of the model lowers a score; a fault of the sample raises a `SporError`.
     """
 
@@ -98,6 +104,10 @@ class Metric(Protocol[EvidenceT]):
     def challenge(self) -> type | None:
         """The type of challenge that a sample must have; None is any, or none at all."""
 
+    @property
+    def logged(self) -> Sequence[str]:
+        """The keys of its description that lm-eval logs with a document."""
+
     def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> Sequence[EvidenceT]:
         """Return all that the metric finds in the outputs for each sample.
 
@@ -120,6 +130,7 @@ class SimpleMetric(Generic[EvidenceT]):
     answers: ClassVar[str] = "texts"
     needs_texts: ClassVar[bool] = False
     challenge: ClassVar[type | None] = None
+    logged: ClassVar[Sequence[str]] = ()
 
     judge: Callable[..., EvidenceT]
     """Returns what is found in the outputs for a sample; each output is an argument."""
@@ -133,6 +144,48 @@ class SimpleMetric(Generic[EvidenceT]):
     def describe(self, _: Sample, __: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
         """Return the values."""
         return dict(self.values(evidence))
+
+
+class Judgement(NamedTuple):
+    """The values of a sample by score, also over its groups, and the details for logs."""
+
+    values: dict[str, Value]
+    details: dict[str, Any]
+
+
+def judged(
+    metric: Metric[Any],
+    samples: Sequence[Sample],
+    outputs: Sequence[Texts],
+    groups: Container[str],
+    *,
+    with_details: bool = True,
+) -> list[Judgement]:
+    """Return a metric's judgement of each sample, its twin among its groups.
+
+    A sample with a twin has outputs for itself, then as many for the twin. No side is judged
+    otherwise than it would be alone. ``groups`` names the scores over groups that are computed.
+    """
+    sides = [outputs_by_side(*each) for each in zip(samples, outputs, strict=True)]
+    flat = [side for of_sample in sides for side in of_sample]
+    evidence = iter(metric.measure([each.sample for each in flat], [each.outputs for each in flat]))
+    judgements = []
+    for sample, of_sample in zip(samples, sides, strict=True):
+        values: dict[str, Value] = {}
+        details: dict[str, Any] = {}
+        for side in of_sample:
+            of_side = next(evidence)
+            values |= side.named(metric.values(of_side))
+            if with_details:
+                details |= side.named(metric.describe(side.sample, side.outputs, of_side))
+        shared = {name: value for name, value in values.items() if name in details}
+        judgements.append(
+            Judgement(
+                values | in_groups(sample, values, groups),
+                details | in_groups(sample, shared, groups),
+            )
+        )
+    return judgements
 
 
 # --- What is registered ---------------------------------------------------------------------------
@@ -171,59 +224,53 @@ def score_infos() -> Mapping[str, ScoreInfo]:
 
 
 def known_info(name: str) -> ScoreInfo | None:
-    """Return what is known of a score, also of twins or over a group; None of an unknown one."""
+    """Return the declaration of a score, also over a group; None of an unknown one."""
     infos = score_infos()
     if name in infos:
         return infos[name]
-    if own := infos.get(without_twin(name) or ""):
-        return twin_info(own)
     score, group = group_of(name) or ("", "")
-    own = infos.get(score)
-    return own and group_info(own, group)
+    return info_over(infos[score], group) if score in infos else None
 
 
 def registered_score(name: str) -> str:
-    """Return the score of a registered metric that a score of twins or over a group comes from."""
+    """Return the score of a registered metric that a score over a group comes from."""
     if name in score_infos():
         return name
     score, _ = group_of(name) or (name, "")
-    return without_twin(score) or score
+    return score
 
 
-def twin_info(info: ScoreInfo) -> ScoreInfo:
-    """Return what is known of a score of samples' twins."""
-    return replace(
-        info,
-        name=of_twin(info.name),
-        label=f"{info.label}, twins",
-        corrects=info.corrects and of_twin(info.corrects),
-        own_title=info.own_title and f"{info.own_title}, twins",
-    )
-
-
-def group_info(info: ScoreInfo, group: str) -> ScoreInfo | None:
-    """Return what is known of a score over a group; None if it cannot be over one.
+def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:
+    """Return the declaration of a score over a group or over twins; None if it cannot be.
 
     Samples may count in halves under several splits, which only a mean allows.
     """
-    if not info.totals.resampled or (group in HALVES and info.totals is not MEAN):
+    if group == TWINS:
+        of_some, totals, own_title = info.of_some, info.totals, info.own_title
+        label, own_title = f"{info.label}, twins", own_title and f"{own_title}, twins"
+    elif not info.totals.resampled or (group in HALVES and info.totals is not MEAN):
         return None
+    else:
+        of_some, totals = True, COUNTED_MEAN if group in HALVES else info.totals
+        label, own_title = f"{info.label}, {group}", info.own_title
     return replace(
         info,
-        name=f"{info.name}_{group}",
-        label=f"{info.label}, {group}",
-        corrects=info.corrects and f"{info.corrects}_{group}",
-        totals=COUNTED_MEAN if group in HALVES else info.totals,
-        of_some=True,
+        name=name_over(info.name, group),
+        label=label,
+        corrects=info.corrects and name_over(info.corrects, group),
+        totals=totals,
+        of_some=of_some,
+        own_title=own_title,
     )
 
 
-def with_groups(infos: Iterable[ScoreInfo]) -> tuple[ScoreInfo, ...]:
-    """Return scores, and those of all samples also over each group."""
+def with_groups(infos: Iterable[ScoreInfo], *, has_twins: bool = False) -> tuple[ScoreInfo, ...]:
+    """Return scores, those of twins if samples have them, and those over each other group."""
     infos = tuple(infos)
-    whole = [info for info in infos if info.name in score_infos() and not info.of_some]
-    over = (group_info(info, group) for group in (*OVERLAP, *HALVES) for info in whole)
-    return (*infos, *filter(None, over))
+    whole = [info for info in infos if not info.of_some]
+    over_twins = (info_over(info, TWINS) for info in infos if has_twins)
+    over_groups = (info_over(info, group) for group in (*OVERLAP, *HALVES) for info in whole)
+    return (*infos, *filter(None, (*over_twins, *over_groups)))
 
 
 def score_info(name: str) -> ScoreInfo:

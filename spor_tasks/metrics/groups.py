@@ -1,15 +1,19 @@
 """Groups of samples: any score is also given over the samples of a group, as `totto_bleu_overlap`.
 
+Twins about invented entities are a group too: of a sample with a twin, the second half of the
+outputs is for the twin, and its values are those of `parent_twin`.
+
 A sample's context says which groups it is in, and no metric knows of them. ToTTo's ``overlap`` is
 true where the training set has a table with the same header. CompMCTG's ``unseen`` is true where
 training lacks the combination. Under several splits it is a text with a 0 or 1 for each, and the
 sample is in a half as often as splits put it there, as if their samples were concatenated.
 """
 
-from collections.abc import Container, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.contracts import of_twin, without_twin
+from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.totals import Value
 
 OVERLAP = ("overlap", "nonoverlap")
@@ -17,6 +21,33 @@ OVERLAP = ("overlap", "nonoverlap")
 
 HALVES = ("id", "comp")
 """CompMCTG's groups: samples of combinations that training has, and compositional ones."""
+
+TWINS = "twin"
+"""The group of twins."""
+
+T = TypeVar("T")
+
+
+class Side(NamedTuple):
+    """A sample or its twin, and the outputs for it."""
+
+    sample: Sample
+    outputs: Sequence[Any]
+    is_twin: bool
+
+    def named(self, values: Mapping[str, T]) -> dict[str, T]:
+        """Return the values of this side under their names among those of both."""
+        return {of_twin(name) if self.is_twin else name: each for name, each in values.items()}
+
+
+def outputs_by_side(sample: Sample, outputs: Sequence[Any]) -> list[Side]:
+    """Return the sample, and its twin if it has one, each with its share of the outputs."""
+    both = sides(sample)
+    share = len(outputs) // len(both)
+    return [
+        Side(side, outputs[number * share : (number + 1) * share], is_twin=number > 0)
+        for number, side in enumerate(both)
+    ]
 
 
 class Membership(NamedTuple):
@@ -69,5 +100,12 @@ def in_groups(
 
 def group_of(name: str) -> tuple[str, str] | None:
     """Return a score and a group by the name of the score over the group; None of any other."""
+    if own := without_twin(name):
+        return own, TWINS
     score, _, group = name.rpartition("_")
     return (score, group) if group in (*OVERLAP, *HALVES) else None
+
+
+def name_over(score: str, group: str) -> str:
+    """Return the name of a score over a group, which :func:`group_of` takes apart again."""
+    return of_twin(score) if group == TWINS else f"{score}_{group}"

@@ -21,7 +21,6 @@ from spor_tasks.metrics.compmctg import ASPECTS, accuracies, accuracy_values, te
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import references_of
-from spor_tasks.metrics.twins import for_scores
 from spor_tasks.text.normalize import display
 
 THRESHOLD = 0.5
@@ -473,7 +472,7 @@ def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric[An
     metrics = {}
     for prefix, loader in LOADERS.items():
         if settings := _settings(metadata, f"{prefix}_", loader):
-            metric = for_scores(load(prefix, **settings), spec.scores)
+            metric = load(prefix, **settings)
             if any(info.name in spec.reported for info in metric.scores):
                 metrics[prefix] = metric
     return metrics

@@ -40,6 +40,7 @@ class LikelihoodMetric:
     answers: ClassVar[str] = "likelihoods"
     needs_texts: ClassVar[bool] = True
     challenge: ClassVar[type | None] = None
+    logged: ClassVar[Sequence[str]] = ()
 
 
 class _GroupPerplexity(Totals):

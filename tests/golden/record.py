@@ -133,19 +133,21 @@ def metric_named(name: str) -> Any:
 
 def judged(metric: Any, samples: Sequence[Any], outputs: Sequence[Any]) -> dict[str, Any]:
     """Return each score with a digest of what every output adds to it."""
-    from spor_tasks.metrics.base import Tally, with_groups
-    from spor_tasks.metrics.groups import in_groups
+    from spor_tasks.core.sample import Twin
+    from spor_tasks.metrics import base
+    from spor_tasks.metrics.groups import TWINS, name_over
 
     shown = shown_scores()
+    has_twins = any(isinstance(sample.challenge, Twin) for sample in samples)
     own = {info.name for info in metric.scores}
-    infos = [info for info in with_groups(metric.scores) if info.name in own | shown]
+    own |= {name_over(name, TWINS) for name in own if has_twins}
+    all_infos = base.with_groups(metric.scores, has_twins=has_twins)
+    infos = [info for info in all_infos if info.name in own | shown]
     names = {info.name for info in infos}
-    tally, values = Tally(infos), []
-    for sample, evidence in zip(samples, metric.measure(samples, outputs), strict=True):
-        of_sample = metric.values(evidence)
-        of_sample = {**of_sample, **in_groups(sample, of_sample, names)}
-        values.append(of_sample)
-        tally.add(values[-1])
+    tally = base.Tally(infos)
+    values = [each.values for each in base.judged(metric, samples, outputs, names)]
+    for of_sample in values:
+        tally.add(of_sample)
     return {
         score.name: [repr(score.value), sha([each.get(score.name) for each in values])]
         for score in tally.scores("")

@@ -7,9 +7,8 @@ import pytest
 from spor_tasks.core.contracts import Gap, of_twin
 from spor_tasks.core.sample import Hidden, Orders, Sample, Triple, sides, with_twin
 from spor_tasks.harness import adapt
-from spor_tasks.metrics.base import metric, score_info
+from spor_tasks.metrics.base import judged, metric, score_info, with_groups
 from spor_tasks.metrics.totals import Value
-from spor_tasks.metrics.twins import Twinned
 from tests.support.twinning import backward
 
 TOLD = Sample(
@@ -46,9 +45,7 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
     alone, (sample, outputs) = metric(name), BOTH[name]
     asked = with_twin(sample, backward(sample))
     assert sides(asked) == (sample, backward(sample))
-    of_both = Twinned(alone)
-    assert of_both.outputs == (alone.outputs and len(outputs))
-    (evidence,) = of_both.measure([asked], [outputs])
+    (of_both,) = judged(alone, [asked], [outputs], ())
     half = len(outputs) // 2
     halves = (outputs[:half], outputs[half:])
     expected: dict[str, Value] = {}
@@ -56,22 +53,19 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
         (found,) = alone.measure([side], [texts])
         expected |= {f"{score}{end}": value for score, value in alone.values(found).items()}
         described = {f"{k}{end}": value for k, value in alone.describe(side, texts, found).items()}
-        assert described.items() <= of_both.describe(asked, outputs, evidence).items()
-    assert of_both.values(evidence) == expected
+        assert described.items() <= of_both.details.items()
+    assert of_both.values == expected
     (listed,) = adapt.values(adapt.metrics_for(expected), [*expected], [asked], [outputs])
     assert {score: listed.get(score) for score in expected} == expected
 
 
 def test_what_is_known_of_a_twins_score_follows_from_the_metrics_own() -> None:
     own, twin = score_info("parent_full_table"), score_info("parent_full_table_twin")
-    assert twin in Twinned(metric("parent_full_table")).scores
+    assert twin in with_groups(metric("parent_full_table").scores, has_twins=True)
     assert (twin.low, twin.high, twin.higher_is_better) == (own.low, own.high, own.higher_is_better)
     assert twin.corrects == of_twin(own.corrects or "")
     gap = score_info(Gap("parent", "parent_twin").name)
     assert gap.label == "PARENT, original − twin"
     assert (gap.low, gap.high) == (-100, 100)
 
-
-def test_without_scores_of_twins_the_metrics_are_as_they_were() -> None:
-    assert adapt.metrics_for(["parent"]) == (metric("parent"),)
-    assert adapt.metrics_for(["parent", "parent_twin"]) == (Twinned(metric("parent")),)
+    assert adapt.metrics_for(["parent_twin"]) == adapt.metrics_for(["parent"])
