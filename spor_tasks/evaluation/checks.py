@@ -60,15 +60,18 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
 
 
 def _check_numbers(settings: Mapping[str, Any], tasks: Sequence[TaskFile]) -> None:
-    """Refuse a limit of zero or less, and zero demonstrations for tasks that need them."""
+    """Refuse a limit of zero or less, and demonstrations that are too few for the tasks."""
     if (limit := settings.get("limit")) is not None and limit <= 0:
         raise ConfigError(
             f"{limit:g} is not above 0; lm-eval takes 0 as no limit, and would evaluate everything",
             where="--limit",
             remedy="Use 1 or more, a share such as 0.1, or leave the option out.",
         )
+    shots = settings.get("num_fewshot")
+    if shots is not None and shots < 0:
+        raise ConfigError(f"{shots} is below 0", where="--num_fewshot")
     in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
-    if in_context and settings.get("num_fewshot") == 0:
+    if in_context and shots == 0:
         raise ConfigError(
             f"{in_context[0]} shows demonstrations, so their number cannot be 0",
             where="--num_fewshot",

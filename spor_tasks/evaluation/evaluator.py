@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import json
 import os
 import pkgutil
 import sys
@@ -18,6 +19,8 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import sanitize_model_name
 
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import writing
 from spor_tasks.harness import backends, checkpoints, task_files
 
 _MODELS = {
@@ -76,8 +79,13 @@ class Evaluator:
 
         Raises:
             SporError: the checkpoint or the data of a task is missing, or they do not fit.
+            ConfigError: ``out`` cannot be written.
+            ResultError: the results or samples were not written whole.
         """
         model_args = dict(arguments)
+        if out:
+            with writing(out):
+                (out.parent if out.suffix == ".json" else out).mkdir(parents=True, exist_ok=True)
         tracker = EvaluationTracker(output_path=str(out) if out else None, **(hub or {}))
         results: dict[str, Any] | None = simple_evaluate(
             model=self._model(model_args),
@@ -103,6 +111,10 @@ class Evaluator:
         tracker.save_results_aggregated(results=results, samples=samples)
         for name, rows in samples.items():
             tracker.save_results_samples(task_name=name, samples=rows)
+        if out:
+            _check_written(
+                out, tracker.date_id, {name: len(rows) for name, rows in samples.items()}
+            )
         return results
 
     def release(self) -> None:
@@ -134,3 +146,30 @@ class Evaluator:
         if swap := _SWAPS.get(self._kind):
             return bool(pkgutil.resolve_name(swap)(model, adapter))
         return adapter is None  # a model without adapters is as it was loaded
+
+
+def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:
+    """Refuse files that lack something: lm-eval only warns when it cannot write them."""
+    folder = out.parent if out.suffix == ".json" else out
+    results = [file for file in folder.rglob(f"*_{date}.json") if _is_json(file)]
+    lines = {file.name: _lines(file) for file in folder.rglob(f"samples_*_{date}.jsonl")}
+    lost = [name for name, n in rows.items() if lines.get(f"samples_{name}_{date}.jsonl") != n]
+    if lost or not results:
+        raise ResultError(
+            f"the {f'samples of {lost[0]}' if lost else 'results'} could not be written whole",
+            where=out,
+            remedy="Check that the disk has room, and run the command again.",
+        )
+
+
+def _is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as content:
+        return sum(1 for _ in content)

@@ -142,6 +142,7 @@ def test_what_a_file_says_is_known_too(
         (["--tasks", "spor_mini", "--metadata", '{"corpus": "webnlg"}'], "error: "),
         (["--tasks", MINI, "--limit", "0"], "--limit: "),
         (["--tasks", MINI, "--limit=-1"], "--limit: "),
+        (["--tasks", MINI, "--num_fewshot=-1"], "--num_fewshot: "),
         (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "--num_fewshot: "),
         (["--tasks", MINI, "--gen_kwargs", "num_beams=5"], "hf does not support the beam search"),
         (

@@ -9,7 +9,9 @@ import peft
 import pytest
 import transformers
 from lm_eval.api.registry import get_model
+from lm_eval.loggers import EvaluationTracker
 
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.evaluation.evaluator import Evaluator
 from spor_tasks.results import logged, reading
 
@@ -123,3 +125,21 @@ def test_another_base_takes_the_place_of_the_first(
         assert found["results"][TASK]["sample_len"] == 3
     assert [arguments["pretrained"] for arguments in loads] == folders
     assert list(tmp_path.iterdir()) == []
+
+
+def test_results_that_cannot_be_written_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loads: list[dict[str, Any]]
+) -> None:
+    (tmp_path / "file").touch()
+    evaluator = Evaluator("dummy")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        evaluator.evaluate({}, [TASK], tmp_path / "file" / "out", limit=2)
+    assert loads == []  # nothing was evaluated in vain
+
+    def full_disk(*_: object, **__: object) -> None:
+        """Write nothing and warn, as lm-eval does."""
+
+    monkeypatch.setattr(EvaluationTracker, "save_results_samples", full_disk)
+    with pytest.raises(ResultError, match=f"samples of {TASK}"):
+        evaluator.evaluate({}, [TASK], tmp_path / "out", limit=2)
+    evaluator.evaluate({}, [TASK], tmp_path / "out", limit=2, log_samples=False)
