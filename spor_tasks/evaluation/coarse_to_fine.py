@@ -1,4 +1,4 @@
-"""What coarse-to-fine generation may write: a template, ``[SEP]``, and then a sentence.
+"""Coarse-to-fine generation writes a template, ``[SEP]``, and then a sentence.
 
 As published (LogicNLG, section 5), no ``[ENT]`` follows another one, and after ``[SEP]`` neither of
 the two is written.

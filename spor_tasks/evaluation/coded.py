@@ -48,7 +48,7 @@ Aspects: TypeAlias = Mapping[str, Sequence[str]]
 
 _WEIGHTS = "adapter_model.safetensors"
 
-_SHOWN = 5  # tokens behind codes that are not known
+_QUOTED = 5  # tokens behind codes that are not known
 
 # The settings of generation that have no effect here with these values, which our tasks state.
 _NEUTRAL: Mapping[str, object] = {
@@ -102,19 +102,19 @@ class Dcg(Vectors):
     ) -> None:
         super().__init__()
         self._sizes = {"code_vectors": 6, "task_vectors": 44} | sizes
-        made, always = self._sizes.values()
+        per_code, always = self._sizes.values()
         width = words.shape[1]
-        self.length = made + always
+        self.length = per_code + always
         self.register_buffer("words", words.float(), persistent=False)
-        self.code_map = nn.Linear(aspects * width, made * width)
+        self.code_map = nn.Linear(aspects * width, per_code * width)
         self.task_vectors = nn.Parameter(torch.empty(always, width))
         _draw(base, self.code_map.weight, self.task_vectors)
         nn.init.zeros_(self.code_map.bias)
 
     def around(self, values: torch.Tensor) -> Around:
         """Return the embeddings after the start token."""
-        made = self.code_map(self.words[values].flatten(1))
-        own = made.unflatten(1, (-1, self.words.shape[1]))
+        mapped = self.code_map(self.words[values].flatten(1))
+        own = mapped.unflatten(1, (-1, self.words.shape[1]))
         return Around(torch.cat([own, self.task_vectors.expand(len(values), -1, -1)], 1))
 
     @property
@@ -144,14 +144,14 @@ class Prefixes(Vectors):
     def _add(self, base: PreTrainedModel) -> None:  # noqa: ARG002 - for what is trained
         self.prefixes = nn.Parameter(torch.empty(*self._shape, self._width))
 
-    def _of(self, values: torch.Tensor) -> torch.Tensor:
+    def _vectors_of(self, values: torch.Tensor) -> torch.Tensor:
         """Return the vectors of some values: values x layers x 2 x length x width."""
         return self.prefixes[values]
 
     def around(self, values: torch.Tensor) -> Around:
         """Return the keys and values before the start token, one aspect after the other."""
         used, places = torch.unique(values, return_inverse=True)
-        rows = self._of(used)[places]  # batch x aspects x layers x 2 x length x width
+        rows = self._vectors_of(used)[places]  # batch x aspects x layers x 2 x length x width
         joined = rows.permute(2, 3, 0, 1, 4, 5).flatten(3, 4)
         layers = joined.unflatten(-1, (-1, self._head)).transpose(3, 4)
         return Around(layers=tuple((keys, contents) for keys, contents in layers))
@@ -187,14 +187,18 @@ class TrainedPrefixes(Prefixes):
         self.map_bias = nn.Parameter(torch.zeros(values, layers, self._width))
         _draw(base, self.inner, self.map)
 
-    def _of(self, values: torch.Tensor) -> torch.Tensor:
-        made = torch.einsum("vlpni,vliw->vlpnw", self.inner[values], self.map[values])
-        return made + self.map_bias[values][:, :, None, None]
+    def _vectors_of(self, values: torch.Tensor) -> torch.Tensor:
+        mapped = torch.einsum("vlpni,vliw->vlpnw", self.inner[values], self.map[values])
+        return mapped + self.map_bias[values][:, :, None, None]
 
     def saved(self) -> dict[str, torch.Tensor]:
         """Return the prefixes themselves, which are all that an evaluation needs."""
         with torch.no_grad():
-            return {"prefixes": self._of(torch.arange(len(self.inner), device=self.inner.device))}
+            return {
+                "prefixes": self._vectors_of(
+                    torch.arange(len(self.inner), device=self.inner.device)
+                )
+            }
 
 
 KINDS: Mapping[str, Callable[..., Vectors]] = {Dcg.kind: Dcg, Prefixes.kind: Prefixes}
@@ -244,7 +248,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
     def _check_codes(self) -> None:
         for ids, number in self._known.items():
             shorter = (self._known.get(ids[:length], number) for length in self._lengths)
-            if any(other != number for other in shorter):
+            if any(each != number for each in shorter):
                 raise ConfigError(
                     "has the same tokens for several combinations, or for one and the beginning "
                     "of another",
@@ -297,10 +301,10 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a prompt, where no token spans its codes and what follows them."""
-        found = next(filter(text.startswith, self._texts), None)
-        ids: list[int] = self._tokenizer(text if found is None else found)["input_ids"]
-        if found is not None and found != text:
-            ids += self._tokenizer(text[len(found) :], add_special_tokens=False)["input_ids"]
+        prefix = next(filter(text.startswith, self._texts), None)
+        ids: list[int] = self._tokenizer(text if prefix is None else prefix)["input_ids"]
+        if prefix is not None and prefix != text:
+            ids += self._tokenizer(text[len(prefix) :], add_special_tokens=False)["input_ids"]
         return ids
 
     def encode_batch(self, texts: Sequence[str], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -409,19 +413,19 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             torch.cat([vectors, text[begin:]])
             for vectors, text, begin in zip(before, embed(ids), begins, strict=True)
         )
-        seen = _padded(
+        visible = _padded(
             torch.cat([row.new_ones(before.shape[1]), row[begin:]])
             for row, begin in zip(mask, begins, strict=True)
         )
-        positions = (seen.cumsum(1) - 1).clamp(min=0)
+        positions = (visible.cumsum(1) - 1).clamp(min=0)
         inputs = {"inputs_embeds": embeddings, "position_ids": positions}
         if around.layers or to_continue:
             cache = inputs["past_key_values"] = DynamicCache(config=self.config)
             for number, (keys, contents) in enumerate(around.layers):
                 cache.update(keys.to(start.dtype), contents.to(start.dtype), number)
             length = around.layers[0][0].shape[2] if around.layers else 0
-            seen = torch.cat([seen.new_ones(len(ids), length), seen], 1)
-        return inputs | {"attention_mask": seen}, seen, positions
+            visible = torch.cat([visible.new_ones(len(ids), length), visible], 1)
+        return inputs | {"attention_mask": visible}, visible, positions
 
     def _read(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, list[int]]:
         """Return the combination of each row, and where its text begins."""
@@ -435,11 +439,11 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             number = self._known.get(tuple(row[begin : begin + length]))
             if number is not None:
                 return number, begin + length
-        shown = self._tokenizer.decode(row[begin : begin + self._lengths[0] + _SHOWN])
-        known = "; ".join(f"{name}: {', '.join(of)}" for name, of in self.aspects.items())
+        beginning = self._tokenizer.decode(row[begin : begin + self._lengths[0] + _QUOTED])
+        values = "; ".join(f"{name}: {', '.join(each)}" for name, each in self.aspects.items())
         raise ConfigError(
-            f"the prompt {shown!r} does not begin with values that the model knows",
-            remedy=f"It knows {known}. Use tasks of the corpus that it was trained on.",
+            f"the prompt {beginning!r} does not begin with values that the model knows",
+            remedy=f"It knows {values}. Use tasks of the corpus that it was trained on.",
         )
 
     def save(self, folder: Path, base: str, revision: str | None) -> None:
@@ -494,7 +498,7 @@ def _draw(base: PreTrainedModel, *weights: nn.Parameter) -> None:
 @contextmanager
 def _states(head: nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
     """Give the language model's head changed states, before any other hook sees them."""
-    hook = head.register_forward_pre_hook(lambda _, given: (change(given[0]),), prepend=True)
+    hook = head.register_forward_pre_hook(lambda _, states: (change(states[0]),), prepend=True)
     try:
         yield
     finally:
