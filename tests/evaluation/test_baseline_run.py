@@ -115,14 +115,6 @@ def test_what_cannot_be_is_refused(
     assert message in capsys.readouterr().err
 
 
-def test_results_that_lm_eval_could_not_write_are_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Evaluator, "evaluate", lambda *_, **__: None)  # it logs a warning alone
-    with pytest.raises(ConfigError, match="results cannot be written"):
-        baseline_run.run("units-joined", [TASK], folder=tmp_path)
-
-
 def test_the_command_prints_the_scores(capsys: pytest.CaptureFixture[str]) -> None:
     assert not cli.main(["baseline", "copy-input", TASK, "--limit", "3"])
     assert f"{TASK}  n 3  parent " in capsys.readouterr().out
