@@ -65,7 +65,7 @@ def resampled_scores(
     Raises:
         ValueError: there are no samples.
     """
-    count = _count(clusters)
+    count = count_of(clusters)
     drawn = [n for n, column in enumerate(columns) if column.totals.resampled and count > 1]
     sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
     ends = np.cumsum([of_column.shape[1] for of_column in sums])
@@ -145,7 +145,7 @@ def difference(one: Column, other: Column, clusters: Clusters, *, seed: int) -> 
         interval=percentile_interval(drawn[:, 0] - drawn[:, 1]),
         p_randomization=float(p),
         n=len(clusters),
-        clusters=_count(clusters),
+        clusters=count_of(clusters),
     )
 
 
@@ -173,7 +173,7 @@ def randomization_p_values(
     """
     if not pairs:
         return np.zeros(0)
-    count = _count(clusters)
+    count = count_of(clusters)
     shares = [_shares(column) for column in columns]
     scored = [column.scored for column in columns]
     testable = [
@@ -217,7 +217,7 @@ def _extreme_sums(
     A pair with samples that lack a verdict is tested on the others, on which the weights are
     different: its two columns there are systems of their own.
     """
-    count = _count(clusters)
+    count = count_of(clusters)
     result = [np.zeros(count) if x is None else np.bincount(clusters, x, count) for x in shares]
     whole = [bool(column.scored.all()) for column in columns]
     numbered: list[tuple[int, int]] = []
@@ -251,7 +251,7 @@ def _extreme_sums(
 
 def _extreme_totals(one: Column, other: Column, clusters: Clusters) -> _Extremes:
     """Return what counts for a pair of any other scores, by the totals that exchanges lead to."""
-    both, count = one.scored & other.scored, _count(clusters)
+    both, count = one.scored & other.scored, count_of(clusters)
     first, second = (
         _by_cluster(column.statistics[both], clusters[both], count) for column in (one, other)
     )
@@ -343,7 +343,7 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estima
 
     None where there is a single cluster, or a run has no verdict on any sample.
     """
-    count = _count(clusters)
+    count = count_of(clusters)
     parts = [[_influence(column, clusters, count) for column in runs] for runs in systems]
     if count < 2 or any(math.isnan(score) for runs in parts for score, _ in runs):  # noqa: PLR2004
         return None
@@ -387,7 +387,12 @@ def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, N
     return score, pulls - pulls.mean()
 
 
-def _count(clusters: Clusters) -> int:
+def count_of(clusters: Clusters) -> int:
+    """Return the number of clusters, of samples that there are.
+
+    Raises:
+        ValueError: there are no samples.
+    """
     if not len(clusters):
         raise ValueError("there are no samples to draw from")
     return int(clusters.max()) + 1

@@ -8,7 +8,15 @@ from typing import NamedTuple, Self
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.evidence import Evidence, Interval, Run, SystemPair, run_of, scale_of
+from spor_tasks.results.evidence import (
+    Evidence,
+    Interval,
+    Run,
+    SystemPair,
+    over_seeds,
+    run_of,
+    scale_of,
+)
 from spor_tasks.results.reading import Problem, TaskResult
 
 MARKS = (("‡", 0.01), ("†", 0.05))
@@ -327,9 +335,8 @@ class _Builder:
             one, other = cells
             if one.values and other.values:
                 pair = SystemPair(one.runs, other.runs, metric)
-                difference = self._difference(one, other, pair)
+                difference = self._difference(one, other, pair, example.n)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
-        counts = self.evidence.counts(counted) if counted else None
         row = Comparison(
             spec=example.spec,
             variant=example.variant,
@@ -340,7 +347,7 @@ class _Builder:
             arms=cells,
             as_is=as_is,
             difference=difference,
-            clusters=counts and counts[1],
+            clusters=self.evidence.clusters(counted[:1]) if counted else None,
             signature=example.signature,
         )
         return _Draft(row, pair)
@@ -363,22 +370,19 @@ class _Builder:
             counts=tuple(n for n in counts if n is not None) if is_of_some else (),
         )
 
-    def _difference(self, one: Cell, other: Cell, pair: SystemPair) -> Difference:
+    def _difference(self, one: Cell, other: Cell, pair: SystemPair, n: int) -> Difference:
         notes = [_UNPAIRED] if sorted_seeds(one) != sorted_seeds(other) else []
         if {len(one.values), len(other.values)} & {1} and sorted_seeds(one) + sorted_seeds(other):
             notes.append(_ONE_SEED)
-        if (gap := self.evidence.gap(pair)) is not None:
-            counts = self.evidence.counts(pair.runs)
-            if counts and gap.n < counts[0]:
-                notes.append(
-                    f"on the {gap.n:,} of {counts[0]:,} samples that every run has a verdict on"
-                )
-            return Difference(
-                gap.value, gap.interval, n=gap.n, clusters=gap.clusters, notes=tuple(notes)
-            )
-        interval = self.evidence.interval_without_samples(pair.metric, one.values, other.values)
-        value = statistics.fmean(one.values) - statistics.fmean(other.values)
-        return Difference(value, interval, notes=tuple(notes))
+        if (found := self.evidence.difference(pair)) is None:
+            interval = over_seeds(pair.metric, one.values, other.values)
+            value = statistics.fmean(one.values) - statistics.fmean(other.values)
+            return Difference(value, interval, notes=tuple(notes))
+        if found.n < n:
+            notes.append(f"on the {found.n:,} of {n:,} samples that every run has a verdict on")
+        return Difference(
+            found.value, found.interval, n=found.n, clusters=found.clusters, notes=tuple(notes)
+        )
 
 
 def sorted_seeds(cell: Cell) -> list[int]:
@@ -429,8 +433,8 @@ def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Eviden
 def _why_untested(pair: SystemPair, evidence: Evidence) -> str:
     if not evidence.has_samples(pair):
         return _NO_SAMPLES
-    gap = evidence.gap(pair)
-    return _ONE_CLUSTER if gap and gap.clusters == 1 else _NO_VERDICT
+    difference = evidence.difference(pair)
+    return _ONE_CLUSTER if difference and difference.clusters == 1 else _NO_VERDICT
 
 
 def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ import statistics
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -148,24 +148,18 @@ class SystemPair:
         return len(self.one) == len(self.other) == 1
 
 
-class Gap(NamedTuple):
-    """The difference of two systems on the samples on which each of their runs has a verdict.
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A system's mean score over its runs, or the difference of two systems, from samples.
 
-    There are ``n`` such samples, in ``clusters`` clusters.
+    A difference is computed on the ``n`` samples with a verdict in every run. They form
+    ``clusters`` clusters.
     """
 
     value: float
     interval: Interval | None
     n: int
     clusters: int
-
-
-class Together(NamedTuple):
-    """The scores of the samples of several splits together, a value and a count for each seed."""
-
-    values: tuple[float, ...]
-    interval: Interval | None
-    counts: tuple[int, ...]
 
 
 class Evidence:
@@ -177,101 +171,95 @@ class Evidence:
     def __init__(self, logged: Mapping[Run, Logged]) -> None:
         self._logged = logged
         self._resampled: dict[tuple[Run, str], Numbers] = {}
-        alike: dict[tuple[str, ...], list[tuple[Run, str]]] = defaultdict(list)
-        for run, found in logged.items():
-            for metric in found.columns:
-                alike[found.ids].append((run, metric))
-        for keys in alike.values():
+        same_samples: dict[tuple[str, ...], list[tuple[Run, str]]] = defaultdict(list)
+        for run, samples in logged.items():
+            for metric in samples.columns:
+                same_samples[samples.ids].append((run, metric))
+        for keys in same_samples.values():
             columns = [logged[run].columns[metric] for run, metric in keys]
             clusters = logged[keys[0][0]].clusters
             scores = significance.resampled_scores(columns, clusters, seed=SEED)
             self._resampled.update(zip(keys, scores.T, strict=True))
 
+    def estimate(self, metric: str, *systems: Sequence[Sequence[Run]]) -> Estimate | None:
+        """Return the score of a system, or that of the first of two less that of the second.
+
+        A system has one or more training seeds, and each seed a run for every split: the samples
+        of the splits count together. None where samples are missing or differ between the seeds, or
+        where no sample has a verdict in every run of two systems.
+        """
+        seeds = [runs for system in systems for runs in system]
+        if not all(self.is_logged(runs, metric) for runs in seeds):
+            return None
+        if len({tuple(self._logged[run].ids for run in runs) for runs in seeds}) > 1:
+            return None
+        columns = tuple(self.column(runs, metric) for runs in seeds)
+        clusters = clusters_of(key for run in seeds[0] for key in self._logged[run].keys)
+        if is_difference := len(systems) > 1:
+            size = len(clusters)
+            columns, clusters = significance.common(columns, clusters)
+            if not len(clusters):
+                return None
+            if len(clusters) < size:
+                seeds = []  # the resamples of all samples do not apply
+        by_system = [columns[: len(systems[0])], columns[len(systems[0]) :]][: len(systems)]
+        first, *second = (statistics.fmean(c.value for c in runs) for runs in by_system)
+        if len(columns) > len(systems):
+            found = significance.over_runs(by_system, clusters)
+            interval = found and _within_scale(
+                metric, *found.interval(), "runs", is_difference=is_difference
+            )
+        else:
+            interval = _over_samples(self._resamples(seeds, metric, columns, clusters))
+        return Estimate(
+            first - sum(second), interval, len(clusters), significance.count_of(clusters)
+        )
+
+    def _resamples(
+        self,
+        seeds: Sequence[Sequence[Run]],
+        metric: str,
+        columns: Sequence[Column],
+        clusters: Clusters,
+    ) -> Numbers:
+        """Return the resampled score of one column, or the difference of two."""
+        if seeds and all(len(runs) == 1 for runs in seeds):
+            scores = [self._resampled[runs[0], metric] for runs in seeds]
+        else:
+            scores = list(significance.resampled_scores(columns, clusters, seed=SEED).T)
+        return scores[0] - scores[1] if len(scores) > 1 else scores[0]
+
     def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
         """Return the interval of the results' mean.
 
-        For several runs it is over runs and samples, or over runs only if no samples were logged.
-        For one run it is over samples, or from lm-eval's standard error if none were logged.
+        Without logged samples, or with different ones, that of several runs is over runs only, and
+        that of one run is from lm-eval's standard error.
         """
-        runs = [run_of(result) for result in results]
-        logged = self.is_logged(runs, metric)
+        if estimate := self.estimate(metric, [[run_of(result)] for result in results]):
+            return estimate.interval
         if len(results) > 1:
-            columns = self._columns(runs, metric) if logged else []
-            if logged and self._ids(runs) is not None:
-                found = significance.over_runs([columns], self._logged[runs[0]].clusters)
-                return found and _within_scale(metric, *found.interval(), "runs")
-            return _over_seeds(metric, [result.scores[metric] for result in results])
+            return over_seeds(metric, [result.scores[metric] for result in results])
         (result,) = results
-        if logged:
-            return _over_samples(self._resampled[runs[0], metric])
         if (error := result.stderrs.get(metric)) is None:
             return None
         center, reach = result.scores[metric], _NORMAL * error
         return _within_scale(metric, center - reach, center + reach, "stderr")
 
-    def gap(self, pair: SystemPair) -> Gap | None:
-        """Return the difference on the samples with a verdict in all runs; None without any."""
-        if not self.has_samples(pair):
-            return None
-        columns, clusters = self._common(pair)
-        if not len(clusters):
-            return None
-        one, other = columns[: len(pair.one)], columns[len(pair.one) :]
-        value = statistics.fmean(column.value for column in one) - statistics.fmean(
-            column.value for column in other
-        )
-        return Gap(
-            value,
-            self._interval_of_gap(pair, one, other, clusters),
-            len(clusters),
-            len(np.unique(clusters)),
-        )
+    def difference(self, pair: SystemPair) -> Estimate | None:
+        """Return the difference of two systems; None if :meth:`estimate` has none."""
+        return self.estimate(pair.metric, *([[run] for run in of] for of in (pair.one, pair.other)))
 
-    def _interval_of_gap(
-        self, pair: SystemPair, one: Sequence[Column], other: Sequence[Column], clusters: Clusters
-    ) -> Interval | None:
-        if not pair.single:
-            found = significance.over_runs([one, other], clusters)
-            return found and _within_scale(pair.metric, *found.interval(), "runs", difference=True)
-        if len(clusters) == len(self._logged[pair.one[0]].ids):
-            scores = [self._resampled[run, pair.metric] for run in pair.runs]
-        else:
-            scores = list(significance.resampled_scores([*one, *other], clusters, seed=SEED).T)
-        return _over_samples(scores[0] - scores[1])
+    def column(self, runs: Sequence[Run], metric: str) -> Column:
+        """Return the values of the samples of several splits together."""
+        columns = [self._logged[run].columns[metric] for run in runs]
+        return columns[0] if len(columns) == 1 else Column.joined(columns)
 
-    def interval_without_samples(
-        self, metric: str, one: Sequence[float], other: Sequence[float]
-    ) -> Interval | None:
-        """Return the interval of the first mean over seeds minus the second."""
-        return _over_seeds(metric, one, other)
-
-    def together(self, seeds: Sequence[Sequence[Run]], metric: str) -> Together | None:
-        """Return the scores of splits together, from the runs of each split for every seed.
-
-        None where some seed has no score.
-        """
-        columns = [Column.joined(self._columns(runs, metric)) for runs in seeds]
-        values = tuple(column.value for column in columns)
-        if any(map(math.isnan, values)):
-            return None
-        clusters = clusters_of(key for run in seeds[0] for key in self._logged[run].keys)
-        alike = {tuple(self._logged[run].ids for run in runs) for runs in seeds}
-        if len(columns) == 1:
-            drawn = significance.resampled_scores(columns, clusters, seed=SEED)
-            interval = _over_samples(drawn[:, 0])
-        elif len(alike) == 1 and (found := significance.over_runs([columns], clusters)):
-            interval = _within_scale(metric, *found.interval(), "runs")
-        else:
-            interval = _over_seeds(metric, values)
-        counts = tuple(int(column.scored.sum()) for column in columns)
-        return Together(values, interval, counts)
-
-    def number_of_clusters(self, runs: Iterable[Run]) -> int | None:
+    def clusters(self, runs: Iterable[Run]) -> int | None:
         """Return the number of clusters of the samples of these runs; None without samples."""
-        found = tuple(runs)
-        if not self.is_logged(found):
+        runs = tuple(runs)
+        if not self.is_logged(runs):
             return None
-        return len({key for run in found for key in self._logged[run].keys})
+        return len({key for run in runs for key in self._logged[run].keys})
 
     def p_values(
         self, pairs: Iterable[SystemPair], *, level: float | None = None
@@ -290,7 +278,7 @@ class Evidence:
             if level is None
             else significance.resamples_for(len(pairs), level)
         )
-        found: dict[int, float] = {}
+        p_values: list[float | None] = [None] * len(pairs)
         single: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, pair in enumerate(pairs):
             if not self.has_samples(pair):
@@ -298,33 +286,29 @@ class Evidence:
             if pair.single:
                 single[self._logged[pair.one[0]].ids].append(number)
             else:
-                found[number] = self._p_over_runs(pair)
+                p_values[number] = self._p_over_runs(pair)
         for numbers in single.values():
-            columns: dict[tuple[Run, str], int] = {}
-            for number in numbers:
-                for run in pairs[number].runs:
-                    columns.setdefault((run, pairs[number].metric), len(columns))
-            numbered = [
-                (
-                    columns[pairs[i].one[0], pairs[i].metric],
-                    columns[pairs[i].other[0], pairs[i].metric],
-                )
-                for i in numbers
+            systems = [
+                [(run, pairs[number].metric) for run in pairs[number].runs] for number in numbers
             ]
+            columns = {system: i for i, system in enumerate(dict.fromkeys(chain(*systems)))}
             p = significance.randomization_p_values(
                 [self._logged[run].columns[metric] for run, metric in columns],
-                numbered,
+                [(columns[one], columns[other]) for one, other in systems],
                 self._logged[pairs[numbers[0]].one[0]].clusters,
                 seed=SEED,
                 resamples=resamples,
             )
-            found.update(zip(numbers, map(float, p), strict=True))
-        for number in range(len(pairs)):
-            p_value = found.get(number, math.nan)
-            yield None if math.isnan(p_value) else p_value
+            for number, value in zip(numbers, p, strict=True):
+                p_values[number] = float(value)
+        for value in p_values:
+            yield None if value is None or math.isnan(value) else value
 
     def _p_over_runs(self, pair: SystemPair) -> float:
-        columns, clusters = self._common(pair)
+        columns, clusters = significance.common(
+            [self._logged[run].columns[pair.metric] for run in pair.runs],
+            self._logged[pair.one[0]].clusters,
+        )
         if not len(clusters):
             return math.nan
         systems = [columns[: len(pair.one)], columns[len(pair.one) :]]
@@ -340,32 +324,16 @@ class Evidence:
 
     def has_samples(self, pair: SystemPair) -> bool:
         """Return whether both systems have logged samples, and the same ones."""
-        return self.is_logged(pair.runs, pair.metric) and self._ids(pair.runs) is not None
-
-    def counts(self, runs: Sequence[Run]) -> tuple[int, int] | None:
-        """Return the numbers of samples and clusters of runs; None if their samples differ."""
-        if not self.is_logged(runs) or self._ids(runs) is None:
-            return None
-        first = self._logged[runs[0]]
-        return len(first.ids), len(np.unique(first.clusters))
+        return (
+            self.is_logged(pair.runs, pair.metric)
+            and len({self._logged[run].ids for run in pair.runs}) == 1
+        )
 
     def scored(self, run: Run, metric: str) -> int | None:
         """Return how many samples of a run have a verdict; None if they were not logged."""
         if not self.is_logged([run], metric):
             return None
-        return int(self._logged[run].columns[metric].scored.sum())
-
-    def _ids(self, runs: Sequence[Run]) -> tuple[str, ...] | None:
-        """Return the ids of the samples of these runs; None if they differ."""
-        first = self._logged[runs[0]].ids
-        return first if all(self._logged[run].ids == first for run in runs) else None
-
-    def _columns(self, runs: Sequence[Run], metric: str) -> list[Column]:
-        return [self._logged[run].columns[metric] for run in runs]
-
-    def _common(self, pair: SystemPair) -> tuple[tuple[Column, ...], Clusters]:
-        columns = self._columns(pair.runs, pair.metric)
-        return significance.common(columns, self._logged[pair.one[0]].clusters)
+        return int(self.column([run], metric).scored.sum())
 
 
 def _over_samples(scores: Numbers) -> Interval | None:
@@ -373,16 +341,19 @@ def _over_samples(scores: Numbers) -> Interval | None:
     return found and Interval.of(*found, "samples")
 
 
-def _over_seeds(metric: str, *arms: Sequence[float]) -> Interval | None:
-    found = significance.over_seeds(*arms)
-    return found and _within_scale(metric, *found.interval(), "seeds", difference=len(arms) > 1)
+def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
+    """Return the interval of a mean over training seeds, or of one mean less another."""
+    found = significance.over_seeds(*systems)
+    return found and _within_scale(
+        metric, *found.interval(), "seeds", is_difference=len(systems) > 1
+    )
 
 
 def _within_scale(
-    metric: str, low: float, high: float, source: str, *, difference: bool = False
+    metric: str, low: float, high: float, source: str, *, is_difference: bool = False
 ) -> Interval:
     """Return the interval, cut to what a score, or a difference of two, can be."""
     least, most = scale_of(metric)
-    if difference:
+    if is_difference:
         least, most = least - most, most - least
     return Interval.of(max(least, low), min(most, high), source)

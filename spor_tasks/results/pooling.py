@@ -5,6 +5,7 @@ samples is the published one, a gap included. A system that was read under all s
 such a score already.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from statistics import fmean
 from spor_tasks.aspects.named import place_of
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.comparisons import Cell, Comparison, Table
-from spor_tasks.results.evidence import Evidence, Run
+from spor_tasks.results.evidence import Evidence, Run, over_seeds
 
 _NO_SAMPLES = "splits are put together from their samples: evaluate with --log_samples"
 _NO_SEED = "no training seed has all these splits"
@@ -67,7 +68,7 @@ def _of_model(splits: _Splits, number: int, evidence: Evidence) -> Iterator[Comp
             spec=spec,
             metric=metric,
             n=n or example.n,
-            clusters=evidence.number_of_clusters([run for row in rows for run in _runs(row)]),
+            clusters=evidence.clusters(run for row in rows for run in _runs(row)),
             arms=arms,
             as_is=_cell(splits, metric, None, number, evidence),
             difference=None,
@@ -119,12 +120,20 @@ def _cell(splits: _Splits, metric: str, place: int | None, number: int, evidence
     if _is_averaged(metric):
         by_split = [_by_seed(splits[part].get(metric), place) for part in runs]
         return replace(cell, values=tuple(_mean(by_split, seed) for seed in seeds))
-    together = evidence.together([[of[seed] for of in runs.values()] for seed in seeds], metric)
-    if together is None:
+    runs_by_seed = [[of[seed] for of in runs.values()] for seed in seeds]
+    columns = [evidence.column(runs_of_seed, metric) for runs_of_seed in runs_by_seed]
+    values = tuple(column.value for column in columns)
+    if any(map(math.isnan, values)):
         return replace(cell, seeds=(), reason=_NO_VERDICT)
+    estimate = evidence.estimate(metric, runs_by_seed)
     example = next(iter(splits[next(iter(runs))].values()))
-    counts = together.counts if metric in example.spec.breakdown else ()
-    return replace(cell, values=together.values, interval=together.interval, counts=counts)
+    is_of_some = metric in example.spec.breakdown
+    return replace(
+        cell,
+        values=values,
+        interval=estimate.interval if estimate else over_seeds(metric, values),
+        counts=tuple(int(column.scored.sum()) for column in columns) if is_of_some else (),
+    )
 
 
 def _is_averaged(metric: str) -> bool:
