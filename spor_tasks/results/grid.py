@@ -142,11 +142,15 @@ _Key = tuple[str | None, str]
 
 
 def by_metric(
-    title: str, rows: Sequence[Comparison], header: Callable[[_Key], str] | None = None
+    title: str,
+    rows: Sequence[Comparison],
+    header: Callable[[_Key], str] | None = None,
+    about: Iterable[str] = (),
 ) -> Grid:
     """Return the rows with a column for each metric, and a line for each arm.
 
-    ``header`` makes the header of a column from the part of the sets and the metric.
+    ``header`` makes the header of a column from the part of the sets and the metric. ``about`` are
+    texts that follow the number of samples in the caption.
     """
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
     models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
@@ -155,11 +159,12 @@ def by_metric(
     notes = _Notes()
     runs: list[Line] = []
     paper: list[Line] = []
-    for (published, *_), found in models.items():
-        (paper if published else runs).extend(_model_lines(found, columns, notes))
+    for (published, *_), by_column in models.items():
+        (paper if published else runs).extend(_model_lines(by_column, columns, notes))
     headers = map(header, columns) if header else (label(metric) for _, metric in columns)
     line = ("model", "arm", *headers, "seeds")
-    return Grid(title, _counts(rows), line, tuple(runs), tuple(paper), notes.texts)
+    caption = "; ".join(filter(None, [_counts(rows), *about]))
+    return Grid(title, caption, line, tuple(runs), tuple(paper), notes.texts)
 
 
 def _model_lines(

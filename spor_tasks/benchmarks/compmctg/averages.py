@@ -30,6 +30,12 @@ _TITLES = {
     "comp": "comp.",
     "ppl": "PPL",
 }
+_AVERAGES = {
+    "acc": "Accuracy, average",
+    "ppl": "PPL, average",
+    "gap": "Gap, average",
+    "fewshot_gap": "Few-Shot gap",
+}
 _ABOUT = (
     "means over the four datasets; the ACD of Amazon and Mixture is their Few-Shot, as in the paper"
 )
@@ -153,11 +159,4 @@ def _number(value: float | None, notes: tuple[int, ...] = ()) -> Number:
 
 
 def _header(column: str) -> str:
-    match column:
-        case "acc" | "ppl" | "gap":
-            return {"acc": "Accuracy, average", "ppl": "PPL, average", "gap": "Gap, average"}[
-                column
-            ]
-        case "fewshot_gap":
-            return "Few-Shot gap"
-    return " ".join(_TITLES[part] for part in column.split("_"))
+    return _AVERAGES.get(column) or " ".join(_TITLES[part] for part in column.split("_"))

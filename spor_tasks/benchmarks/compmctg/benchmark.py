@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
@@ -38,15 +37,13 @@ class CompMCTG:
         if rows[0].spec.name.protocol == discrimination.PROTOCOL:
             yield from _of_texts(rows)
             return
-        main, others = list[Comparison](), list[Comparison]()
-        for row in rows:
-            (main if _place(row)[0] < len(row.spec.reported) else others).append(row)
         title = section_title(rows[0])
-        if main:
-            yield _explained(by_metric(title, sorted(main, key=_place), _header), rows)
-        if others := [row for row in others if not row.published]:
-            grid = by_metric(f"{title}, other scores", sorted(others, key=_place), _header)
-            yield _explained(grid, rows)
+        is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
+        main = [row for row in rows if is_main[row.metric]]
+        others = [row for row in rows if not is_main[row.metric] and not row.published]
+        for name, part in ((title, main), (f"{title}, other scores", others)):
+            if part:
+                yield by_metric(name, sorted(part, key=_place), _header, _about(part, rows))
 
     def overall(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's averages over datasets."""
@@ -74,25 +71,27 @@ def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
     for part in sorted({row.part or "" for row in rows}):
         own = [row for row in rows if (row.part or "") == part]
         chances = discrimination.chances(declared.read_as(own[0].spec.name))
-        grid = by_metric(full_title(own[0]), sorted(own, key=_place), _header)
-        yield replace(grid, caption=f"{grid.caption}; {chances}")
+        yield by_metric(full_title(own[0]), sorted(own, key=_place), _header, [chances])
 
 
-def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
-    """Return the grid with a word on how splits were put together."""
-    shown = " ".join(grid.header).lower()
+def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a word on how splits were put together, and on the scores of a table."""
+    headers = " ".join({_header((None, row.metric)) for row in part}).lower()
     splits = max(row.splits for row in rows)
-    notes = (
-        _together(rows[0].spec.name, splits),
-        "Dist: the mean of the splits' own" if splits > 1 and "dist" in shown else "",
-        "gap: how much lower comp. is, in % of i.d." if "gap" in shown else "",
-        "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. ones"
-        if "same values" in shown
-        else "",
-        _without_codes(rows) if "acc" in shown else "",
-        "published: other splits and other classifiers" if grid.paper else "",
-    )
-    return replace(grid, caption="; ".join(filter(None, [grid.caption, *notes])))
+    yield _together(rows[0].spec.name, splits)
+    if splits > 1 and "dist" in headers:
+        yield "Dist: the mean of the splits' own"
+    if "gap" in headers:
+        yield "gap: how much lower comp. is, in % of i.d."
+    if "same values" in headers:
+        yield (
+            "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. "
+            "ones"
+        )
+    if "acc" in headers:
+        yield _without_codes(rows)
+    if any(row.published for row in part):
+        yield "published: other splits and other classifiers"
 
 
 def _together(name: SetName, shown: int) -> str:

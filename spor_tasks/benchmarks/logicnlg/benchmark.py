@@ -1,7 +1,6 @@
 """LogicNLG as a benchmark: its sets, its table, and the paper's numbers beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from spor_tasks.benchmarks.logicnlg import sets as declared
@@ -45,29 +44,29 @@ _IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_
 
 def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
     """Return the rows of one part in the order of their scores, whichever a model lacks."""
-    found = [row for row in rows if row.part == part]
-    return sorted(found, key=lambda row: row.spec.reported.index(row.metric))
+    of_part = [row for row in rows if row.part == part]
+    return sorted(of_part, key=lambda row: row.spec.reported.index(row.metric))
 
 
 def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     if published := [row for row in rows if row.metric in _IN_THE_PAPER]:
-        yield _explained(by_metric(title, published), published)
+        yield by_metric(title, published, about=_judges(published))
     if others := [row for row in rows if row.metric not in _IN_THE_PAPER]:
         yield by_metric(f"{title}, other scores", others)
 
 
-def _explained(grid: Grid, rows: Sequence[Comparison]) -> Grid:
-    """Return the grid with a word on what judged, which for the paper's own rows was its models."""
+def _judges(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a word on the judges, which for the paper's own rows were its models."""
     rankers = {
         fact.removeprefix("ranker:")
         for row in rows
         for fact in row.signature.get("sp", "").split("|")
         if row.metric == "sp_acc" and fact.startswith("ranker:")
     }
-    told = [grid.caption, *(f"our programs of SP-Acc ranked by {name}" for name in sorted(rankers))]
-    if grid.paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
-        told.append("the paper's SP-Acc and NLI-Acc are by its own models")
-    return replace(grid, caption="; ".join(told))
+    yield from (f"our programs of SP-Acc ranked by {name}" for name in sorted(rankers))
+    has_paper = any(row.published for row in rows)
+    if has_paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
+        yield "the paper's SP-Acc and NLI-Acc are by its own models"
 
 
 LOGICNLG = LogicNLG()

@@ -1,7 +1,6 @@
 """The paper's four tables (Tables 2, 4, 5 and 6): arms or metrics beside each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from spor_tasks.benchmarks.spor import twins
 from spor_tasks.core.contracts import Gap, without_twin
@@ -58,11 +57,10 @@ def _header(column: tuple[str | None, str]) -> str:
 
 def _beside_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield for each part a table with every score of the samples, of their twins, and the gap."""
+    about = "original − twin: the same samples about known and about invented entities"
     for part in dict.fromkeys(row.part for row in rows):
-        found = sorted((row for row in rows if row.part == part), key=_beside)
-        grid = by_metric(full_title(found[0]), found, _header_beside)
-        told = "original − twin: the same samples about known and about invented entities"
-        yield replace(grid, caption=f"{grid.caption}; {told}")
+        of_part = sorted((row for row in rows if row.part == part), key=_beside)
+        yield by_metric(full_title(of_part[0]), of_part, _header_beside, [about])
 
 
 def _header_beside(column: tuple[str | None, str]) -> str:

@@ -1,7 +1,6 @@
 """ToTTo as a benchmark: its sets, its tables, and what was published beside them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from spor_tasks.benchmarks.published import beside
@@ -40,35 +39,41 @@ class ToTTo:
 
 _PUBLISHED = ("totto_bleu", "totto_parent")
 _REAL = ("totto_bleu_real", "totto_parent_real")
-_OF_REAL = "real references"
-_TABLES = {
-    _PUBLISHED: ("", "references padded to three, as published"),
-    _REAL: (_OF_REAL, "without the pads"),
-}
+_REAL_REFERENCES = "real references"
+_OTHERS: tuple[str, ...] = ()  # all scores that no other table has
+_TABLES = (
+    ("", "references padded to three, as published", _PUBLISHED),
+    (_REAL_REFERENCES, "without the pads", _REAL),
+    ("other scores", "ours without the pads", _OTHERS),
+)
 
 
 def _of_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    for scores, (name, about) in _TABLES.items():
-        if found := [row for row in rows if _split(row.metric)[0] in scores]:
-            yield _explained(by_metric(_named(title, name), _ordered(found), _header), about)
-    if others := [row for row in rows if _split(row.metric)[0] not in (*_PUBLISHED, *_REAL)]:
-        grid = by_metric(_named(title, "other scores"), _ordered(others), _header)
-        yield _explained(grid, "ours without the pads")
+    for name, about, scores in _TABLES:
+        part = [row for row in rows if scores == _scores_of_table(row.metric)]
+        if part:
+            yield by_metric(_named(title, name), _ordered(part), _header, _about(about, part))
+
+
+def _scores_of_table(metric: str) -> tuple[str, ...]:
+    """Return the scores of the table that a metric stands in."""
+    score, _ = _split(metric)
+    return next((scores for _, _, scores in _TABLES if score in scores), _OTHERS)
 
 
 def _by_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield the scores of all four inputs, without published systems that have only one."""
     several = {row.name for row in rows if row.published and row.part}
-    kept = [row for row in rows if not row.published or row.name in several]
-    inputs = {row.part: row.spec.part_title or "subtable" for row in kept}
-    for scores, (name, about) in _TABLES.items():
-        if found := [row for score in scores for row in kept if row.metric == score]:
-            grid = by_metric(
+    compared = [row for row in rows if not row.published or row.name in several]
+    inputs = {row.part: row.spec.part_title or "subtable" for row in compared}
+    for name, about, scores in _TABLES:
+        if part := [row for score in scores for row in compared if row.metric == score]:
+            yield by_metric(
                 _named(f"{title}, by input", name),
-                found,
+                part,
                 lambda key: f"{_header((None, key[1]))}, {inputs[key[0]]}",
+                _about(about, part),
             )
-            yield _explained(grid, about)
 
 
 def _split(metric: str) -> tuple[str, str]:
@@ -94,25 +99,21 @@ def _ordered(rows: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _header(column: tuple[str | None, str]) -> str:
-    score, of = _split(column[1])
-    return _named(label(score).removesuffix(f", {_OF_REAL}"), of)
+    score, group = _split(column[1])
+    return _named(label(score).removesuffix(f", {_REAL_REFERENCES}"), group)
 
 
 def _named(*parts: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _explained(grid: Grid, about: str) -> Grid:
-    """Return the grid with a word on what is compared."""
-    told = (
-        grid.caption,
-        about,
-        "gap: non-overlap − overlap" if any(_GAP in name for name in grid.header) else "",
-        "ours of the development set, the published rows of the hidden test set"
-        if grid.paper
-        else "",
-    )
-    return replace(grid, caption="; ".join(filter(None, told)))
+def _about(about: str, rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a word on the references, the gap and the published rows."""
+    yield about
+    if any(_split(row.metric)[1] == _GAP for row in rows):
+        yield "gap: non-overlap − overlap"
+    if any(row.published for row in rows):
+        yield "ours of the development set, the published rows of the hidden test set"
 
 
 TOTTO = ToTTo()
