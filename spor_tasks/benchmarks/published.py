@@ -25,15 +25,15 @@ Line: TypeAlias = Mapping[str, str]
 @cache
 def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
     """Return the lines of a benchmark by their sets, in the order of the file."""
-    found: dict[SetName, list[Line]] = {}
+    by_sets: dict[SetName, list[Line]] = {}
     with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if line["benchmark"] == benchmark:
                 name = SetName(
                     line["aspect"], line["corpus"], line["protocol"], line["part"] or None
                 )
-                found.setdefault(name, []).append(line)
-    return found
+                by_sets.setdefault(name, []).append(line)
+    return by_sets
 
 
 def beside(benchmark: str, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
@@ -54,11 +54,11 @@ def _whole(row: Comparison) -> SetName:
     return row.spec.split_of or row.spec.name
 
 
-def _rows(like: Comparison, found: Sequence[Line]) -> Iterator[Comparison]:
+def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
     spec = like.spec
     if spec.split_of:
         spec = replace(spec, name=spec.name._replace(part=None), part_title=None)
-    for (model, metric), of_arms in groupby(found, lambda line: (line["model"], line["metric"])):
+    for (model, metric), of_arms in groupby(printed, lambda line: (line["model"], line["metric"])):
         by_arm = {line["arm"]: line for line in of_arms}
         values = [float(by_arm[arm]["value"]) for arm in spec.arms]
         first = by_arm[spec.arms[0]]

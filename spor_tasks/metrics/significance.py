@@ -109,10 +109,10 @@ def interval(
     None where nothing has a verdict, or the score cannot be resampled, or a single cluster has all
     samples, or all of some kind.
     """
-    (kept,), clusters = common([column], clusters)
+    (scored,), clusters = common([column], clusters)
     if not len(clusters) or not column.totals.resampled:
         return None
-    (scores,) = resampled_scores([kept], clusters, seed=seed).T
+    (scores,) = resampled_scores([scored], clusters, seed=seed).T
     return percentile_interval(scores, confidence)
 
 
@@ -130,18 +130,20 @@ class Difference(NamedTuple):
     clusters: int
 
 
-def difference(one: Column, other: Column, clusters: Clusters, *, seed: int) -> Difference | None:
+def difference(
+    first: Column, second: Column, clusters: Clusters, *, seed: int
+) -> Difference | None:
     """Compare the same score of two systems on the same samples.
 
     None where there are none, or the score cannot be resampled.
     """
-    (one, other), clusters = common([one, other], clusters)
-    if not len(clusters) or not one.totals.resampled:
+    (first, second), clusters = common([first, second], clusters)
+    if not len(clusters) or not first.totals.resampled:
         return None
-    (p,) = randomization_p_values([one, other], [(0, 1)], clusters, seed=seed)
-    drawn = resampled_scores([one, other], clusters, seed=seed)
+    (p,) = randomization_p_values([first, second], [(0, 1)], clusters, seed=seed)
+    drawn = resampled_scores([first, second], clusters, seed=seed)
     return Difference(
-        difference=one.value - other.value,
+        difference=first.value - second.value,
         interval=percentile_interval(drawn[:, 0] - drawn[:, 1]),
         p_randomization=float(p),
         n=len(clusters),
@@ -152,8 +154,8 @@ def difference(one: Column, other: Column, clusters: Clusters, *, seed: int) -> 
 def common(columns: Sequence[Column], clusters: Clusters) -> tuple[tuple[Column, ...], Clusters]:
     """Return the columns of the samples that all of them have a verdict on, and their clusters."""
     scored = np.all([column.scored for column in columns], axis=0)
-    kept = tuple(column.take(scored) for column in columns)
-    return kept, np.unique(clusters[scored], return_inverse=True)[1]
+    common_columns = tuple(column.take(scored) for column in columns)
+    return common_columns, np.unique(clusters[scored], return_inverse=True)[1]
 
 
 def randomization_p_values(
@@ -180,9 +182,9 @@ def randomization_p_values(
         bool((scored[i] & scored[j]).any()) and columns[i].totals.resampled for i, j in pairs
     ]
     sums = [n for n, (i, _) in enumerate(pairs) if testable[n] and shares[i] is not None]
-    others = [n for n, (i, _) in enumerate(pairs) if testable[n] and shares[i] is None]
+    ratios = [n for n, (i, _) in enumerate(pairs) if testable[n] and shares[i] is None]
     tests: list[tuple[list[int], _Extremes]] = [
-        ([n], _extreme_totals(columns[pairs[n][0]], columns[pairs[n][1]], clusters)) for n in others
+        ([n], _extreme_totals(columns[pairs[n][0]], columns[pairs[n][1]], clusters)) for n in ratios
     ]
     if sums:
         tests.append((sums, _extreme_sums(columns, shares, [pairs[n] for n in sums], clusters)))
@@ -221,46 +223,51 @@ def _extreme_sums(
     result = [np.zeros(count) if x is None else np.bincount(clusters, x, count) for x in shares]
     whole = [bool(column.scored.all()) for column in columns]
     numbered: list[tuple[int, int]] = []
-    for one, other in pairs:
-        if whole[one] and whole[other]:
-            numbered.append((one, other))
+    for first, second in pairs:
+        if whole[first] and whole[second]:
+            numbered.append((first, second))
             continue
         numbered.append((len(result), len(result) + 1))
-        both = columns[one].scored & columns[other].scored
-        of_both = (_shares(columns[column].take(both)) for column in (one, other))
-        result += [np.bincount(clusters[both], x, count) for x in of_both]
-    systems, (ones, others) = np.stack(result, axis=1), np.array(numbered).T
+        scored_by_both = columns[first].scored & columns[second].scored
+        of_both = (_shares(columns[column].take(scored_by_both)) for column in (first, second))
+        result += [np.bincount(clusters[scored_by_both], x, count) for x in of_both]
+    systems, (first_numbers, second_numbers) = np.stack(result, axis=1), np.array(numbered).T
     totals = systems.sum(axis=0)
-    observed = np.abs(totals[ones] - totals[others]) - ROUNDING
+    observed = np.abs(totals[first_numbers] - totals[second_numbers]) - ROUNDING
     systems -= systems.mean(axis=1, keepdims=True)  # what all have in common cancels out
 
     def extremes(signs: Numbers) -> Numbers:
         scores = np.ascontiguousarray((signs @ systems).T)
         low, high = scores.min(axis=1), scores.max(axis=1)
         # Most pairs of a long board are further apart than any two scores of the block.
-        reach = np.maximum(high[ones] - low[others], high[others] - low[ones])
+        reach = np.maximum(
+            high[first_numbers] - low[second_numbers], high[second_numbers] - low[first_numbers]
+        )
         extreme = np.zeros(len(pairs))
-        for one in np.unique(ones[reach >= observed]):
-            places = np.flatnonzero((ones == one) & (reach >= observed))
-            differences = np.abs(scores[others[places]] - scores[one])
+        for first in np.unique(first_numbers[reach >= observed]):
+            places = np.flatnonzero((first_numbers == first) & (reach >= observed))
+            differences = np.abs(scores[second_numbers[places]] - scores[first])
             extreme[places] = (differences >= observed[places, None]).sum(axis=1)
         return extreme
 
     return extremes
 
 
-def _extreme_totals(one: Column, other: Column, clusters: Clusters) -> _Extremes:
+def _extreme_totals(first_system: Column, second_system: Column, clusters: Clusters) -> _Extremes:
     """Return what counts for a pair of any other scores, by the totals that exchanges lead to."""
-    both, count = one.scored & other.scored, count_of(clusters)
+    scored_by_both, count = first_system.scored & second_system.scored, count_of(clusters)
     first, second = (
-        _by_cluster(column.statistics[both], clusters[both], count) for column in (one, other)
+        _by_cluster(column.statistics[scored_by_both], clusters[scored_by_both], count)
+        for column in (first_system, second_system)
     )
     middle, half = (first + second).sum(axis=0) / 2, (first - second) / 2
 
     def differences(signs: Numbers) -> Numbers:
         moved = signs @ half
-        apart: Numbers = np.abs(one.totals.score(middle + moved) - one.totals.score(middle - moved))
-        return apart
+        distance: Numbers = np.abs(
+            first_system.totals.score(middle + moved) - first_system.totals.score(middle - moved)
+        )
+        return distance
 
     observed = differences(np.ones((1, count))) - ROUNDING
     return lambda signs: (differences(signs) >= observed).sum(keepdims=True)

@@ -49,7 +49,7 @@ class Totals(ABC):
 
     @abstractmethod
     def score(self, totals: Numbers) -> Numbers:
-        """Return the score of each row of totals, of shape (..., k); NaN is no verdict."""
+        """Return the score of each row of totals, of shape (..., k); NaN means no verdict."""
 
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics of the outputs of several splits together."""
@@ -165,15 +165,15 @@ class _Less(Totals):
     A value is a row of statistics.
     """
 
-    def __init__(self, one: Totals, other: Totals) -> None:
-        self._one, self._other = one, other
+    def __init__(self, first: Totals, second: Totals) -> None:
+        self._one, self._other = first, second
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         return np.array(values, float)
 
     def score(self, totals: Numbers) -> Numbers:
-        one, other = np.split(totals, 2, axis=-1)
-        return self._one.score(one) - self._other.score(other)
+        first, second = np.split(totals, 2, axis=-1)
+        return self._one.score(first) - self._other.score(second)
 
 
 class RelativeGap(Sums):
@@ -192,7 +192,7 @@ class RelativeGap(Sums):
 
 
 class GapOfSame(Totals):
-    """How much lower the mean of the second kind of outputs is, where both ask for the same.
+    """The drop in the mean from the first kind of outputs to the second, for equal questions.
 
     A value is 0 or 1, the kind of an output; then, for each question that it answers, the number of
     what was asked, and that of how well. The second kind's mean is compared with what the first
@@ -207,21 +207,21 @@ class GapOfSame(Totals):
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return sum and count of the first kind, then of the second, for each thing asked."""
-        given = [None if value is None else tuple(value) for value in values]  # type: ignore[arg-type]
-        width = max((len(value) for value in given if value is not None), default=3)
-        numbers = np.array([(math.nan,) * width if value is None else value for value in given])
-        numbers = numbers.reshape(len(given), width)
-        known = np.flatnonzero(~np.isnan(numbers[:, 0]))
-        if width % 2 == 0 or not (numbers[known, 0] >= 0).all():
+        rows = [None if value is None else tuple(value) for value in values]  # type: ignore[arg-type]
+        width = max((len(value) for value in rows if value is not None), default=3)
+        numbers = np.array([(math.nan,) * width if value is None else value for value in rows])
+        numbers = numbers.reshape(len(rows), width)
+        scored = np.flatnonzero(~np.isnan(numbers[:, 0]))
+        if width % 2 == 0 or not (numbers[scored, 0] >= 0).all():
             raise ValueError("a value must be its kinds, and then two numbers for each question")
         result = []
-        for kind in _kinds(numbers[known, 0].astype(np.int64)):
+        for kind in _kinds(numbers[scored, 0].astype(np.int64)):
             for at in range(1, width, 2):
-                things, codes = np.unique(numbers[known, at], return_inverse=True)
-                columns = np.full((len(given), 4 * max(1, len(things))), np.nan)
-                columns[known] = 0
-                columns[known, 4 * codes + 2 * kind] = numbers[known, at + 1]
-                columns[known, 4 * codes + 2 * kind + 1] = 1
+                things, codes = np.unique(numbers[scored, at], return_inverse=True)
+                columns = np.full((len(rows), 4 * max(1, len(things))), np.nan)
+                columns[scored] = 0
+                columns[scored, 4 * codes + 2 * kind] = numbers[scored, at + 1]
+                columns[scored, 4 * codes + 2 * kind + 1] = 1
                 result.append(columns)
         return np.concatenate(result, axis=1)
 
@@ -306,13 +306,13 @@ class _GroupMeans(Totals):
     def stderr(self, values: Sequence[Value]) -> float:
         """Return the standard error, NaN where a group has one output only.
 
-        The sizes of the groups are fixed and the outputs independent, so it is √(Σ s²/n) over the
+        The sizes of the groups are fixed, and the outputs are independent. So it is √(Σ s²/n) over the
         number of groups, with s the sample standard deviation and n the size of each.
         """
         statistics = self.statistics(values)
         variances = []
-        for numbers, ones in zip(statistics.T[::2], statistics.T[1::2], strict=True):
-            of_group = numbers[ones > 0].tolist()
+        for numbers, counts in zip(statistics.T[::2], statistics.T[1::2], strict=True):
+            of_group = numbers[counts > 0].tolist()
             n = len(of_group)
             variances.append(variance(of_group) / n if n > 1 else math.nan)
         return math.sqrt(math.fsum(variances)) / len(variances)
@@ -325,9 +325,9 @@ def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
     return np.divide(sums, counts, out=np.zeros_like(sums), where=held), held
 
 
-def less(one: Totals, other: Totals) -> Totals:
+def less(first: Totals, second: Totals) -> Totals:
     """Return how the difference of two scores comes about: each has half of the totals."""
-    return _Less(one, other)
+    return _Less(first, second)
 
 
 MEAN = _Mean()

@@ -31,7 +31,7 @@ class Report:
 
     @property
     def whole(self) -> bool:
-        """Whether no result was left out, and all that should be compared could be."""
+        """True if every result is used and compared with those that it should be."""
         return not any(problem.lost for problem in self.problems)
 
 
@@ -67,39 +67,39 @@ def report_of(material: Material) -> Report:
 
 
 def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
-    """Read result files, and all result files in the given folders, with their samples.
+    """Collect result files, and all result files in the given folders, with their samples.
 
     Raises:
         ResultError, ConfigError: as :func:`collect`.
     """
-    given = tuple(paths)
-    found = _checked(reading.collect(given), given)
-    files = tuple(filter(None, map(find, found.results)))
+    sources = tuple(paths)
+    collected = _checked(reading.collect(sources), sources)
+    files = tuple(filter(None, map(find, collected.results)))
     logged, faults = _log(files)
     evidence = Evidence(logged)
-    rows, conflicts = comparisons(found.results, evidence, merge_by)
+    rows, conflicts = comparisons(collected.results, evidence, merge_by)
     problems = (
-        *found.problems,
+        *collected.problems,
         *conflicts,
         *faults,
-        *_notices(found.results, files, given),
+        *_notices(collected.results, files, sources),
     )
     return Material(rows, evidence, files, problems)
 
 
-def _checked(found: Collected, paths: Iterable[Path]) -> Collected:
+def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     """Leave out the results that contradict the shipped task that they name.
 
     Raises:
         ResultError: no other results are left.
     """
-    wrong = {run_of(result): contradiction(result) for result in found.results}
+    wrong = {run_of(result): contradiction(result) for result in collected.results}
     problems = tuple(
         Problem("test", f"{result.file}: {result.task}", why)
-        for result in found.results
+        for result in collected.results
         if (why := wrong[run_of(result)])
     )
-    results = tuple(result for result in found.results if not wrong[run_of(result)])
+    results = tuple(result for result in collected.results if not wrong[run_of(result)])
     if not results:
         raise ResultError(
             "has no results of the shipped test sets",
@@ -107,7 +107,7 @@ def _checked(found: Collected, paths: Iterable[Path]) -> Collected:
             where=", ".join(map(str, paths)),
             remedy="Evaluate again with the task files of this package.",
         )
-    return Collected(results, (*found.problems, *problems))
+    return Collected(results, (*collected.problems, *problems))
 
 
 def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:
@@ -125,18 +125,18 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem,
 
 
 def _notices(
-    found: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
+    results: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
 ) -> Iterator[Problem]:
     """Yield what a reader must know of files that could be read."""
     have = {run_of(file.run) for file in files}
-    for result in found:
+    for result in results:
         if result.prompts_cut:
             what = (
                 f"{result.prompts_cut:,} prompts of {result.task} were truncated to the model's "
                 "context length"
             )
             yield Problem("cut", str(result.file), what, lost=False)
-    for result in found:
+    for result in results:
         if run_of(result) not in have:
             what = f"{result.task} has no sample file: only its scores are reported"
             yield Problem("scores-only", str(result.file), what, lost=False)

@@ -36,10 +36,10 @@ def benchmark(name: str) -> Benchmark:
     """Return a registered benchmark.
 
     Raises:
-        ConfigError: there is no such benchmark, or it lacks a part of the contract.
+        ConfigError: the benchmark is not registered, or it lacks a part of the contract.
     """
-    found: Benchmark = registry().get("benchmark", name)
-    return found
+    entry: Benchmark = registry().get("benchmark", name)
+    return entry
 
 
 def grids(table: Table) -> tuple[Grid, ...]:
@@ -51,9 +51,9 @@ def grids(table: Table) -> tuple[Grid, ...]:
     for row in table.pooled:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
-    found = benchmark(table.benchmark)
-    parts = tuple(grid for _, rows in sorted(sections.items()) for grid in found.grids(rows))
-    return (*parts, *getattr(found, "overall", _nothing)(table.pooled))
+    layouts = benchmark(table.benchmark)
+    parts = tuple(grid for _, rows in sorted(sections.items()) for grid in layouts.grids(rows))
+    return (*parts, *getattr(layouts, "overall", _nothing)(table.pooled))
 
 
 def _nothing(_: Sequence[Comparison]) -> tuple[Grid, ...]:

@@ -95,8 +95,8 @@ class Comparison:
     ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. There is a difference if
     there are two arms. ``clusters`` counts the samples with different units; it is None without
     logged samples. ``published`` rows are the paper's. If a model has several rows for a task,
-    ``evaluated`` says how this one was evaluated differently and ``trained`` how its adapters were
-    trained differently; ``merged`` says in what its runs differ because a user merged them.
+    ``evaluated`` says how this one was evaluated differently, and ``trained`` how its adapters were
+    trained. ``merged`` says in what its runs differ because a user merged them.
     ``signature`` is that of the results. ``splits`` counts those that are put together.
     """
 
@@ -194,15 +194,15 @@ def comparisons(
 
 
 def _merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> frozenset[str]:
-    known = {key for result in results for key in result.facts} - _IDENTITY
-    asked = frozenset(merge_by)
-    if unknown := sorted(asked - known):
+    mergeable = {key for result in results for key in result.facts} - _IDENTITY
+    requested = frozenset(merge_by)
+    if unknown := sorted(requested - mergeable):
         raise ConfigError(
             f"results cannot be merged over {', '.join(unknown)}",
             where="--merge-by",
-            remedy=f"Name some of {', '.join(sorted(known))}.",
+            remedy=f"Name some of {', '.join(sorted(mergeable))}.",
         )
-    return asked
+    return requested
 
 
 _Key = tuple[tuple[str, str], ...]
@@ -270,19 +270,19 @@ class _Builder:
             for result in same:
                 if result.training:
                     trained[self._key(result.training)].append(result)
-            others = [result for result in same if not result.training]
-            rows += [[*runs, *others] for runs in trained.values()] or [others]
+            untrained = [result for result in same if not result.training]
+            rows += [[*runs, *untrained] for runs in trained.values()] or [untrained]
         self._note_apart(rows)
-        keys = _telling([row[0] for row in rows])
-        names = [_Names.of(row, keys, self.merged) for row in rows]
+        keys = _distinguishing([row[0] for row in rows])
+        names = [_Names.from_results(row, keys, self.merged) for row in rows]
         if len({*names}) < len(rows):  # what was cut off is what tells them apart
-            names = [_Names.of(row, keys, self.merged, whole=True) for row in rows]
+            names = [_Names.from_results(row, keys, self.merged, whole=True) for row in rows]
         for row, named in zip(rows, names, strict=True):
             places = self._places(row)
-            main, *beside = row[0].spec.shown
+            main, *further = row[0].spec.shown
             # Results of earlier versions have fewer scores. Without any, the main one says so.
-            known = [name for name in beside if any(name in result.scores for result in row)]
-            for metric in (main, *known):
+            scored = [name for name in further if any(name in result.scores for result in row)]
+            for metric in (main, *scored):
                 draft = self._draft(places, metric, row[0])
                 yield draft._replace(row=replace(draft.row, **named._asdict()))
 
@@ -292,14 +292,14 @@ class _Builder:
     def _note_apart(self, rows: Sequence[Sequence[TaskResult]]) -> None:
         """Note rows that were evaluated or trained differently from the first."""
         first = rows[0][0]
-        for other, *_ in rows[1:]:
-            keys = _telling([first, other])
+        for later, *_ in rows[1:]:
+            keys = _distinguishing([first, later])
             details = "; ".join(
-                f"{key}: {_stated(first, key)} against {_stated(other, key)}" for key in keys
+                f"{key}: {_stated(first, key)} against {_stated(later, key)}" for key in keys
             )
             what = f"is in another row than {first.file}: they differ in {details}"
             evaluated = any(key in first.signature for key in keys)
-            where = f"{other.file}: {other.task}"
+            where = f"{later.file}: {later.task}"
             self.problems.append(Problem("incomparable", where, what, lost=evaluated))
 
     def _places(self, results: Sequence[TaskResult]) -> _Places:
@@ -311,16 +311,16 @@ class _Builder:
             same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)
         for place in sorted(same, key=lambda place: (place[0] or "", place[1] or 0, place[2])):
             arm, seed, _ = place
-            first, *others = same[place]
-            copies = all(other.scores == first.scores for other in others)
+            original, *duplicates = same[place]
+            copies = all(copy.scores == original.scores for copy in duplicates)
             if copies:
-                places[arm].used.append(first)
+                places[arm].used.append(original)
             else:
                 places[arm].left_out.append(f"files differ on seed {seed}")
             verdict = "the same scores, used once" if copies else "other scores, none is used"
-            for other in others:
-                what = f"is a result of the same run as {first.file}: {verdict}"
-                where = f"{other.file}: {other.task}"
+            for copy in duplicates:
+                what = f"is a result of the same run as {original.file}: {verdict}"
+                where = f"{copy.file}: {copy.task}"
                 self.problems.append(Problem("duplicate", where, what, lost=not copies))
         return places
 
@@ -332,10 +332,10 @@ class _Builder:
         is_pair = len(arms) == 2  # noqa: PLR2004 - one against the other
         gaps = {gap.name for gap in example.spec.gaps}
         if is_pair and metric in {*example.spec.reported, *gaps}:
-            one, other = cells
-            if one.values and other.values:
-                pair = SystemPair(one.runs, other.runs, metric)
-                difference = self._difference(one, other, pair, example.n)
+            first, second = cells
+            if first.values and second.values:
+                pair = SystemPair(first.runs, second.runs, metric)
+                difference = self._difference(first, second, pair, example.n)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         row = Comparison(
             spec=example.spec,
@@ -370,18 +370,24 @@ class _Builder:
             counts=tuple(n for n in counts if n is not None) if is_of_some else (),
         )
 
-    def _difference(self, one: Cell, other: Cell, pair: SystemPair, n: int) -> Difference:
-        notes = [_UNPAIRED] if sorted_seeds(one) != sorted_seeds(other) else []
-        if {len(one.values), len(other.values)} & {1} and sorted_seeds(one) + sorted_seeds(other):
+    def _difference(self, first: Cell, second: Cell, pair: SystemPair, n: int) -> Difference:
+        notes = [_UNPAIRED] if sorted_seeds(first) != sorted_seeds(second) else []
+        if {len(first.values), len(second.values)} & {1} and sorted_seeds(first) + sorted_seeds(
+            second
+        ):
             notes.append(_ONE_SEED)
-        if (found := self.evidence.difference(pair)) is None:
-            interval = over_seeds(pair.metric, one.values, other.values)
-            value = statistics.fmean(one.values) - statistics.fmean(other.values)
+        if (estimate := self.evidence.difference(pair)) is None:
+            interval = over_seeds(pair.metric, first.values, second.values)
+            value = statistics.fmean(first.values) - statistics.fmean(second.values)
             return Difference(value, interval, notes=tuple(notes))
-        if found.n < n:
-            notes.append(f"on the {found.n:,} of {n:,} samples that every run has a verdict on")
+        if estimate.n < n:
+            notes.append(f"on the {estimate.n:,} of {n:,} samples that every run has a verdict on")
         return Difference(
-            found.value, found.interval, n=found.n, clusters=found.clusters, notes=tuple(notes)
+            estimate.value,
+            estimate.interval,
+            n=estimate.n,
+            clusters=estimate.clusters,
+            notes=tuple(notes),
         )
 
 
@@ -412,12 +418,12 @@ def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
 
 def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
     """Return in what the results of a row differ because a user merged them."""
-    told = []
+    differences = []
     for key in sorted(merged):
         values = sorted({result.facts[key] for result in results if key in result.facts})
         if len(values) > 1:
-            told.append(f"{key} {', '.join(map(_short, values))}")
-    return f"merged over {'; '.join(told)}" if told else None
+            differences.append(f"{key} {', '.join(map(_short, values))}")
+    return f"merged over {'; '.join(differences)}" if differences else None
 
 
 def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Evidence) -> Comparison:
@@ -456,7 +462,7 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
     )
 
 
-def _telling(results: Sequence[TaskResult]) -> tuple[str, ...]:
+def _distinguishing(results: Sequence[TaskResult]) -> tuple[str, ...]:
     """Return the keys that tell results apart; no settings that follow from another objective."""
     alike: dict[str | None, list[TaskResult]] = defaultdict(list)
     for result in results:
@@ -479,7 +485,7 @@ class _Names(NamedTuple):
     merged: str | None
 
     @classmethod
-    def of(
+    def from_results(
         cls,
         results: Sequence[TaskResult],
         keys: Sequence[str],
@@ -507,12 +513,12 @@ def told_apart(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = F
 
     ``whole`` leaves nothing out.
     """
-    told = [f"{key} {facts[key]}" for key in keys]
+    texts = [f"{key} {facts[key]}" for key in keys]
     if not whole:
-        told = list(map(_short, told))
-        if len(told) > _MOST_FACTS:
-            told[_MOST_FACTS - 1 :] = [f"and {len(told) - _MOST_FACTS + 1} more"]
-    return ", ".join(told) or None
+        texts = list(map(_short, texts))
+        if len(texts) > _MOST_FACTS:
+            texts[_MOST_FACTS - 1 :] = [f"and {len(texts) - _MOST_FACTS + 1} more"]
+    return ", ".join(texts) or None
 
 
 def _short(text: str) -> str:

@@ -125,8 +125,8 @@ def read_values(
         if all(name in columns and columns[name].totals.resampled for name in gap)
     }
     keys = tuple(clusters[i] for i in order)
-    known = {metric: column for metric, column in columns.items() if column.scored.any()}
-    return Logged(tuple(sorted(ids)), clusters_of(keys), known, keys)
+    scored = {metric: column for metric, column in columns.items() if column.scored.any()}
+    return Logged(tuple(sorted(ids)), clusters_of(keys), scored, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Evidence:
             self._resampled.update(zip(keys, scores.T, strict=True))
 
     def estimate(self, metric: str, *systems: Sequence[Sequence[Run]]) -> Estimate | None:
-        """Return the score of a system, or that of the first of two less that of the second.
+        """Return the score of a system, or the difference of two systems, the first less the second.
 
         A system has one or more training seeds, and each seed a run for every split: the samples
         of the splits count together. None where samples are missing or differ between the seeds, or
@@ -205,9 +205,9 @@ class Evidence:
         by_system = [columns[: len(systems[0])], columns[len(systems[0]) :]][: len(systems)]
         first, *second = (statistics.fmean(c.value for c in runs) for runs in by_system)
         if len(columns) > len(systems):
-            found = significance.over_runs(by_system, clusters)
-            interval = found and _within_scale(
-                metric, *found.interval(), "runs", is_difference=is_difference
+            over_runs = significance.over_runs(by_system, clusters)
+            interval = over_runs and _within_scale(
+                metric, *over_runs.interval(), "runs", is_difference=is_difference
             )
         else:
             interval = _over_samples(self._resamples(seeds, metric, columns, clusters))
@@ -247,7 +247,9 @@ class Evidence:
 
     def difference(self, pair: SystemPair) -> Estimate | None:
         """Return the difference of two systems; None if :meth:`estimate` has none."""
-        return self.estimate(pair.metric, *([[run] for run in of] for of in (pair.one, pair.other)))
+        return self.estimate(
+            pair.metric, *([[run] for run in system] for system in (pair.one, pair.other))
+        )
 
     def column(self, runs: Sequence[Run], metric: str) -> Column:
         """Return the values of the samples of several splits together."""
@@ -294,7 +296,7 @@ class Evidence:
             columns = {system: i for i, system in enumerate(dict.fromkeys(chain(*systems)))}
             p = significance.randomization_p_values(
                 [self._logged[run].columns[metric] for run, metric in columns],
-                [(columns[one], columns[other]) for one, other in systems],
+                [(columns[first], columns[second]) for first, second in systems],
                 self._logged[pairs[numbers[0]].one[0]].clusters,
                 seed=SEED,
                 resamples=resamples,
@@ -337,15 +339,15 @@ class Evidence:
 
 
 def _over_samples(scores: Numbers) -> Interval | None:
-    found = significance.percentile_interval(scores)
-    return found and Interval.of(*found, "samples")
+    ends = significance.percentile_interval(scores)
+    return ends and Interval.of(*ends, "samples")
 
 
 def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
     """Return the interval of a mean over training seeds, or of one mean less another."""
-    found = significance.over_seeds(*systems)
-    return found and _within_scale(
-        metric, *found.interval(), "seeds", is_difference=len(systems) > 1
+    estimate = significance.over_seeds(*systems)
+    return estimate and _within_scale(
+        metric, *estimate.interval(), "seeds", is_difference=len(systems) > 1
     )
 
 

@@ -54,19 +54,19 @@ def label(metric: str) -> str:
     return score_info(metric).label
 
 
-class _Asked(Protocol):
+class _TitledRow(Protocol):
     @property
     def spec(self) -> SetSpec: ...
     @property
     def variant(self) -> str: ...
 
 
-def section_title(row: _Asked) -> str:
+def section_title(row: _TitledRow) -> str:
     """Return the title of a row's sets, without their part, and how the task asks."""
     return ", ".join(filter(None, [row.spec.title, row.variant]))
 
 
-def full_title(row: _Asked) -> str:
+def full_title(row: _TitledRow) -> str:
     """Return the title of a row's task, with the part of the sets."""
     return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
 
@@ -78,8 +78,8 @@ class _Notes:
         self._numbers: dict[str, int] = {}
 
     def numbers(self, *reasons: str | None) -> tuple[int, ...]:
-        told = (reason for reason in reasons if reason)
-        return tuple(sorted(self._numbers.setdefault(r, len(self._numbers) + 1) for r in told))
+        texts = (reason for reason in reasons if reason)
+        return tuple(sorted(self._numbers.setdefault(r, len(self._numbers) + 1) for r in texts))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -168,13 +168,13 @@ def by_metric(
 
 
 def _model_lines(
-    found: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
+    by_column: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 
     def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
         cells = (
-            number(found[key]) if key in found else _missing(absent(key[0]), notes)
+            number(by_column[key]) if key in by_column else _missing(absent(key[0]), notes)
             for key in columns
         )
         return rows[0].name, label, *cells, seeds
@@ -182,9 +182,11 @@ def _model_lines(
     def absent(part: str | None) -> str:
         if rows[0].published:
             return "not in the paper"
-        return "not measured" if part in {part for part, _ in found} else "no result of this task"
+        return (
+            "not measured" if part in {part for part, _ in by_column} else "no result of this task"
+        )
 
-    rows = tuple(found.values())
+    rows = tuple(by_column.values())
     if any(row.as_is.values for row in rows):
         yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
         if not any(cell.values for row in rows for cell in row.arms):
@@ -245,16 +247,16 @@ def _spread(cell: Cell, metric: str) -> str:
     """Return the interval, and the number of samples where they are some only."""
     ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
     counted = " to ".join(f"{n:,}" for n in sorted(ends))
-    told = (interval_text(cell.interval, metric), counted and f"n = {counted}")
-    return "; ".join(filter(None, told))
+    texts = (interval_text(cell.interval, metric), counted and f"n = {counted}")
+    return "; ".join(filter(None, texts))
 
 
 def _difference(row: Comparison, notes: _Notes) -> Number:
     difference = row.difference
     if difference is None:
         return _missing("no difference without both arms", notes)
-    told = (difference.reason, source_text(difference.interval), *difference.notes)
-    reasons = () if row.published else told
+    notes_of_difference = (difference.reason, source_text(difference.interval), *difference.notes)
+    reasons = () if row.published else notes_of_difference
     return Number(
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.metric),
@@ -287,11 +289,11 @@ def _seeds(rows: Iterable[Comparison]) -> str:
     """Return the training seeds, for each arm if they differ."""
     rows = tuple(rows)
     arms = rows[0].spec.arms
-    told = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]
-    known = set(filter(None, told))
-    if len(known) <= 1:  # an arm without a result has an empty cell, and needs no seeds
-        return next(iter(known), "")
-    return "; ".join(f"{arm} {seeds}" for arm, seeds in zip(arms, told, strict=True))
+    by_arm = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]
+    distinct = set(filter(None, by_arm))
+    if len(distinct) <= 1:  # an arm without a result has an empty cell, and needs no seeds
+        return next(iter(distinct), "")
+    return "; ".join(f"{arm} {seeds}" for arm, seeds in zip(arms, by_arm, strict=True))
 
 
 def _seeds_of(cells: Iterable[Cell]) -> str:

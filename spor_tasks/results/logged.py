@@ -47,7 +47,7 @@ class Record:
     ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
     program says of the output, if programs were sought. ``said`` is which values were found in it.
 
-    Of a sample with rivals there is the prompt of its own units alone, and the likelihood after it;
+    A sample with rivals has the prompt of its own units alone, and the likelihood after it. There,
     ``said`` are the units under which its text is likeliest.
     """
 
@@ -122,10 +122,10 @@ class SampleFile:
         for place, row in self._rows():
             try:
                 doc = row["doc"]
-                found = Scored(str(doc["id"]), cluster_of(doc), _scores(row))
+                scored = Scored(str(doc["id"]), cluster_of(doc), _scores(row))
             except _FAULTS as error:
                 raise _damaged(place, error) from error
-            yield found
+            yield scored
 
     def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         try:
@@ -188,8 +188,8 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
             texts, likelihoods, prompts = texts[:1], likelihoods[:1], prompts[:1]
             contexts = contexts[:1]
         outputs = tuple(
-            f"{text}   [log likelihood {found.log:.3f}]"
-            for text, found in zip(texts, likelihoods, strict=True)
+            f"{text}   [log likelihood {likelihood.log:.3f}]"
+            for text, likelihood in zip(texts, likelihoods, strict=True)
         )
     else:
         outputs = _texts(answers)

@@ -26,31 +26,31 @@ _Splits = Mapping[str | None, Mapping[str, Comparison]]
 
 def tables(rows: Iterable[Comparison], evidence: Evidence) -> tuple[Table, ...]:
     """Return the rows by benchmark and aspect, in their order."""
-    found: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
+    by_aspect: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
-        found[row.spec.benchmark, row.aspect].append(row)
+        by_aspect[row.spec.benchmark, row.aspect].append(row)
     return tuple(
-        Table(*key, tuple(found[key]), pooled(found[key], evidence))
-        for key in sorted(found, key=lambda key: place_of(*key))
+        Table(*key, tuple(by_aspect[key]), pooled(by_aspect[key], evidence))
+        for key in sorted(by_aspect, key=lambda key: place_of(*key))
     )
 
 
 def pooled(rows: Iterable[Comparison], evidence: Evidence) -> tuple[Comparison, ...]:
     """Return the rows with one for each model, protocol and score in place of those of splits."""
-    found = list[Comparison]()
+    pooled_rows = list[Comparison]()
     protocols: dict[tuple[object, ...], dict[str, dict[str | None, dict[str, Comparison]]]]
     protocols = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     for row in rows:
         if row.published or not row.spec.is_pooled:
-            found.append(row)
+            pooled_rows.append(row)
         else:
             key = (row.spec.name._replace(part=None), row.variant)
             protocols[key][row.name][row.part][row.metric] = row
     for models in protocols.values():
         number = len({part for splits in models.values() for part in splits if part is not None})
         for splits in models.values():
-            found += _of_model(splits, number, evidence)
-    return tuple(found)
+            pooled_rows += _of_model(splits, number, evidence)
+    return tuple(pooled_rows)
 
 
 def _of_model(splits: _Splits, number: int, evidence: Evidence) -> Iterator[Comparison]:
@@ -91,8 +91,10 @@ def _cell(splits: _Splits, metric: str, place: int | None, number: int, evidence
     if whole and _of_arm(whole, place).values:
         return _of_arm(whole, place)
     cells = {
-        part: max((_of_arm(row, place) for row in of.values()), key=lambda cell: len(cell.runs))
-        for part, of in splits.items()
+        part: max(
+            (_of_arm(row, place) for row in by_metric.values()), key=lambda cell: len(cell.runs)
+        )
+        for part, by_metric in splits.items()
         if part is not None
     }
     runs = {
@@ -110,17 +112,17 @@ def _cell(splits: _Splits, metric: str, place: int | None, number: int, evidence
     seeds = sorted(set.intersection(*map(set, runs.values())), key=lambda seed: seed or 0)
     if not seeds:
         return Cell(reason=_NO_SEED, notes=tuple(notes))
-    if any(len(of) > len(seeds) for of in runs.values()):
+    if any(len(by_seed) > len(seeds) for by_seed in runs.values()):
         notes.append("some splits were trained with more seeds")
     cell = Cell(
         seeds=tuple(seeds),
-        runs=tuple(run for of in runs.values() for run in of.values()),
+        runs=tuple(run for by_seed in runs.values() for run in by_seed.values()),
         notes=tuple(notes),
     )
     if _is_averaged(metric):
         by_split = [_by_seed(splits[part].get(metric), place) for part in runs]
         return replace(cell, values=tuple(_mean(by_split, seed) for seed in seeds))
-    runs_by_seed = [[of[seed] for of in runs.values()] for seed in seeds]
+    runs_by_seed = [[by_seed[seed] for by_seed in runs.values()] for seed in seeds]
     columns = [evidence.column(runs_of_seed, metric) for runs_of_seed in runs_by_seed]
     values = tuple(column.value for column in columns)
     if any(map(math.isnan, values)):

@@ -149,8 +149,8 @@ def read(file: Path) -> tuple[TaskResult, ...]:
         ResultError: the file is incomplete or not a result file, or one of our tasks lacks what
             `schema.json` requires.
     """
-    found = _collected([file])
-    for problem in found.problems:
+    collected = _collected([file])
+    for problem in collected.problems:
         if problem.lost:
             raise ResultError(
                 problem.what,
@@ -158,7 +158,7 @@ def read(file: Path) -> tuple[TaskResult, ...]:
                 remedy="The run may have been interrupted, or be of another version of spor-tasks. "
                 "Run it again.",
             )
-    return found.results
+    return collected.results
 
 
 def collect(paths: Iterable[Path]) -> Collected:
@@ -169,17 +169,17 @@ def collect(paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: a path is missing, or there are no results of our tasks.
     """
-    given = tuple(paths)
-    files = {os.path.realpath(file): file for file in sorted(_result_files(given))}
-    found = _collected(files.values())
-    if not found.results:
+    sources = tuple(paths)
+    files = {os.path.realpath(file): file for file in sorted(_result_files(sources))}
+    collected = _collected(files.values())
+    if not collected.results:
         raise ResultError(
             "has no results of SPOR tasks",
-            each=tuple(map(str, found.problems)),
-            where=", ".join(map(str, given)),
+            each=tuple(map(str, collected.problems)),
+            where=", ".join(map(str, sources)),
             remedy="Give the folder that `--output_path` named.",
         )
-    return found
+    return collected
 
 
 def _collected(files: Iterable[Path]) -> Collected:
@@ -203,8 +203,10 @@ def _items(file: Path) -> Iterator[TaskResult | Problem]:
         return
     tasks = tuple(_our_tasks(content))
     if not tasks:
-        others = ", ".join(content["configs"]) or "none"
-        yield Problem("foreign", str(file), f"has no SPOR tasks; its tasks: {others}", lost=False)
+        other_tasks = ", ".join(content["configs"]) or "none"
+        yield Problem(
+            "foreign", str(file), f"has no SPOR tasks; its tasks: {other_tasks}", lost=False
+        )
     for task in tasks:
         if fault := fault_of_task(task, content):
             what = f"is not a result file of this version: {fault}"
@@ -260,7 +262,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any]) -> TaskResult
             f"--metadata split={spec.name.part}"
         )
     shots = config["num_fewshot"]
-    comparison, variant = _asked(task, spec, metadata, shots)
+    comparison, variant = _comparison_and_variant(task, spec, metadata, shots)
     n = int(content["n-samples"][key]["effective"])
     return TaskResult(
         file=file,
@@ -335,7 +337,9 @@ def _date(logged: object) -> float | None:
     return None
 
 
-def _asked(task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int) -> tuple[str, str]:
+def _comparison_and_variant(
+    task: str, spec: SetSpec, metadata: Mapping[str, Any], shots: int
+) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
     The name of a task that a user renamed stands for how it asks.
@@ -380,8 +384,8 @@ def _quantization(run: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
     """Return the quantization: as loaded if the backend states it, otherwise as asked for."""
     if "quantization" in run:  # of spor-hf
         return str(run["quantization"])
-    asked = (f"{name}={arguments[name]}" for name in _QUANTIZING if _is_on(arguments.get(name)))
-    return ", ".join(asked) or "None"
+    settings = (f"{name}={arguments[name]}" for name in _QUANTIZING if _is_on(arguments.get(name)))
+    return ", ".join(settings) or "None"
 
 
 def _is_on(value: object) -> bool:
@@ -396,21 +400,21 @@ def _training(facts: Mapping[str, Any]) -> dict[str, str]:
     adapter = facts["adapter"]
     settings = adapter.get("settings") or {"pairs": adapter.get("pairs")}
     base = (adapter["base_model"] or {}).get("sha256")
-    told = adapter["arm_sha256"], facts["arms"].get(adapter["arm"])
+    digests = adapter["arm_sha256"], facts["arms"].get(adapter["arm"])
     return {
         **flat(settings),
         "base_sha256": str(base),
-        "training_set": "the task's" if told[0] == told[1] else str(told[0]),
+        "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
     }
 
 
 def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested settings as texts under dotted keys."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, value in settings.items():
         key = f"{prefix}{name}"
-        found |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
-    return found
+        texts |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
+    return texts
 
 
 def _model_name(
@@ -430,11 +434,11 @@ def _scores(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _with_gaps(
-    known: dict[str, float], spec: SetSpec, of: Callable[[float, float], float]
+    scores: dict[str, float], spec: SetSpec, combine: Callable[[float, float], float]
 ) -> dict[str, float]:
     """Add what the gaps come to: they are between scores of different samples."""
-    gaps = (gap for gap in spec.gaps if all(name in known for name in gap))
-    return known | {gap.name: of(known[gap.one], known[gap.other]) for gap in gaps}
+    gaps = (gap for gap in spec.gaps if all(name in scores for name in gap))
+    return scores | {gap.name: combine(scores[gap.one], scores[gap.other]) for gap in gaps}
 
 
 def _stderrs(values: Mapping[str, Any]) -> dict[str, float]:

@@ -55,11 +55,11 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield both tables for each way of asking, if some score is there of all four datasets."""
     for variant in dict.fromkeys(row.variant for row in rows):
         own = [row for row in rows if row.variant == variant and not row.published]
-        found = {system: averages(scores) for system, scores in _scores(own).items()}
+        by_system = {system: averages(scores) for system, scores in _scores(own).items()}
         title = ", ".join(filter(None, [sets.TITLE, "averages", variant]))
         whole = (*_with_ppl(_KINDS), "acc", "ppl", "gap")
-        yield from _grid(title, whole, found)
-        yield from _grid(f"{title}, Few-Shot", (*_with_ppl(_FEW), "fewshot_gap"), found)
+        yield from _grid(title, whole, by_system)
+        yield from _grid(f"{title}, Few-Shot", (*_with_ppl(_FEW), "fewshot_gap"), by_system)
 
 
 def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
@@ -70,30 +70,30 @@ def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
     datasets: dict[str, set[str]] = defaultdict(set)
     for dataset, column in scores:
         datasets[column].add(dataset)
-    found = {
+    averaged = {
         column: fmean(scores[dataset, column] for dataset in _DATASETS)
-        for column, known in datasets.items()
-        if known.issuperset(_DATASETS)
+        for column, present in datasets.items()
+        if present.issuperset(_DATASETS)
     }
-    return {**found, **derived(found)}
+    return {**averaged, **derived(averaged)}
 
 
-def derived(found: Averages) -> Averages:
+def derived(scores: Averages) -> Averages:
     """Return A, P and G over all kinds of texts, where these are known, and Few-Shot's G."""
-    made = {}
+    means = {}
     for name, columns in (("acc", _KINDS), ("ppl", tuple(f"{kind}_ppl" for kind in _KINDS))):
-        if {*columns} <= found.keys():
-            made[name] = fmean(found[column] for column in columns)
+        if {*columns} <= scores.keys():
+            means[name] = fmean(scores[column] for column in columns)
     gaps = {
-        protocol: relative_gap(found[f"{protocol}_id"], found[f"{protocol}_comp"])
+        protocol: relative_gap(scores[f"{protocol}_id"], scores[f"{protocol}_comp"])
         for protocol in ("holdout", "acd", "fewshot")
-        if f"{protocol}_comp" in found and found.get(f"{protocol}_id")
+        if f"{protocol}_comp" in scores and scores.get(f"{protocol}_id")
     }
     if {"holdout", "acd"} <= gaps.keys():
-        made["gap"] = fmean([gaps["holdout"], gaps["acd"]])
+        means["gap"] = fmean([gaps["holdout"], gaps["acd"]])
     if "fewshot" in gaps:
-        made["fewshot_gap"] = gaps["fewshot"]
-    return made
+        means["fewshot_gap"] = gaps["fewshot"]
+    return means
 
 
 def relative_gap(seen: float, comp: float) -> float:
@@ -103,14 +103,14 @@ def relative_gap(seen: float, comp: float) -> float:
 
 def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, str], float]]:
     """Return the scores of each system by dataset and column, over all splits of a protocol."""
-    found: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
+    by_system: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
     for row in rows:
         dataset, protocol = row.spec.name.corpus, row.spec.name.protocol
         for column in _columns(dataset, protocol.removesuffix(sets.PUBLISHED), row.metric):
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if cell.mean is not None:
-                    found[_System(row.name, arm)][dataset, column] = cell.mean
-    return found
+                    by_system[_System(row.name, arm)][dataset, column] = cell.mean
+    return by_system
 
 
 def _columns(dataset: str, protocol: str, metric: str) -> Iterator[str]:
@@ -127,11 +127,13 @@ def _with_ppl(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(column for kind in kinds for column in (kind, f"{kind}_ppl"))
 
 
-def _grid(title: str, columns: Sequence[str], found: Mapping[_System, Averages]) -> Iterator[Grid]:
+def _grid(
+    title: str, columns: Sequence[str], by_system: Mapping[_System, Averages]
+) -> Iterator[Grid]:
     runs: list[Line] = [
-        (system.model, system.arm, *(_number(of.get(column)) for column in columns))
-        for system, of in found.items()
-        if not of.keys().isdisjoint(columns)
+        (system.model, system.arm, *(_number(averaged.get(column)) for column in columns))
+        for system, averaged in by_system.items()
+        if not averaged.keys().isdisjoint(columns)
     ]
     if runs:
         paper, notes = _paper(columns)
@@ -141,7 +143,7 @@ def _grid(title: str, columns: Sequence[str], found: Mapping[_System, Averages])
 
 def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """Return the printed rows, with notes on cells that are not what the paper's tables give."""
-    notes, found = list[str](), list[Line]()
+    notes, paper_lines = list[str](), list[Line]()
     of_averages = lines(sets.BENCHMARK)[SetName(sets.BENCHMARK, "", "averages")]
     for model, printed in groupby(of_averages, lambda line: line["model"]):
         cells = dict.fromkeys(columns, _number(None))
@@ -150,8 +152,8 @@ def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
                 notes += filter(None, [line["note"]])
                 numbers = (len(notes),) if line["note"] else ()
                 cells[line["metric"]] = _number(float(line["value"]), numbers)
-        found.append((model, "", *cells.values()))
-    return tuple(found), tuple(notes)
+        paper_lines.append((model, "", *cells.values()))
+    return tuple(paper_lines), tuple(notes)
 
 
 def _number(value: float | None, notes: tuple[int, ...] = ()) -> Number:

@@ -94,23 +94,27 @@ def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[s
         yield "published: other splits and other classifiers"
 
 
-def _together(name: SetName, shown: int) -> str:
+def _together(name: SetName, number: int) -> str:
     """Return which splits of the protocol are put together; empty if it has only one."""
-    splits = max(1, len(declared.find(name).splits), shown)
+    splits = max(1, len(declared.find(name).splits), number)
     if splits == 1:
         return ""
-    return f"{shown} of {splits} splits" if 0 < shown < splits else f"all {splits} splits together"
+    return (
+        f"{number} of {splits} splits" if 0 < number < splits else f"all {splits} splits together"
+    )
 
 
 def _without_codes(rows: Sequence[Comparison]) -> str:
     """Return what a system scores that ignores what is asked, under all shipped splits."""
-    found = [splits.without_codes(split) for split in declared.shipped(rows[0].spec.name)]
-    seen, unseen = map(fmean, zip(*found, strict=True)) if found else (math.nan, math.nan)
+    accuracies = [splits.without_codes(split) for split in declared.shipped(rows[0].spec.name)]
+    in_training, unseen = (
+        map(fmean, zip(*accuracies, strict=True)) if accuracies else (math.nan, math.nan)
+    )
     if math.isnan(unseen):
         return ""
     return (
         f"a system that writes like its training texts, whatever is asked, has an accuracy of "
-        f"{seen:.1f} i.d., {unseen:.1f} comp."
+        f"{in_training:.1f} i.d., {unseen:.1f} comp."
     )
 
 
