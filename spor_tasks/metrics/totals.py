@@ -306,8 +306,8 @@ class _GroupMeans(Totals):
     def stderr(self, values: Sequence[Value]) -> float:
         """Return the standard error, NaN where a group has one output only.
 
-        The sizes of the groups are fixed, and the outputs are independent. So it is √(Σ s²/n) over the
-        number of groups, with s the sample standard deviation and n the size of each.
+        The sizes of the groups are fixed, and the outputs are independent. So it is √(Σ s²/n) over
+        the number of groups, with s the sample standard deviation and n the size of each.
         """
         statistics = self.statistics(values)
         variances = []

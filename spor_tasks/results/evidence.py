@@ -182,7 +182,7 @@ class Evidence:
             self._resampled.update(zip(keys, scores.T, strict=True))
 
     def estimate(self, metric: str, *systems: Sequence[Sequence[Run]]) -> Estimate | None:
-        """Return the score of a system, or the difference of two systems, the first less the second.
+        """Return the score of a system, or that of the first of two minus the second's.
 
         A system has one or more training seeds, and each seed a run for every split: the samples
         of the splits count together. None where samples are missing or differ between the seeds, or
