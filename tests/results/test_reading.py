@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import ResultError
+from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import reading
+from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 
 
@@ -39,7 +41,7 @@ def test_an_adapter_that_tells_no_arm_names_the_model(tmp_path: Path) -> None:
 def test_tasks_of_other_packages_are_passed_over(tmp_path: Path) -> None:
     content = result_content(arm="atom")
     content["configs"]["hellaswag"] = {"metadata": {"version": 1.0}}
-    content["results"]["hellaswag"] = {"acc,none": 0.5}
+    content["results"]["hellaswag"] = {"acc,none": None}
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
 
@@ -58,14 +60,49 @@ def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
         reading.read(file)
 
 
-@pytest.mark.parametrize("part", ["configs", "results", "n-samples", "config"])
-def test_a_result_that_lacks_a_part_is_named(tmp_path: Path, part: str) -> None:
+TASK = "spor_systematicity_mini"
+TASK_PARTS = ("task", "generation_kwargs", "num_fewshot", "metadata")
+METADATA = ("version", "aspect", "corpus", "protocol", "test_sha256", "spor")
+FACTS = ("spor_tasks", "packages", "prompt_style", "fewshot_arm", "arms", "adapter")
+ADAPTER = ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model")
+OF_TASK = ("configs", TASK)
+REQUIRED = [
+    *((name,) for name in ("results", "configs", "n-samples", "config")),
+    *(("config", name) for name in ("model", "model_args")),
+    *(("n-samples", TASK, name) for name in ("original", "effective")),
+    *((*OF_TASK, name) for name in TASK_PARTS),
+    *((*OF_TASK, "metadata", name) for name in METADATA),
+    *((*OF_TASK, "metadata", "spor", name) for name in (*FACTS, "demonstrations_sha256")),
+    *((*OF_TASK, "metadata", "spor", "adapter", name) for name in ADAPTER),
+]
+
+
+@pytest.mark.parametrize("place", REQUIRED, ids=".".join)
+def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[str, ...]) -> None:
     content: dict[str, Any] = copy.deepcopy(result_content())
-    del content[part]
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    del inner[place[-1]]
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=f"results_1.json: .* field `{part}`"):
+    with pytest.raises(ResultError, match=f"results_1.json: .* field `{place[-1]}`") as error:
         reading.read(file)
+    assert ".".join(place[:-1]) in str(error.value)
+
+
+def test_a_fault_of_a_long_value_has_few_words(tmp_path: Path) -> None:
+    content = result_content()
+    content["configs"][TASK]["task"] = [1] * 10_000
+    file = tmp_path / "results_1.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=rf"configs\.{TASK}\.task") as error:
+        reading.read(file)
+    assert len(error.value.what) < 200
+
+
+def test_every_prompt_style_is_readable() -> None:
+    assert Facts.__annotations__["prompt_style"].__args__ == PROMPT_STYLES
 
 
 @pytest.mark.parametrize("count", [-5, 10**400, 2**53], ids=["negative", "huge", "inexact"])
