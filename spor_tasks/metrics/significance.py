@@ -330,12 +330,12 @@ def over_seeds(*systems: Sequence[float]) -> Estimate | None:
     """
     if any(len(scores) < 2 for scores in systems):  # noqa: PLR2004 - one has no spread
         return None
-    first, *others = map(fmean, systems)
+    first, *further = map(fmean, systems)
     parts = [(variance(scores) / len(scores), len(scores) - 1) for scores in systems]
     total = sum(part for part, _ in parts)
     squares = sum(part**2 / freedom for part, freedom in parts)
     freedom = total**2 / squares if squares else 1
-    return Estimate(first - sum(others), math.sqrt(total), freedom)
+    return Estimate(first - sum(further), math.sqrt(total), freedom)
 
 
 def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Estimate | None:

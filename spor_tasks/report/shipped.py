@@ -13,7 +13,7 @@ from spor_tasks.results.declared import FIRST_BENCHMARK
 from spor_tasks.results.logged import SampleFile
 from spor_tasks.results.reading import TaskResult
 
-_SHOWN = 12  # characters of a digest, enough to look it up
+_LENGTH = 12  # characters of a digest, enough to look it up
 
 
 class ShippedTask(NamedTuple):
@@ -67,8 +67,8 @@ def contradiction(result: TaskResult) -> str | None:
     expected = None if is_split else ours.test_sha256
     if expected and (sha256 := result.signature["test_sha256"]) != expected:
         return (
-            f"claims the test set {sha256[:_SHOWN]}…, but version {ours.major} of {ours.task} has "
-            f"{expected[:_SHOWN]}…: left out"
+            f"claims the test set {sha256[:_LENGTH]}…, but version {ours.major} of {ours.task} has "
+            f"{expected[:_LENGTH]}…: left out"
         )
     return None
 

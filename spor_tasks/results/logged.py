@@ -177,14 +177,14 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
     answers = [first for first, *_ in row["resps"]]
     prompts = prompts_of(doc)
     contexts = [request["arg_0"] for request in row["arguments"].values()]
-    said: Mapping[str, str] = doc.get("said") or {}
+    values: Mapping[str, str] = doc.get("said") or {}
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.given
         likelihoods = tuple(_likelihoods(texts, answers, doc.get("tokens")))
         if isinstance(rivals := sample.challenge, Rivals):
-            said = _likeliest((sample.units, *rivals.units), likelihoods)
+            values = _likeliest((sample.units, *rivals.units), likelihoods)
             texts, likelihoods, prompts = texts[:1], likelihoods[:1], prompts[:1]
             contexts = contexts[:1]
         outputs = tuple(
@@ -205,7 +205,7 @@ def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
         number=number if type(number := row.get("doc_id")) is int else None,
         likelihoods=likelihoods,
         reading=_reading(doc) if doc.get("sp_search") is not None else None,
-        said=tuple(_said(said, sample)),
+        said=tuple(_said(values, sample)),
     )
 
 
@@ -229,11 +229,11 @@ def _likeliest(
     return {unit[0]: unit[-1] for unit in units}
 
 
-def _said(said: Mapping[str, str], sample: Sample) -> Iterator[Said]:
-    asked = {unit[0]: unit[-1] for unit in sample.units}
-    for aspect, value in said.items():
+def _said(values: Mapping[str, str], sample: Sample) -> Iterator[Said]:
+    requested = {unit[0]: unit[-1] for unit in sample.units}
+    for aspect, value in values.items():
         _texts([aspect, value])
-        yield Said(aspect, value, asked.get(aspect))
+        yield Said(aspect, value, requested.get(aspect))
 
 
 def _reading(doc: Mapping[str, Any]) -> Reading:

@@ -149,4 +149,4 @@ def _by_seed(row: Comparison | None, place: int | None) -> Mapping[int | None, f
 
 
 def _mean(by_split: Sequence[Mapping[int | None, float]], seed: int | None) -> float:
-    return fmean(of[seed] for of in by_split if seed in of)
+    return fmean(scores_of_seed[seed] for scores_of_seed in by_split if seed in scores_of_seed)

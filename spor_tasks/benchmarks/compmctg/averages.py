@@ -96,9 +96,9 @@ def derived(scores: Averages) -> Averages:
     return means
 
 
-def relative_gap(seen: float, comp: float) -> float:
+def relative_gap(in_training: float, comp: float) -> float:
     """Return how much lower the compositional accuracy is, in per cent of the other one."""
-    return 100 * (seen - comp) / seen
+    return 100 * (in_training - comp) / in_training
 
 
 def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, str], float]]:

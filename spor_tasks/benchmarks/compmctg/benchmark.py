@@ -40,8 +40,8 @@ class CompMCTG:
         title = section_title(rows[0])
         is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
         main = [row for row in rows if is_main[row.metric]]
-        others = [row for row in rows if not is_main[row.metric] and not row.published]
-        for name, part in ((title, main), (f"{title}, other scores", others)):
+        further = [row for row in rows if not is_main[row.metric] and not row.published]
+        for name, part in ((title, main), (f"{title}, other scores", further)):
             if part:
                 yield by_metric(name, sorted(part, key=_place), _header, _about(part, rows))
 
@@ -52,12 +52,12 @@ class CompMCTG:
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: after the main score that it is a half of, or at the end."""
-    reported, shown = row.spec.reported, row.spec.shown
+    reported, scores = row.spec.reported, row.spec.shown
     whole = row.metric
     for half in HALVES:
         whole = whole.removesuffix(f"_{half}")
     at = reported.index(whole) if whole in reported else len(reported)
-    return at, shown.index(row.metric)
+    return at, scores.index(row.metric)
 
 
 def _header(column: tuple[str | None, str]) -> str:

@@ -51,8 +51,8 @@ def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
 def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
     if published := [row for row in rows if row.metric in _IN_THE_PAPER]:
         yield by_metric(title, published, about=_judges(published))
-    if others := [row for row in rows if row.metric not in _IN_THE_PAPER]:
-        yield by_metric(f"{title}, other scores", others)
+    if further := [row for row in rows if row.metric not in _IN_THE_PAPER]:
+        yield by_metric(f"{title}, other scores", further)
 
 
 def _judges(rows: Sequence[Comparison]) -> Iterator[str]:

@@ -32,7 +32,7 @@ _NOT_IN_THE_PAPER = frozenset(
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
     arrange = _ARRANGEMENTS[rows[0].aspect]
-    yield from (_beside_twins if rows[0].spec.name.protocol == twins.PROTOCOL else arrange)(rows)
+    yield from (_with_twins if rows[0].spec.name.protocol == twins.PROTOCOL else arrange)(rows)
 
 
 def _by_arm(rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -44,10 +44,10 @@ def _order_invariance(rows: Sequence[Comparison]) -> Iterator[Grid]:
     order = {part: number for number, part in enumerate(_PARTS)}
     ordered = sorted(rows, key=lambda row: (order.get(row.part or "", len(order)), row.part or ""))
     published = [row for row in ordered if row.metric not in _NOT_IN_THE_PAPER]
-    others = [row for row in ordered if row.metric in _NOT_IN_THE_PAPER]
-    for name, found in ((title, published), (f"{title}, other metrics", others)):
-        if found:
-            yield by_metric(name, found, _header)
+    further = [row for row in ordered if row.metric in _NOT_IN_THE_PAPER]
+    for name, table in ((title, published), (f"{title}, other metrics", further)):
+        if table:
+            yield by_metric(name, table, _header)
 
 
 def _header(column: tuple[str | None, str]) -> str:
@@ -55,24 +55,24 @@ def _header(column: tuple[str | None, str]) -> str:
     return _PERFORMANCE[metric] if part == "performance" else label(metric)
 
 
-def _beside_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
+def _with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield for each part a table with every score of the samples, of their twins, and the gap."""
     about = "original − twin: the same samples about known and about invented entities"
     for part in dict.fromkeys(row.part for row in rows):
-        of_part = sorted((row for row in rows if row.part == part), key=_beside)
-        yield by_metric(full_title(of_part[0]), of_part, _header_beside, [about])
+        of_part = sorted((row for row in rows if row.part == part), key=_place)
+        yield by_metric(full_title(of_part[0]), of_part, _header_of_twins, [about])
 
 
-def _header_beside(column: tuple[str | None, str]) -> str:
+def _header_of_twins(column: tuple[str | None, str]) -> str:
     return "original − twin" if Gap.of(column[1]) else label(column[1])
 
 
-def _beside(row: Comparison) -> tuple[int, int]:
+def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: with its twin's after it, and then the gap."""
     gap = Gap.of(row.metric)
     own = gap.one if gap else without_twin(row.metric) or row.metric
-    shown = row.spec.shown
-    return shown.index(own), shown.index(row.metric)
+    scores = row.spec.shown
+    return scores.index(own), scores.index(row.metric)
 
 
 def _rule_learnability(rows: Sequence[Comparison]) -> Iterator[Grid]:

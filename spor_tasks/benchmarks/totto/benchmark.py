@@ -40,11 +40,11 @@ class ToTTo:
 _PUBLISHED = ("totto_bleu", "totto_parent")
 _REAL = ("totto_bleu_real", "totto_parent_real")
 _REAL_REFERENCES = "real references"
-_OTHERS: tuple[str, ...] = ()  # all scores that no other table has
+_FURTHER: tuple[str, ...] = ()  # all scores that no other table has
 _TABLES = (
     ("", "references padded to three, as published", _PUBLISHED),
     (_REAL_REFERENCES, "without the pads", _REAL),
-    ("other scores", "ours without the pads", _OTHERS),
+    ("other scores", "ours without the pads", _FURTHER),
 )
 
 
@@ -58,7 +58,7 @@ def _of_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
 def _scores_of_table(metric: str) -> tuple[str, ...]:
     """Return the scores of the table that a metric stands in."""
     score, _ = _split(metric)
-    return next((scores for _, _, scores in _TABLES if score in scores), _OTHERS)
+    return next((scores for _, _, scores in _TABLES if score in scores), _FURTHER)
 
 
 def _by_input(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -92,9 +92,9 @@ _HALVES = dict(zip(declared.HALVES, ("overlap", "non-overlap"), strict=True))
 
 def _ordered(rows: Sequence[Comparison]) -> list[Comparison]:
     """Return each score of all samples first, then of both halves, then the gap between them."""
-    shown = rows[0].spec.shown
+    scores = rows[0].spec.shown
     return sorted(
-        rows, key=lambda row: (shown.index(_split(row.metric)[0]), shown.index(row.metric))
+        rows, key=lambda row: (scores.index(_split(row.metric)[0]), scores.index(row.metric))
     )
 
 
