@@ -55,7 +55,9 @@ def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
             return _order_invariance(pair)
         case "rule_learnability":
             return _rule_learnability(pair)
-    raise SplitError(f"there is no aspect {pair.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}.")
+    raise SplitError(
+        f"no aspect is called {pair.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}."
+    )
 
 
 def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:

@@ -33,7 +33,7 @@ def atomic_folder(
             is off or it is not a finished folder of this kind; or its parent cannot be written.
     """
     path = Path(os.path.realpath(path))  # accepts a link to itself, unlike Path.resolve
-    building = _beside(path, "partial")
+    building = _sibling(path, "partial")
     with _writing_alone(path):
         _settle(path)
         _refuse_to_lose(path, kind, manifest, overwrite=overwrite)
@@ -42,7 +42,7 @@ def atomic_folder(
             building.mkdir()
             yield building
             if path.exists():
-                path.rename(_beside(path, "old"))
+                path.rename(_sibling(path, "old"))
             building.rename(path)
         finally:
             _settle(path)
@@ -56,19 +56,19 @@ def recover(path: Path) -> None:
     """
     with suppress(OSError, ValueError, ConfigError):  # no such name, or its writer is alive
         path = Path(os.path.realpath(path))
-        if not path.exists() and _beside(path, "old").exists():
+        if not path.exists() and _sibling(path, "old").exists():
             with _writing_alone(path):
                 _settle(path)
 
 
-def _beside(path: Path, end: str) -> Path:
+def _sibling(path: Path, end: str) -> Path:
     return path.with_name(f".{path.name}.{end}")
 
 
 @contextmanager
 def _writing_alone(path: Path) -> Iterator[None]:
     """Keep other processes from writing ``path``; the system frees the lock if this one dies."""
-    lock = _beside(path, "lock")
+    lock = _sibling(path, "lock")
     held = FileLock(lock, blocking=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def _is_free(path: Path) -> bool:
 
 def _settle(path: Path) -> None:
     """Finish or undo an interrupted pair of renames; no other process may be writing ``path``."""
-    old = _beside(path, "old")
+    old = _sibling(path, "old")
     if not old.exists():
         return
     if _is_free(path):

@@ -172,10 +172,10 @@ def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | N
 
 def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
     """Return the arm of the demonstrations: the requested one, otherwise the first."""
-    asked = metadata.get("icl_arm") or metadata.get("fewshot_arm")
-    if asked is None:
+    requested = metadata.get("icl_arm") or metadata.get("fewshot_arm")
+    if requested is None:
         return pair.arms[0] if pair.arms else None
-    return _find_arm(pair, asked, "fewshot_arm")
+    return _find_arm(pair, requested, "fewshot_arm")
 
 
 def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:

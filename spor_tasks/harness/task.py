@@ -157,8 +157,8 @@ class SporTask(host.HostTask):
             Submission(self.config.task, metadata) if "submission_format" in metadata else None
         )
 
-    def _set_filters(self, given: filters.FilterList | None, *, for_untuned: bool) -> None:
-        filter_list = given or filters.WHOLE
+    def _set_filters(self, filter_list: filters.FilterList | None, *, for_untuned: bool) -> None:
+        filter_list = filter_list or filters.WHOLE
         if for_untuned:
             filter_list = filters.for_untuned(filter_list)
         self.set_config("filter_list", filter_list)
@@ -214,11 +214,11 @@ class SporTask(host.HostTask):
         All have the same demonstrations; those before a twin are exchanged as it is.
         """
         contexts = []
-        for shown in self._as_shown(doc):
-            number = len(shown["demonstrations"]) if self._chooses else num_fewshot
+        for view in self._as_shown(doc):
+            number = len(view["demonstrations"]) if self._chooses else num_fewshot
             if number:
-                self.sampler = self._sampler(shown)
-            contexts.append(super().fewshot_context(shown, number, *args, **kwargs))
+                self.sampler = self._sampler(view)
+            contexts.append(super().fewshot_context(view, number, *args, **kwargs))
         return contexts if len(contexts) > 1 else contexts[0]
 
     def _as_shown(self, doc: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -230,7 +230,7 @@ class SporTask(host.HostTask):
         for number, each in enumerate(prompts):
             yield {**doc, "prompt": each, **(before_twin if number >= of_sample else {})}
 
-    def _sampler(self, shown: Mapping[str, Any]) -> ContextSampler:
+    def _sampler(self, view: Mapping[str, Any]) -> ContextSampler:
         """Return lm-eval's source of the demonstrations before a prompt.
 
         A draw depends only on the seed, the task and the sample. So the number of processes and the
@@ -238,11 +238,11 @@ class SporTask(host.HostTask):
         demonstrations.
         """
         if self._chooses:
-            return FirstNSampler(shown["demonstrations"])
-        seed = f"{self._fewshot_seed} {self.config.task} {shown['id']}"
+            return FirstNSampler(view["demonstrations"])
+        seed = f"{self._fewshot_seed} {self.config.task} {view['id']}"
         if (arm := self._plan.fewshot_arm) is None:
             return ContextSampler([], rnd=seed)
-        before_twin = _BEFORE_TWIN in shown
+        before_twin = _BEFORE_TWIN in view
         drawn_from = documents.drawn_from(self._plan.pair, arm, before_twin=before_twin)
         return ContextSampler(documents.of(drawn_from, self._style), rnd=seed)
 
@@ -365,9 +365,9 @@ class SporTask(host.HostTask):
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
         facts = config["metadata"]["spor"]
-        shown = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
+        digest = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
         facts |= {
-            "demonstrations_sha256": shown,
+            "demonstrations_sha256": digest,
             "generation": backends.resolved_generation(
                 self._backend, config["generation_kwargs"], config["metadata"]
             ),

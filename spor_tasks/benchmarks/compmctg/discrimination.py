@@ -58,9 +58,11 @@ def _with_rivals(
 ) -> Iterator[Sample]:
     for sample in held_out:
         own = reader.combination_in(sample)
-        others = [each for each in space.combinations if each != own]
-        units = tuple(reader.units_of(space, each) for each in others)
-        rivals = Rivals(units, tuple((each in unseen) == (own in unseen) for each in others))
+        rival_combinations = [each for each in space.combinations if each != own]
+        units = tuple(reader.units_of(space, each) for each in rival_combinations)
+        rivals = Rivals(
+            units, tuple((each in unseen) == (own in unseen) for each in rival_combinations)
+        )
         context = {**sample.context, "unseen": own in unseen}
         yield replace(sample, context=context, challenge=rivals)
 
@@ -104,8 +106,8 @@ def _by_combination(held_out: Iterable[Sample]) -> dict[Combination, list[Sample
     for sample in held_out:
         rows[sample.target.strip()].append(sample)
     pools: dict[Combination, list[Sample]] = defaultdict(list)
-    for first, *others in rows.values():
-        if all(other.units == first.units for other in others):
+    for first, *repeats in rows.values():
+        if all(each.units == first.units for each in repeats):
             pools[reader.combination_in(first)].append(first)
     return pools
 

@@ -52,8 +52,10 @@ def is_eligible(
     This is what the paper requires. With ``both_ways``, every value of the seen ones must be in an
     unseen one too, as the published code requires of where its search begins.
     """
-    known, needed = ({pair for each in half for pair in enumerate(each)} for half in (seen, unseen))
-    return known == needed if both_ways else needed <= known
+    in_seen, in_unseen = (
+        {pair for each in half for pair in enumerate(each)} for half in (seen, unseen)
+    )
+    return in_seen == in_unseen if both_ways else in_unseen <= in_seen
 
 
 def without(space: Space, unseen: Collection[Combination]) -> Partition:

@@ -104,13 +104,16 @@ def _split_names(name: SetName) -> tuple[str, ...]:
     space = _DESIGNS[name.corpus].space
     if name.protocol != discrimination.PROTOCOL:
         return tuple(map(str, range(len(splits.shipped(space, name.protocol)))))
-    others = (name._replace(protocol=each) for each in splits.PROTOCOLS)
-    return tuple(f"{other.protocol}_{number}" for other in others for number in _split_names(other))
+    return tuple(
+        f"{protocol}_{number}"
+        for protocol in splits.PROTOCOLS
+        for number in _split_names(name._replace(protocol=protocol))
+    )
 
 
 def _remedy(name: SetName) -> str:
-    if found := _split_names(name._replace(part=None)):
-        return f"Its splits are {', '.join(found)}."
+    if names := _split_names(name._replace(part=None)):
+        return f"Its splits are {', '.join(names)}."
     tasks = (f"{spec.name.corpus} {spec.name.protocol}" for spec in specs())
     return f"There are {', '.join(tasks)}."
 
@@ -126,10 +129,10 @@ def read_under(name: SetName, split: str) -> SetName:
     source, _, number = split.rpartition("_")
     if name.protocol != discrimination.PROTOCOL and "published" in {source, split}:
         part = None if split == "published" else number
-        found = name._replace(protocol=f"{name.protocol}{PUBLISHED}", part=part)
+        sets_of_split = name._replace(protocol=f"{name.protocol}{PUBLISHED}", part=part)
     else:
-        found = name._replace(part=split)
-    return find(found).name
+        sets_of_split = name._replace(part=split)
+    return find(sets_of_split).name
 
 
 def split_of(name: SetName, trained: SetName) -> str | None:
@@ -161,7 +164,7 @@ def _spec(name: SetName) -> SetSpec:
         title=f"{title}, {_MODES.get(protocol, protocol)}{' as published' if is_published else ''}",
         part_title=part_title if is_published or name.part else None,
         arms=("train",),
-        **(discrimination.judged if is_texts else _judged)(name.corpus, is_divided=is_divided),
+        **(discrimination.judged if is_texts else _scores_of)(name.corpus, is_divided=is_divided),
         trained_on=_generation(name) if is_texts else name,
         is_pooled=not is_texts,
         is_default=is_shipped,
@@ -186,7 +189,7 @@ def _tags(name: SetName, protocol: str) -> tuple[str, ...]:
     return (of_protocol,) if protocol == discrimination.PROTOCOL else (BENCHMARK, of_protocol)
 
 
-def _judged(corpus: str, *, is_divided: bool) -> dict[str, Any]:
+def _scores_of(corpus: str, *, is_divided: bool) -> dict[str, Any]:
     """Return the scores; without unseen combinations, none is about a half or the gap."""
     halves = HALVES if is_divided else ()
     aspects = tuple(_DESIGNS[corpus].space.aspects) if corpus in _DESIGNS else ()
@@ -195,23 +198,23 @@ def _judged(corpus: str, *, is_divided: bool) -> dict[str, Any]:
     if corpus == MINI:
         of_halves = ("mini_gap", "mini_gap_real") if is_divided else ()
         by_oracle = ("mini_acc", *of_halves, "mini_readable")
-        more = (*_of("mini_acc", halves), *(f"mini_acc_{aspect}" for aspect in aspects))
+        more = (*_of_halves("mini_acc", halves), *(f"mini_acc_{aspect}" for aspect in aspects))
     gaps = tuple(Gap(f"{name}_comp", f"{name}_id") for name in ("mctg_acc", *by_oracle[:1]))
     return {
         "scores": (*by_oracle, *more, "dist_3", "empty"),
         "reported": (*by_oracle, *by_model, "dist_3"),
         "breakdown": (
             *more,
-            *_of("mctg_acc", halves),
+            *_of_halves("mctg_acc", halves),
             *(f"mctg_acc_{aspect}" for aspect in aspects if corpus != MINI),
-            *_of("mctg_ppl", halves),
+            *_of_halves("mctg_ppl", halves),
         ),
         "gaps": gaps if is_divided else (),
         "headline": (*by_oracle, *by_model)[0],
     }
 
 
-def _of(score: str, halves: Sequence[str]) -> tuple[str, ...]:
+def _of_halves(score: str, halves: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{score}_{half}" for half in halves)
 
 
@@ -270,14 +273,14 @@ def read_as(name: SetName) -> Partition:
     return splits.shipped(_DESIGNS[name.corpus].space, same.protocol)[int(same.part or 0)]
 
 
-def _of_part(name: SetName, found: Sequence[Partition]) -> Sequence[Partition]:
+def _of_part(name: SetName, partitions: Sequence[Partition]) -> Sequence[Partition]:
     """Return the split that is named, or all."""
-    if not found or (name.part is not None and int(name.part) >= len(found)):
+    if not partitions or (name.part is not None and int(name.part) >= len(partitions)):
         raise SplitError(
             f"there is no split {str(name)!r}",
-            remedy=f"The file has {len(found)} splits of this protocol, numbered from 0.",
+            remedy=f"The file has {len(partitions)} splits of this protocol, numbered from 0.",
         )
-    return found if name.part is None else [found[int(name.part)]]
+    return partitions if name.part is None else [partitions[int(name.part)]]
 
 
 def _pair(
@@ -286,14 +289,14 @@ def _pair(
     """Return the texts that are asked for, with their marks, and the arm of a single split."""
     unseen = [frozenset(split.unseen) for split in under]
     if name.corpus == MINI:
-        arms = [Split("train", _seen(COMPMCTG_MINI.part("train"), each)) for each in unseen]
+        arms = [Split("train", _of_seen(COMPMCTG_MINI.part("train"), each)) for each in unseen]
     else:
         path = (
             design.folder / "gen.jsonl"
             if design.folder
             else reader.file_of(name.corpus, "gen", folder)
         )
-        arms = [Split("train", _shown(path, design.space, each)) for each in unseen]
+        arms = [Split("train", _training_texts(path, design.space, each)) for each in unseen]
     marks: dict[Combination, bool | str] = {
         combination: "".join(str(int(combination in each)) for each in unseen)
         if len(unseen) > 1
@@ -305,7 +308,7 @@ def _pair(
     return SplitPair(name.aspect, name.corpus, name.protocol, arm, test, name.part)
 
 
-def _shown(path: Path, space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
+def _training_texts(path: Path, space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
     """Return the labelled texts of seen combinations in a file, which is read when they are needed.
 
     Raises:
@@ -314,25 +317,25 @@ def _shown(path: Path, space: Space, unseen: frozenset[Combination]) -> Sequence
     """
     sha256 = _sha256(sorted(unseen), sha256_of(path)) if path.is_file() else None
     return Deferred(
-        lambda: _complete(_seen(_texts(path, space), unseen), path, space, unseen), sha256
+        lambda: _complete(_of_seen(_texts(path, space), unseen), path, space, unseen), sha256
     )
 
 
-def _seen(samples: Iterable[Sample], unseen: Container[Combination]) -> tuple[Sample, ...]:
+def _of_seen(samples: Iterable[Sample], unseen: Container[Combination]) -> tuple[Sample, ...]:
     return tuple(sample for sample in samples if reader.combination_in(sample) not in unseen)
 
 
 def _complete(
     texts: tuple[Sample, ...], path: Path, space: Space, unseen: Container[Combination]
 ) -> tuple[Sample, ...]:
-    wanted = (
+    needed = (
         unit
         for combination in space.combinations
         if combination not in unseen
         for unit in reader.units_of(space, combination)
     )
-    known = {unit for sample in texts for unit in sample.units}
-    if lacking := [unit for unit in dict.fromkeys(wanted) if unit not in known]:
+    present = {unit for sample in texts for unit in sample.units}
+    if lacking := [unit for unit in dict.fromkeys(needed) if unit not in present]:
         values = ", ".join(" ".join(unit) for unit in lacking)
         raise CorpusError(
             f"of the combinations that the split shows, no text has the {values}",
@@ -408,10 +411,10 @@ def own_sets(file: str, protocol: str | None, part: str | None) -> SplitPair:
     """
     design = _own_design(Path(file).resolve(), sha256_of(Path(file)))
     name = find(SetName(BENCHMARK, design.space.name, protocol or "original", part)).name
-    found = splits.shipped(design.space, name.protocol)
-    if not found and design.folder:
-        found = splits.read(design.folder / "unseen.jsonl", design.space, name.protocol)
-    return _pair(name, design, _of_part(name, found), None)
+    partitions = splits.shipped(design.space, name.protocol)
+    if not partitions and design.folder:
+        partitions = splits.read(design.folder / "unseen.jsonl", design.space, name.protocol)
+    return _pair(name, design, _of_part(name, partitions), None)
 
 
 @cache

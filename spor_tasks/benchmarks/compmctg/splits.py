@@ -39,9 +39,9 @@ def shipped(space: Space, protocol: str) -> tuple[Partition, ...]:
         return (without(space, ()),)
     if protocol == "holdout":
         return hold_out(space)
-    found = facts()["splits"].get(space.name, {}).get(protocol, {"unseen": ()})
+    facts_of_protocol = facts()["splits"].get(space.name, {}).get(protocol, {"unseen": ()})
     named = {" ".join(each): each for each in space.combinations}
-    lists = (line.split(", ") for line in found["unseen"])
+    lists = (line.split(", ") for line in facts_of_protocol["unseen"])
     return tuple(without(space, {named[name] for name in names}) for names in lists)
 
 
@@ -64,12 +64,12 @@ def without_codes(split: Partition) -> tuple[float, float]:
     It writes texts like those that train it, of which each seen combination has equally many: an
     accuracy in per cent is how often a value is among the seen combinations.
     """
-    shown = [Counter(values) for values in zip(*split.seen, strict=True)]
+    counts_by_aspect = [Counter(values) for values in zip(*split.seen, strict=True)]
     seen, unseen = (
         [
             100 * counts[value] / len(split.seen)
             for combination in half
-            for counts, value in zip(shown, combination, strict=True)
+            for counts, value in zip(counts_by_aspect, combination, strict=True)
         ]
         for half in split
     )

@@ -82,7 +82,7 @@ _PARTS: dict[str | None, tuple[dict[str, Any], str | None]] = {
     "c2f_adversarial": (_PAIRS, "template first, adversarial pairs"),
 }
 
-_OTHERS: dict[SetName, dict[str, Any]] = {
+_VARIANTS: dict[SetName, dict[str, Any]] = {
     SetName(BENCHMARK, BENCHMARK, "strict", "adversarial"): _PAIRS,
     SetName(BENCHMARK, BENCHMARK, "spaced"): _WRITTEN,
     SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): _PAIRS,
@@ -106,7 +106,7 @@ def specs() -> tuple[SetSpec, ...]:
         for corpus in (BENCHMARK, MINI)
         for part, (judging, _) in _PARTS.items()
     ]
-    return (*published, *(_spec(name, judging) for name, judging in _OTHERS.items()))
+    return (*published, *(_spec(name, judging) for name, judging in _VARIANTS.items()))
 
 
 def find(name: SetName) -> SetSpec:
@@ -125,7 +125,7 @@ def find(name: SetName) -> SetSpec:
 
 
 def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
-    other = None if name.protocol == "published" else name.protocol
+    protocol = None if name.protocol == "published" else name.protocol
     corpus = TITLE if name.corpus == BENCHMARK else name.corpus
     can_check = name.corpus == MINI and "bleu_3" in judging["scores"]
     truth = _TRUTH if can_check else ()
@@ -134,7 +134,7 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
-        task="_".join(filter(None, [name.corpus, name.part, other])),
+        task="_".join(filter(None, [name.corpus, name.part, protocol])),
         title=f"{corpus}, {name.protocol} sets",
         part_title=_PARTS[name.part][1],
         arms=("train",),
@@ -145,10 +145,10 @@ def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
             "reported": (*judging["reported"], *truth),
         },
         trained_on=SetName(BENCHMARK, name.corpus, prompts, trained),
-        is_default=other is None,
+        is_default=protocol is None,
         is_fixed=name.corpus == BENCHMARK,
-        in_context=other is None,
-        tags=(f"{name.corpus}_all",) if other is None else (),
+        in_context=protocol is None,
+        tags=(f"{name.corpus}_all",) if protocol is None else (),
     )
 
 
@@ -220,15 +220,15 @@ def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:
 
 def _in_variant(sample: Sample, variant: Variant) -> Sample:
     varied = in_variant(sample, variant)
-    other = sample.challenge
-    if variant != "coarse_to_fine" or not isinstance(other, Contrast):
+    contrast = sample.challenge
+    if variant != "coarse_to_fine" or not isinstance(contrast, Contrast):
         return varied
-    text = f"{other.template} {SEPARATOR} {other.text}"
-    return replace(varied, challenge=Contrast(other.units, text, other.template))
+    text = f"{contrast.template} {SEPARATOR} {contrast.text}"
+    return replace(varied, challenge=Contrast(contrast.units, text, contrast.template))
 
 
 def _under_one_prompt(sample: Sample) -> Sample:
     """Return the pair with the columns of both sides, in the table's order, before each."""
-    other = contrast_of(sample)
-    units = tuple(sorted({*sample.units, *other.units}, key=lambda unit: int(unit[-1])))
-    return replace(sample, units=units, challenge=replace(other, units=units))
+    contrast = contrast_of(sample)
+    units = tuple(sorted({*sample.units, *contrast.units}, key=lambda unit: int(unit[-1])))
+    return replace(sample, units=units, challenge=replace(contrast, units=units))

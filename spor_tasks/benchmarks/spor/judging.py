@@ -87,7 +87,7 @@ COPIES = Judging(
 )
 """Is a hidden phrase copied, and does what it hides appear (section 3.4)?"""
 
-_JUDGED: Mapping[tuple[str, str | None], Judging] = {
+_JUDGINGS: Mapping[tuple[str, str | None], Judging] = {
     ("order_invariance", "main"): TWO_ORDERS,
     ("order_invariance", "cwio"): CORRELATION,
     ("rule_learnability", None): COPIES,
@@ -96,4 +96,4 @@ _JUDGED: Mapping[tuple[str, str | None], Judging] = {
 
 def of(name: SetName) -> Judging:
     """Return how outputs for these sets are judged."""
-    return _JUDGED.get((name.aspect, name.part), TEXTS)
+    return _JUDGINGS.get((name.aspect, name.part), TEXTS)

@@ -86,9 +86,9 @@ def load(
         CorpusError: a file is missing or is not the published one.
     """
     if (aspect, part) not in SETS or corpus not in CORPORA:
-        asked = " ".join(filter(None, [aspect, part]))
+        requested = " ".join(filter(None, [aspect, part]))
         raise SplitError(
-            f"no sets of {asked!r} on {corpus!r} were released",
+            f"no sets of {requested!r} on {corpus!r} were released",
             remedy=f"There are those of {', '.join(' '.join(filter(None, s)) for s in SETS)}, each "
             f"on {', '.join(CORPORA)}.",
         )

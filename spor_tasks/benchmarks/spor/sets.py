@@ -47,8 +47,8 @@ def specs() -> tuple[SetSpec, ...]:
     first: dict[tuple[str, str], SetName] = {}
     for name in names:
         first.setdefault(name[:2], name)
-    found = tuple(_spec(name, first[name[:2]].protocol) for name in names)
-    return (*found, *twins.specs(found))
+    originals = tuple(_spec(name, first[name[:2]].protocol) for name in names)
+    return (*originals, *twins.specs(originals))
 
 
 def find(name: SetName) -> SetSpec:
@@ -66,11 +66,11 @@ def find(name: SetName) -> SetSpec:
 
 
 def _spec(name: SetName, default: str) -> SetSpec:
-    other = None if name.protocol == default else name.protocol
+    protocol = None if name.protocol == default else name.protocol
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
-        task="_".join(filter(None, [BENCHMARK, name.aspect, name.corpus, name.part, other])),
+        task="_".join(filter(None, [BENCHMARK, name.aspect, name.corpus, name.part, protocol])),
         title=f"{TITLES[name.aspect]}: {_CORPORA.get(name.corpus, name.corpus)}, "
         f"{name.protocol} sets",
         part_title=_part_title(name),

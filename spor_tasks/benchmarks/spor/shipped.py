@@ -66,7 +66,7 @@ def _read(corpus: str, part: str | None) -> Mapping[str, Any]:
     if (corpus, part) not in SETS:
         raise SplitError(
             f"there are no shipped sets {name(corpus, part)!r}",
-            remedy=f"There are {', '.join(name(*known) for known in SETS)}.",
+            remedy=f"There are {', '.join(name(*key) for key in SETS)}.",
         )
     content: Mapping[str, Any] = read_packaged(FOLDER / f"{name(corpus, part)}.json")
     return content

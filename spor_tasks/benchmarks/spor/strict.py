@@ -42,9 +42,9 @@ def load(
         CorpusError: a file is missing or is not the published one.
     """
     if (aspect, corpus, part) not in SETS:
-        asked = " ".join(filter(None, [aspect, part]))
+        requested = " ".join(filter(None, [aspect, part]))
         raise SplitError(
-            f"there are no strict sets of {asked!r} on {corpus!r}",
+            f"there are no strict sets of {requested!r} on {corpus!r}",
             remedy=f"There are {', '.join(' '.join(filter(None, names)) for names in SETS)}.",
         )
     if aspect == "systematicity":
@@ -56,8 +56,8 @@ def load(
 
 
 def _read(corpus: str, folder: Path | None) -> CorpusSamples:
-    found: CorpusSamples = registry().get("corpus", corpus).read(folder)
-    return found
+    samples: CorpusSamples = registry().get("corpus", corpus).read(folder)
+    return samples
 
 
 def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair:

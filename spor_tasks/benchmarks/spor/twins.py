@@ -33,14 +33,14 @@ def specs(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
 
 
 def _of_twins(spec: SetSpec) -> SetSpec:
-    both = [name for own in spec.reported for name in (own, of_twin(own))]
+    scores = [name for own in spec.reported for name in (own, of_twin(own))]
     return replace(
         spec,
         name=spec.name._replace(protocol=PROTOCOL),
         task=f"{spec.task}_{PROTOCOL}",
         title=f"{spec.title}, and twins",
         scores=(*spec.scores, *map(of_twin, spec.scores)),
-        reported=tuple(both),
+        reported=tuple(scores),
         gaps=tuple(Gap(own, of_twin(own)) for own in spec.reported),
         outputs=2 * spec.outputs,
         is_default=False,
@@ -67,9 +67,9 @@ def load(original: SplitPair) -> SplitPair:
         SplitError: no test sample has a twin.
     """
     twins = twins_of(original.corpus)
-    asked = [(sample, twins.twin(sample)) for sample in original.test.samples]
-    test = tuple(with_twin(sample, twin) for sample, twin in asked if isinstance(twin, Sample))
-    left_out = Counter(twin.reason for _, twin in asked if not isinstance(twin, Sample))
+    pairs = [(sample, twins.twin(sample)) for sample in original.test.samples]
+    test = tuple(with_twin(sample, twin) for sample, twin in pairs if isinstance(twin, Sample))
+    left_out = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
     if not test:
         raise SplitError(
             f"no test sample of {original.aspect} on {original.corpus} has a twin",

@@ -33,7 +33,7 @@ _PARTS: dict[str | None, tuple[Variant, str | None]] = {
 }
 _REPORTED = ("totto_bleu", "totto_parent", "totto_bleu_real", "totto_parent_real", "totto_chrf")
 _SCORES = (*_REPORTED, "totto_parent_precision", "totto_parent_recall")
-_JUDGED: dict[str, Any] = {
+_JUDGING: dict[str, Any] = {
     "scores": (*_SCORES, *(f"{name}_{half}" for name in _SCORES for half in HALVES), "empty"),
     "reported": (*_REPORTED, "bleurt"),
     "breakdown": tuple(f"{name}_{half}" for name in (*_REPORTED, "bleurt") for half in HALVES),
@@ -82,7 +82,7 @@ def _spec(name: SetName) -> SetSpec:
     # Demonstrations with whole tables would not fit into most models.
     whole = (name.part or "").startswith("fulltable")
     beams = ("beam4",) if name.corpus == BENCHMARK else ()
-    given: dict[str, Any] = {"decodings": beams, "in_context": not whole}
+    tasks: dict[str, Any] = {"decodings": beams, "in_context": not whole}
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -91,7 +91,7 @@ def _spec(name: SetName) -> SetSpec:
         part_title=_PARTS[name.part][1],
         arms=("train",),
         shots=4,
-        **given | (_JUDGED if is_scored else _SUBMITTED),
+        **tasks | (_JUDGING if is_scored else _SUBMITTED),
         trained_on=SetName(BENCHMARK, name.corpus, "published", name.part),
         is_default=is_scored,
         tags=(f"{name.corpus}_all",) if is_scored else (),
@@ -146,8 +146,8 @@ class _Varied(Sequence[Sample]):
 
     @property
     def sha256(self) -> str | None:
-        known: str | None = getattr(self._samples, "sha256", None)
-        return known and hashlib.sha256(f"{self._variant} {known}".encode()).hexdigest()
+        sha256: str | None = getattr(self._samples, "sha256", None)
+        return sha256 and hashlib.sha256(f"{self._variant} {sha256}".encode()).hexdigest()
 
     def __len__(self) -> int:
         return len(self._samples)

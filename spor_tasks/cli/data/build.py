@@ -88,13 +88,13 @@ def run(options: argparse.Namespace) -> int | None:
             print(f"  {'not tested':<20}{count:>9,} samples: {reason}")
     if not answer.interrupted:
         return None
-    found = visible(f"interrupted: {options.out} has the best sets found until then")
-    print(found, file=sys.stderr)
+    message = visible(f"interrupted: {options.out} has the best sets found until then")
+    print(message, file=sys.stderr)
     return INTERRUPTED
 
 
 def _request(options: argparse.Namespace) -> "Request":
     from spor_tasks.aspects.request import Request
 
-    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(Request)}
-    return Request(**given | {"hide": tuple(options.hide)})
+    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(Request)}
+    return Request(**values | {"hide": tuple(options.hide)})
