@@ -1,348 +1,225 @@
-"""The moves of the search: each applies one operator of the published list to a state."""
+"""The moves of the search: each tries one operator of the published list on a state.
+
+A move chooses the operands: values, truth values and sets of rows that the state holds.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from spor_tasks.metrics.programs.execute import ALL_ROWS
 from spor_tasks.metrics.programs.states import (
-    COMPUTED,
     COUNTED,
-    FAILED,
     KEPT_TRUTHS,
     MOST_ROWS,
     MOST_TRUTHS,
     Expansion,
-    Item,
     Items,
-    RowSet,
     State,
+    without,
 )
 
-
-def _without(items: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
-    return tuple(item for i, item in enumerate(items) if i not in places)
+# --- Sets of rows ---------------------------------------------------------------------------------
 
 
-# --- Moves: values of the sentence ----------------------------------------------------------------
-#
-# Each takes the search, a state, the name of the move and the operator of programs that it applies.
+def _rows(search: Expansion, state: State, name: str, operator: str) -> None:
+    for j, one in enumerate(state.sets):
+        whole = one.program == ALL_ROWS
+        if (not whole or search.counts_all) if name == "count" else whole:
+            search.attempt(state, operator, one.program, (one.rows,), used=(j,))
 
 
-def _repeat_number(search: Expansion, state: State, _: str, operator: str) -> None:
-    for item in state.numbers if search.step == 0 else ():
-        if "tmp" in item.column:
-            more = (*state.numbers, item._replace(program=str(item.value)))
-            search.keep(state, f"{operator}{{{item.program}}}", numbers=more)
+def _all_rows(search: Expansion, state: State, _: str, operator: str) -> None:
+    if len(state.sets) <= MOST_ROWS:
+        search.attempt(state, operator, ALL_ROWS, (state.sets[0].rows,))
 
 
-def _repeat_text(search: Expansion, state: State, _: str, operator: str) -> None:
-    for item in state.texts if search.step == 0 else ():
-        if not item.is_computed:
-            more = (*state.texts, item._replace(program=item.value))
-            search.keep(state, f"{operator}{{{item.program}}}", texts=more)
+def _two_sets(search: Expansion, state: State, name: str, operator: str) -> None:
+    alone = 2 if name in {"after", "before"} else 1
+    for i in range(alone - 1, len(state.sets) - 1):
+        for j in range(i + 1, len(state.sets)):
+            one, other = state.sets[i], state.sets[j]
+            if (len(one.rows) == 1) + (len(other.rows) == 1) >= alone:
+                text = f"{one.program}; {other.program}"
+                search.attempt(state, operator, text, (one.rows, other.rows), used=(i, j))
 
 
-def _drop_number(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, item in enumerate(state.numbers if search.step == 0 else ()):
-        remaining = state._replace(numbers=_without(state.numbers, i))
-        if "tmp" in item.column and not remaining.is_finished:
-            search.keep(remaining, f"{operator}{{{item.program}}}")
+# --- A set of rows and a column -------------------------------------------------------------------
 
 
-def _drop_text(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, item in enumerate(state.texts if search.step == 0 else ()):
-        remaining = state._replace(texts=_without(state.texts, i))
-        if not remaining.is_finished:
-            search.keep(remaining, f"{operator}{{{item.program}}}")
+def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
+    """Try each set of rows with each column; a hop needs one row, all else another number."""
+    if name.startswith("arg") and len(state.sets) > MOST_ROWS:
+        return
+    is_hop, mentions = name.endswith("_hop"), search.mentions
+    is_text = name in {"str_hop", "uniq_str"}
+    columns = mentions.text_columns if is_text else mentions.number_columns
+    for j, one in enumerate(state.sets):
+        if (len(one.rows) == 1) is not is_hop:
+            continue
+        for column in columns:
+            if not is_hop or f"; {column};" not in one.program:
+                text, arguments = f"{one.program}; {column}", (one.rows, column)
+                of = "count" if name == "uniq_str" else column
+                search.attempt(state, operator, text, arguments, column=of, used=(j,))
 
 
-def _all_exist(search: Expansion, state: State, _: str, operator: str) -> None:
+def _text_columns(search: Expansion, state: State, _: str, operator: str) -> None:
+    for column in search.mentions.text_columns:
+        text, arguments = f"{ALL_ROWS}; {column}", (state.sets[0].rows, column)
+        search.attempt(state, operator, text, arguments, column=column)
+
+
+# --- Values ---------------------------------------------------------------------------------------
+
+
+def _all_texts(search: Expansion, state: State, _: str, operator: str) -> None:
     texts = state.texts
     same = len({item.column for item in texts}) == 1 and not any(one.is_computed for one in texts)
     if search.step == 0 and len(texts) > 1 and same:
-        program = f"{operator}{{{'; '.join(item.program for item in texts)}}}"
-        search.judge(
-            state, program, operator, *[item.value for item in texts], most=MOST_TRUTHS, texts=()
-        )
+        text = "; ".join(item.program for item in texts)
+        values, removed = tuple(item.value for item in texts), tuple(range(len(texts)))
+        search.attempt(state, operator, text, values, field="texts", removed=removed)
 
 
-def _is_nothing(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, item in enumerate(state.texts):
-        program = f"{operator}{{{item.program}}}"
-        if item.is_computed and program not in state.done:
-            search.judge(
-                state,
-                program,
-                operator,
-                item.value,
-                most=MOST_TRUTHS,
-                texts=_without(state.texts, i),
+def _computed(search: Expansion, state: State, name: str, operator: str) -> None:
+    field = "texts" if name == "none" else "numbers"
+    for i, item in enumerate(getattr(state, field)):
+        if item.is_computed and (name == "none" or "count" not in item.column):
+            search.attempt(state, operator, item.program, (item.value,), field=field, removed=(i,))
+
+
+def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> None:
+    numbers = state.numbers
+    for i, j in _pairs(numbers):
+        kinds = {numbers[i].kind, numbers[j].kind}
+        if len(kinds) > 1 and ("input" not in kinds or name in {"diff", "add"}):
+            continue
+        if kinds == {"count", "input"}:
+            counts = (numbers[i].value, numbers[j].value)
+            if any(not isinstance(one, str) and one > search.executor.table.size for one in counts):
+                continue
+        for one, other in ((numbers[i], numbers[j]), (numbers[j], numbers[i])):
+            text, values = f"{one.program}; {other.program}", (one.value, other.value)
+            search.attempt(
+                state, operator, text, values, column=one.column, removed=(i, j), repeats=True
             )
 
 
-def _is_zero(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, item in enumerate(state.numbers):
-        program = f"{operator}{{{item.program}}}"
-        if item.is_computed and "count" not in item.column and program not in state.done:
-            remaining = _without(state.numbers, i)
-            search.judge(state, program, operator, item.value, most=MOST_TRUTHS, numbers=remaining)
+def _pairs(items: Items) -> Iterator[tuple[int, int]]:
+    """Yield pairs of which one is computed, and not both are of the sentence."""
+    for i, one in enumerate(items[:-1]):
+        for j, other in enumerate(items[i + 1 :], i + 1):
+            if any(item.is_computed and item.column != COUNTED for item in (one, other)):
+                yield i, j
 
 
-# --- Moves: sets of rows --------------------------------------------------------------------------
+def _two_texts(search: Expansion, state: State, _: str, operator: str) -> None:
+    for i, one in enumerate(state.texts[:-1]):
+        for j, other in enumerate(state.texts[i + 1 :], i + 1):
+            if (one.is_computed or other.is_computed) and one.kind == other.kind:
+                text, values = f"{one.program}; {other.program}", (other.value, one.value)
+                search.attempt(state, operator, text, values, field="texts", removed=(i, j))
 
 
-def _count(search: Expansion, state: State, name: str, operator: str) -> None:
+def _two_truths(search: Expansion, state: State, _: str, operator: str) -> None:
+    if len(state.truths) < MOST_TRUTHS:
+        for i, (one, is_one) in enumerate(state.truths[:-1]):
+            for j, (other, is_other) in enumerate(state.truths[i + 1 :], i + 1):
+                text, values = f"{one}; {other}", (is_one, is_other)
+                search.attempt(state, operator, text, values, field="truths", removed=(i, j))
+
+
+def _values(search: Expansion, state: State, name: str, operator: str) -> None:
+    """Try each set of rows with each value that the sentence mentions."""
+    if name.startswith("filter") and len(state.sets) > MOST_ROWS:
+        return
+    is_text = "_str_" in name
+    field, items = ("texts", state.texts) if is_text else ("numbers", state.numbers)
     for j, one in enumerate(state.sets):
-        whole = one.program == ALL_ROWS
-        applies = (not whole or search.counts_all) if name == "count" else whole
-        program = f"{operator}{{{one.program}}}"
-        if applies and search.is_new(state, program):
-            item = Item(f"{COMPUTED}count", search.result(program, operator, one.rows), program)
-            search.keep(state, program, numbers=(*state.numbers, item), sets=state.using(j))
+        if len(one.rows) == 1 and not is_text:
+            continue
+        for item in items:
+            if not item.is_computed:
+                first = next(i for i, other in enumerate(items) if other[:2] == item[:2])
+                text = f"{one.program}; {item.column}; {item.program}"
+                arguments = (one.rows, item.column, item.value)
+                search.attempt(
+                    state, operator, text, arguments, used=(j,), field=field, removed=(first,)
+                )
+
+
+# --- Moves that are more than an operator ---------------------------------------------------------
+
+
+def _repeat_or_drop(search: Expansion, state: State, name: str, operator: str) -> None:
+    """Let a value of the sentence be used twice, or not at all."""
+    field = "texts" if name.endswith("_str") else "numbers"
+    items: Items = getattr(state, field)
+    for i, item in enumerate(items if search.step == 0 else ()):
+        if field == "numbers" and "tmp" not in item.column:
+            continue
+        if name == "inc_str" and item.is_computed:
+            continue
+        twice = (*items, item._replace(program=str(item.value)))
+        changes: dict[str, Any] = {field: twice if name.startswith("inc") else without(items, i)}
+        changed = state._replace(**changes)
+        if not changed.is_finished:
+            search.keep(changed, f"{operator}{{{item.program}}}")
 
 
 def _how_many(search: Expansion, state: State, name: str, operator: str) -> None:
+    """Use the truth that one row or several are left, and also go on without it."""
     if len(state.truths) >= MOST_TRUTHS:
         return
     for j, one in enumerate(state.sets):
         program = f"{operator}{{{one.program}}}"
         applies = one.program.startswith("filter") if name == "only" else one.program == ALL_ROWS
         if applies and program not in state.done:
-            truth, sets = search.result(program, name, one.rows), state.using(j)
-            if (
-                search.conclude(state, program, truth=truth, sets=sets)
-                or len(state.truths) >= KEPT_TRUTHS
-            ):
-                search.keep(state, program, sets=sets)
-
-
-def _end(search: Expansion, state: State, _: str, operator: str) -> None:
-    program = f"{operator}{{{ALL_ROWS}}}"
-    if len(state.sets) <= MOST_ROWS and search.is_new(state, program):
-        rows = search.result(program, operator, state.sets[0].rows)
-        if rows is not FAILED:
-            search.keep(state, program, sets=(*state.using(0), RowSet(program, rows, used=False)))
-
-
-def _compare_rows(search: Expansion, state: State, name: str, operator: str) -> None:
-    alone = 2 if name in {"after", "before"} else 1
-    for i in range(alone - 1, len(state.sets) - 1):
-        for j in range(i + 1, len(state.sets)):
-            one, other = state.sets[i], state.sets[j]
-            program = f"{operator}{{{one.program}; {other.program}}}"
-            if (len(one.rows) == 1) + (len(other.rows) == 1) >= alone and program not in state.done:
-                search.judge(state, program, operator, one.rows, other.rows, sets=state.using(i, j))
-
-
-# --- Moves: a set of rows and a column ------------------------------------------------------------
-
-
-def _reduce(search: Expansion, state: State, name: str, operator: str) -> None:
-    text = name == "uniq_str"
-    for j, one in enumerate(state.sets):
-        if len(one.rows) == 1:
-            continue
-        for column in search.mentions.text_columns if text else search.mentions.number_columns:
-            program = f"{operator}{{{one.program}; {column}}}"
-            if search.is_new(state, program):
-                value = search.result(program, operator, one.rows, column)
-                if value is not FAILED:
-                    item = Item(COMPUTED + ("count" if text else column), value, program)
-                    search.keep(state, program, numbers=(*state.numbers, item), sets=state.using(j))
-
-
-def _extreme(search: Expansion, state: State, _: str, operator: str) -> None:
-    if len(state.sets) > MOST_ROWS:
-        return
-    for j, one in enumerate(state.sets):
-        if len(one.rows) == 1:
-            continue
-        for column in search.mentions.number_columns:
-            program = f"{operator}{{{one.program}; {column}}}"
-            if search.is_new(state, program):
-                rows = search.result(program, operator, one.rows, column)
-                if rows is not FAILED and rows:
-                    search.keep(
-                        state, program, sets=(*state.using(j), RowSet(program, rows, used=False))
-                    )
-
-
-def _hop(search: Expansion, state: State, name: str, operator: str) -> None:
-    columns = search.mentions.number_columns if name == "num_hop" else search.mentions.text_columns
-    for j, one in enumerate(state.sets):
-        if len(one.rows) != 1:
-            continue
-        for column in columns:
-            program = f"{operator}{{{one.program}; {column}}}"
-            if f"; {column};" in one.program or not search.is_new(state, program):
-                continue
-            value = search.result(program, operator, one.rows, column)
-            if value is not FAILED:
-                item, sets = Item(COMPUTED + column, value, program), state.using(j)
-                if isinstance(value, str):
-                    search.keep(state, program, texts=(*state.texts, item), sets=sets)
-                else:
-                    search.keep(state, program, numbers=(*state.numbers, item), sets=sets)
-
-
-def _most_frequent(search: Expansion, state: State, _: str, operator: str) -> None:
-    for column in search.mentions.text_columns:
-        program = f"{operator}{{{ALL_ROWS}; {column}}}"
-        if search.is_new(state, program):
-            value = search.result(program, operator, state.sets[0].rows, column)
-            if isinstance(value, str):
-                item = Item(COMPUTED + column, value, program)
-                search.keep(state, program, texts=(*state.texts, item))
-
-
-# --- Moves: two values ----------------------------------------------------------------------------
-
-
-def _calculate(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, j in _comparable(state.numbers):
-        if state.numbers[i].kind == state.numbers[j].kind:
-            for one, other in ((i, j), (j, i)):
-                a, b = state.numbers[one], state.numbers[other]
-                program = f"{operator}{{{a.program}; {b.program}}}"
-                value = search.result(program, operator, a.value, b.value)
-                if value is not FAILED:
-                    item = Item(COMPUTED + a.column, value, program)
-                    search.keep(state, program, numbers=(*_without(state.numbers, i, j), item))
-
-
-def _compare_numbers(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, j in _comparable(state.numbers):
-        kinds = {state.numbers[i].kind, state.numbers[j].kind}
-        if len(kinds) > 1 and "input" not in kinds:
-            continue
-        if kinds == {"count", "input"}:
-            values = (state.numbers[i].value, state.numbers[j].value)
-            if any(not isinstance(one, str) and one > search.executor.table.size for one in values):
-                continue
-        for one, other in ((i, j), (j, i)):
-            a, b = state.numbers[one], state.numbers[other]
-            program = f"{operator}{{{a.program}; {b.program}}}"
-            search.judge(
-                state, program, operator, a.value, b.value, numbers=_without(state.numbers, i, j)
-            )
-
-
-def _comparable(items: Items) -> Iterator[tuple[int, int]]:
-    """Yield pairs of which one is computed, and not both are of the sentence."""
-    for i, one in enumerate(items[:-1]):
-        for j, other in enumerate(items[i + 1 :], i + 1):
-            computed = [item.is_computed and item.column != COUNTED for item in (one, other)]
-            if any(computed):
-                yield i, j
-
-
-def _compare_texts(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, one in enumerate(state.texts[:-1]):
-        for j, other in enumerate(state.texts[i + 1 :], i + 1):
-            program = f"{operator}{{{one.program}; {other.program}}}"
-            if (one.is_computed or other.is_computed) and one.kind == other.kind:
-                if program in state.done:
-                    continue
-                search.judge(
-                    state,
-                    program,
-                    operator,
-                    other.value,
-                    one.value,
-                    texts=_without(state.texts, i, j),
-                )
-
-
-def _both(search: Expansion, state: State, _: str, operator: str) -> None:
-    if len(state.truths) >= MOST_TRUTHS:
-        return
-    for i, (one, is_one) in enumerate(state.truths[:-1]):
-        for j, (other, is_other) in enumerate(state.truths[i + 1 :], i + 1):
-            program = f"{operator}{{{one}; {other}}}"
-            if program not in state.done:
-                truth = search.result(program, operator, is_one, is_other)
-                search.conclude(state, program, truth=truth, truths=_without(state.truths, i, j))
-
-
-# --- Moves: a set of rows, a column and a value ---------------------------------------------------
-
-
-def _filter(search: Expansion, state: State, name: str, operator: str) -> None:
-    if len(state.sets) > MOST_ROWS:
-        return
-    for program, rows, changes in _of_values(search, state, name, operator):
-        if rows and search.is_new(state, program):
-            sets = (*changes.pop("sets"), RowSet(program, rows, used=False))
-            search.keep(state, program, sets=sets, **changes)
-
-
-def _of_all(search: Expansion, state: State, name: str, operator: str) -> None:
-    for program, truth, changes in _of_values(search, state, name, operator):
-        search.conclude(state, program, truth=truth, **changes)
-
-
-def _of_values(
-    search: Expansion, state: State, name: str, operator: str
-) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield what an operator makes of a set and a value, and what is remaining of the state."""
-    text = "_str_" in name
-    items = state.texts if text else state.numbers
-    for j, one in enumerate(state.sets):
-        if len(one.rows) == 1 and not text:
-            continue
-        for item in items:
-            program = f"{operator}{{{one.program}; {item.column}; {item.program}}}"
-            if item.is_computed or program in state.done:
-                continue
-            result = search.result(program, operator, one.rows, item.column, item.value)
-            if result is not FAILED:
-                first = next(i for i, other in enumerate(items) if other[:2] == item[:2])
-                remaining = _without(items, first)
-                sets = state.using(j)
-                yield program, result, {"sets": sets, "texts" if text else "numbers": remaining}
+            truth = search.result(program, name, one.rows)
+            following = state._replace(sets=state.using(j))
+            finished = search.conclude(following, program, truth=truth)
+            if finished or len(state.truths) >= KEPT_TRUTHS:
+                search.keep(following, program)
 
 
 Move: TypeAlias = Callable[[Expansion, State, str, str], None]
 
 # The order is that of the published list: of states with the same operations, the first is kept.
-MOVES: dict[str, tuple[Move, str]] = {
-    "count": (_count, "count"),
-    "inc_num": (_repeat_number, "inc_num"),
-    "dec_num": (_drop_number, "dec_num"),
-    "dec_str": (_drop_text, "dec_str"),
-    "inc_str": (_repeat_text, "inc_str"),
-    "all_exist": (_all_exist, "exist"),
-    "none": (_is_nothing, "none"),
-    "only": (_how_many, "only"),
-    "several": (_how_many, "only"),
-    "zero": (_is_zero, "zero"),
-    **{name: (_compare_rows, name) for name in ("after", "before")},
-    **{name: (_end, name) for name in ("top", "bottom")},
-    **{name: (_compare_rows, name) for name in ("first", "second", "third", "fourth", "fifth")},
-    "last": (_compare_rows, "last"),
-    "uniq_num": (_reduce, "uniq"),
-    "uniq_str": (_reduce, "uniq"),
-    **{name: (_reduce, name) for name in ("avg", "sum", "max", "min")},
-    **{name: (_extreme, name) for name in ("argmax", "argmin")},
-    "str_hop": (_hop, "hop"),
-    "num_hop": (_hop, "hop"),
-    "most_freq": (_most_frequent, "most_freq"),
-    **{name: (_count, name) for name in ("half", "one_third")},
-    **{name: (_calculate, name) for name in ("diff", "add")},
-    **{name: (_compare_numbers, name) for name in ("greater", "eq")},
-    "str_eq": (_compare_texts, "eq"),
-    "not_eq": (_compare_numbers, "not_eq"),
-    "not_str_eq": (_compare_texts, "not_eq"),
-    "and": (_both, "and"),
-    "filter_str_eq": (_filter, "filter_eq"),
-    "filter_str_not_eq": (_filter, "filter_not_eq"),
-    **{
-        name: (_filter, name)
-        for name in ["filter_eq", "filter_not_eq", "filter_less", "filter_greater"]
-    },
-    **{name: (_filter, name) for name in ("filter_greater_eq", "filter_less_eq")},
-    "all_str_eq": (_of_all, "all_eq"),
-    "all_str_not_eq": (_of_all, "all_not_eq"),
-    **{name: (_of_all, name) for name in ["all_eq", "all_not_eq", "all_less", "all_less_eq"]},
-    **{name: (_of_all, name) for name in ("all_greater", "all_greater_eq")},
+_ORDER: list[tuple[Move, str]] = [
+    (_rows, "count"),
+    (_repeat_or_drop, "inc_num dec_num dec_str inc_str"),
+    (_all_texts, "all_exist"),
+    (_computed, "none"),
+    (_how_many, "only several"),
+    (_computed, "zero"),
+    (_two_sets, "after before"),
+    (_all_rows, "top bottom"),
+    (_two_sets, "first second third fourth fifth last"),
+    (_columns, "uniq_num uniq_str avg sum max min argmax argmin str_hop num_hop"),
+    (_text_columns, "most_freq"),
+    (_rows, "half one_third"),
+    (_two_numbers, "diff add greater eq"),
+    (_two_texts, "str_eq"),
+    (_two_numbers, "not_eq"),
+    (_two_texts, "not_str_eq"),
+    (_two_truths, "and"),
+    (_values, "filter_str_eq filter_str_not_eq filter_eq filter_not_eq"),
+    (_values, "filter_less filter_greater filter_greater_eq filter_less_eq"),
+    (_values, "all_str_eq all_str_not_eq all_eq all_not_eq"),
+    (_values, "all_less all_less_eq all_greater all_greater_eq"),
+]
+_OPERATORS = {
+    **dict.fromkeys(("uniq_num", "uniq_str"), "uniq"),
+    **dict.fromkeys(("str_hop", "num_hop"), "hop"),
+    "all_exist": "exist",
+    "several": "only",
+    "str_eq": "eq",
+    "not_str_eq": "not_eq",
 }
+
+MOVES: dict[str, tuple[Move, str]] = {
+    name: (move, _OPERATORS.get(name, name.replace("_str_", "_")))
+    for move, names in _ORDER
+    for name in names.split()
+}
+"""The moves by name, each with the operator of programs that it applies."""

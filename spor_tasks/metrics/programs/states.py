@@ -13,6 +13,8 @@ COUNTED = "tmp_input"
 
 COMPUTED = "tmp_"  # what the column of a computed value begins with
 MOST_ROWS = 2  # sets of rows beside all rows
+_ENDS = frozenset(["top", "bottom"])  # those of an empty table are kept, as published
+_OF_ITEMS = frozenset(["exist", "none", "zero"])  # these keep a third truth value, as published
 MOST_TRUTHS = 3  # from how many on a state is not tried for another one
 KEPT_TRUTHS = 2  # beside which most moves keep another one
 
@@ -90,6 +92,11 @@ class Item(NamedTuple):
         return self.column.replace(COMPUTED, "")
 
 
+def without(items: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
+    """Return the items without those in these places."""
+    return tuple(item for i, item in enumerate(items) if i not in places)
+
+
 class RowSet(NamedTuple):
     """A set of rows, how a program says it, and whether anything used it."""
 
@@ -153,10 +160,6 @@ class Expansion:
         self.step = 0
         self.following: dict[frozenset[str], State] = {}
 
-    def is_new(self, state: State, program: str) -> bool:
-        """Return whether an operation leads to a state that this step has not made yet."""
-        return program not in state.done and state.done | {program} not in self.following
-
     def result(self, program: str, operator: str, *arguments: Any) -> Any:  # noqa: ANN401 - any value
         """Return the result of an operation, computed once, or FAILED."""
         found = self.results.get(program)
@@ -168,6 +171,50 @@ class Expansion:
             self.results[program] = found
         return found
 
+    def attempt(
+        self,
+        state: State,
+        operator: str,
+        text: str,
+        arguments: tuple[Any, ...],
+        *,
+        column: str = "count",
+        used: tuple[int, ...] = (),
+        field: str = "numbers",
+        removed: tuple[int, ...] = (),
+        repeats: bool = False,
+    ) -> None:
+        """Apply an operator: finish a program, or keep the state with the result.
+
+        ``text`` is how a program says the arguments, and ``column`` that of a computed value. The
+        state has ``used`` these sets of rows, and loses the ``removed`` items of its ``field``. An
+        operation is not done again unless it ``repeats``, and no filter keeps an empty set of rows.
+        """
+        program = f"{operator}{{{text}}}"
+        if program in state.done and not repeats:
+            return
+        value = self.result(program, operator, *arguments)
+        is_truth = isinstance(value, bool)
+        if value is FAILED or (not is_truth and state.done | {program} in self.following):
+            return
+        changes: dict[str, Any] = {"sets": state.using(*used)} if used else {}
+        result: RowSet | Item
+        if removed:
+            changes[field] = without(getattr(state, field), *removed)
+        if is_truth:
+            most = MOST_TRUTHS if operator in _OF_ITEMS else KEPT_TRUTHS
+            self.conclude(state._replace(**changes), program, truth=value, most=most)
+            return
+        if isinstance(value, tuple):
+            if not value and operator not in _ENDS:
+                return
+            result, field = RowSet(program, value, used=False), "sets"
+        else:
+            result = Item(COMPUTED + column, value, program)
+            field = "texts" if isinstance(value, str) else "numbers"
+        changes[field] = (*changes.get(field, getattr(state, field)), result)
+        self.keep(state, program, **changes)
+
     def keep(self, state: State, program: str, **changes: Any) -> None:  # noqa: ANN401 - of any field
         """Keep the state that an operation leads to, if it is the first by these operations."""
         done = state.done | {program}
@@ -178,20 +225,6 @@ class Expansion:
         if self.states >= self.limits.states:
             raise LimitReached(Stop.STATES)
 
-    def judge(
-        self,
-        state: State,
-        program: str,
-        operator: str,
-        *arguments: Any,  # noqa: ANN401 - any value
-        most: int = KEPT_TRUTHS,
-        **changes: Any,  # noqa: ANN401 - of any field
-    ) -> None:
-        """Keep the truth value of an operation, or finish with it, unless the operation fails."""
-        truth = self.result(program, operator, *arguments)
-        if truth is not FAILED:
-            self.conclude(state, program, truth=truth, most=most, **changes)
-
     def conclude(
         self,
         state: State,
@@ -199,13 +232,11 @@ class Expansion:
         *,
         truth: bool,
         most: int = KEPT_TRUTHS,
-        **changes: Any,  # noqa: ANN401 - of any field
     ) -> bool:
         """Finish a program with a truth value, or keep the value; return whether it finished."""
-        remaining = state._replace(**changes) if changes else state
-        if remaining.is_finished:
+        if state.is_finished:
             self.finished.append(Finished(program, truth))
             return True
-        if len(remaining.truths) < most:
-            self.keep(remaining, program, truths=(*remaining.truths, (program, truth)))
+        if len(state.truths) < most:
+            self.keep(state, program, truths=(*state.truths, (program, truth)))
         return False
