@@ -49,8 +49,8 @@ def scores(sample: Sample, output: str) -> dict[str, float]:
         scores["bleu"] = _BLEU.sentence_score(output, list(sample.references)).score
         metrics += [PARENT, PARENT_FULL_TABLE, CHRF]
     for metric in metrics:
-        (measured,) = metric.measure([sample], [(output,)])
-        scores |= metric.values(measured)
+        ((values, _),) = metric.judge([sample], [(output,)])
+        scores |= values
     return {metric: scores[metric] for metric in METRICS if metric in scores}
 
 

@@ -104,7 +104,7 @@ def test_every_example_is_run() -> None:
 def test_the_metric_scores_a_file(printed: str) -> None:
     start = printed.index("{\n")
     (score,) = json.JSONDecoder().raw_decode(printed, start)[0]["scores"]
-    assert score["value"] == pytest.approx(100 * (9 + 1) / (5 + 5))  # no mean of 180 and 20
+    assert score["value"] == pytest.approx((9 + 1) / (5 + 5))  # no mean of 1.8 and 0.2
 
 
 def test_the_filter_cuts_what_is_scored(printed: str) -> None:

@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
         _print(result, intervals=options.interval)
 
 
-def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
+def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric]]":
     """Return the metric's name, the metric with its settings, and what is measured beside it."""
     if options.metric == "compmctg":
         return _compmctg(options)
@@ -116,7 +116,7 @@ def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
     return options.metric, judge(options, options.metric), ()
 
 
-def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[Any]]]":
+def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric]]":
     """Return accuracy, if there are classifiers, and Dist-3 and perplexity beside it."""
     if options.model or options.format or options.label:
         raise ConfigError(
@@ -125,7 +125,7 @@ def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric[A
         )
     names = ("device", "batch_size")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
-    more_metrics: list[Metric[Any]] = []
+    more_metrics: list[Metric] = []
     from spor_tasks.metrics import learned
 
     if options.ppl_model:

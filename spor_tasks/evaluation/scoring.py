@@ -52,7 +52,7 @@ _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
 _LONGEST = 1_000_000  # characters of a text
-_Metrics: TypeAlias = Sequence[Metric[Any]]
+_Metrics: TypeAlias = Sequence[Metric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def score(
     against: Path | None = None,
     intervals: bool = False,
     judge: Learned[Any] | None = None,
-    beside: Sequence[Metric[Any]] = (),
+    beside: Sequence[Metric] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
     """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
@@ -160,7 +160,7 @@ def _metrics(name: str, judge: Learned[Any] | None) -> _Metrics:
             f"only a metric such as {example} needs a classifier, and must have one",
             remedy=f"Name one with `--metric {example} {option}`.",
         )
-    chosen: Metric[Any] = judge or plain
+    chosen: Metric = judge or plain
     if chosen.answers != "texts":
         raise ConfigError(
             f"the metric {name} judges log likelihoods, which a file of outputs does not have",

@@ -11,14 +11,14 @@ from spor_tasks.metrics.base import Metric, judged, metric, registered_score, sc
 from spor_tasks.metrics.totals import MEAN, Value
 
 
-def metrics_for(scores: Iterable[str]) -> tuple[Metric[Any], ...]:
+def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
     """Return the registered metrics of these scores, some of which may be of twins or groups."""
     registered = set(map(registered_score, scores))
     metrics = map(metric, registry().names("metric"))
     return tuple(each for each in metrics if registered & {info.name for info in each.scores})
 
 
-def scores_of(metric: Metric[Any], spec: SetSpec) -> list[str]:
+def scores_of(metric: Metric, spec: SetSpec) -> list[str]:
     """Return the scores of a metric, also of twins where sets have them, then over groups.
 
     The last are those that the sets show.
@@ -60,7 +60,7 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def values(
-    metrics: Iterable[Metric[Any]],
+    metrics: Iterable[Metric],
     scores: Sequence[str],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
@@ -73,7 +73,7 @@ def values(
 
 
 def measured(
-    metrics: Iterable[Metric[Any]],
+    metrics: Iterable[Metric],
     scores: Sequence[str],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
@@ -82,7 +82,7 @@ def measured(
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
-        judgements = judged(each, samples, outputs, scores, with_details=bool(each.logged))
+        judgements = judged(each, samples, outputs, scores)
         for number, (of_sample, details) in enumerate(judgements):
             values_of[number] |= of_sample
             if not isinstance(samples[number].challenge, Twin):

@@ -29,7 +29,7 @@ class Plan(NamedTuple):
     pair: SplitPair
     fewshot_arm: Split | None
     adapter: Mapping[str, Any] | None
-    asked: Mapping[str, Metric[Any]]
+    asked: Mapping[str, Metric]
 
 
 def resolve(metadata: Metadata) -> Plan:

@@ -6,27 +6,13 @@ of the test set are identical, so that 100 cannot be reached; ``adv_acc_distinct
 pairs out and counts a tie as half.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Contrast, Sample, contrast_of
-from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import RATIO, Value
-
-_Pair: TypeAlias = tuple[Likelihood, Likelihood]
-
-
-class Compared(NamedTuple):
-    """The likelihoods of the true and of the false side.
-
-    Sides are ``identical`` if a model cannot tell them apart: same text after the same columns.
-    """
-
-    true: Likelihood
-    false: Likelihood
-    identical: bool
 
 
 class _Adversarial(LikelihoodMetric):
@@ -42,36 +28,26 @@ class _Adversarial(LikelihoodMetric):
     def signature(self) -> str:
         return f"adversarial|mean:tokens|end:counted|ties:lose|v:{__version__}"
 
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[_Pair]) -> list[Compared]:
-        """Compare the two sides of each sample."""
-        return [
-            Compared(true, false, _are_identical(sample))
-            for sample, (true, false) in zip(samples, outputs, strict=True)
-        ]
-
-    def values(self, evidence: Compared) -> Mapping[str, Value]:
-        """Return 100 where the true side wins, and 0 otherwise."""
-        return dict(_values(evidence))
-
-    def describe(self, _: Sample, __: object, evidence: Compared) -> dict[str, Any]:
-        """Return both likelihoods and the values."""
-        sides = {"true": evidence.true._asdict(), "false": evidence.false._asdict()}
-        return sides | dict(self.values(evidence))
+    def judge_one(self, sample: Sample, true: Likelihood, false: Likelihood) -> Judgement:
+        """Return 100 where the true side wins, else 0, and both likelihoods."""
+        values = dict(_values(true, false, identical=_are_identical(sample)))
+        return Judgement(values, {"true": true._asdict(), "false": false._asdict(), **values})
 
 
-def _values(found: Compared) -> Iterator[tuple[str, Value]]:
-    yield "adv_acc_byte", 100.0 * (found.true.per_byte > found.false.per_byte)
-    yield "adv_identical", 100.0 * found.identical
-    true, false = found.true.per_token, found.false.per_token
-    if true is None or false is None:
+def _values(true: Likelihood, false: Likelihood, *, identical: bool) -> Iterator[tuple[str, Value]]:
+    yield "adv_acc_byte", 100.0 * (true.per_byte > false.per_byte)
+    yield "adv_identical", 100.0 * identical
+    by_token, false_by_token = true.per_token, false.per_token
+    if by_token is None or false_by_token is None:
         return
-    wins, ties = true > false, true == false
+    wins, ties = by_token > false_by_token, by_token == false_by_token
     yield "adv_acc", 100.0 * wins
-    if not found.identical:
+    if not identical:
         yield "adv_acc_distinct", (50.0 if ties else 100.0 * wins, 1)
 
 
 def _are_identical(sample: Sample) -> bool:
+    # A model cannot tell the same text after the same columns apart.
     other = contrast_of(sample)
     same_template = (sample.about("template") or "") == other.template
     return sample.target == other.text and sample.units == other.units and same_template

@@ -1,7 +1,7 @@
-"""The contract of a metric: evidence of each output first, the scores of many second.
+"""The contract of a metric: a judgement of each sample first, the scores of many second.
 
 The two steps are what the harness calls `process_results` and aggregation. Between them stand
-values, what one output adds to each score: they are the unit that a bootstrap resamples and that a
+values, what one sample adds to each score: they are the unit that a bootstrap resamples and that a
 paired test compares, so every consumer works from one computation.
 """
 
@@ -74,7 +74,17 @@ class ScoreInfo:
         return self.own_title or self.label
 
 
-class Metric(Protocol[EvidenceT]):
+class Judgement(NamedTuple):
+    """The result for one sample: its value for each score, and details for logs and marks.
+
+    An output adds nothing to a score that is not named. Details are JSON.
+    """
+
+    values: Mapping[str, Value]
+    details: Mapping[str, Any]
+
+
+class Metric(Protocol):
     """A metric with its settings; it keeps nothing from one output to the next.
 
     A fault of the model lowers a score; a fault of the sample raises a `SporError`.
@@ -108,21 +118,15 @@ class Metric(Protocol[EvidenceT]):
     def logged(self) -> Sequence[str]:
         """The keys of its description that lm-eval logs with a document."""
 
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> Sequence[EvidenceT]:
-        """Return all that the metric finds in the outputs for each sample.
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> Sequence[Judgement]:
+        """Return a judgement of the outputs for each sample, which does not depend on the others.
 
-        The evidence of one sample does not depend on the others.
+        ``outputs`` has for each sample its texts, or likelihoods, as ``answers`` says.
         """
 
-    def values(self, evidence: EvidenceT) -> Values:
-        """Return what the outputs for one sample add to each score, as it is logged."""
 
-    def describe(self, sample: Sample, texts: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
-        """Return the evidence as JSON that is written beside a sample."""
-
-
-class SimpleMetric(Generic[EvidenceT]):
-    """The base of most metrics, which judge one output at a time, of any sample."""
+class SimpleMetric:
+    """The base of metrics that judge one sample at a time, any sample by one output."""
 
     __slots__ = ()
 
@@ -132,34 +136,50 @@ class SimpleMetric(Generic[EvidenceT]):
     challenge: ClassVar[type | None] = None
     logged: ClassVar[Sequence[str]] = ()
 
-    judge: Callable[..., EvidenceT]
-    """Returns what is found in the outputs for a sample; each output is an argument."""
+    judge_one: Callable[..., Judgement]
+    """Returns the judgement of a sample; each output is an argument."""
+
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> list[Judgement]:
+        """Judge each sample alone."""
+        return [
+            self.judge_one(sample, *of_sample)
+            for sample, of_sample in zip(samples, outputs, strict=True)
+        ]
+
+
+class EvidenceMetric(SimpleMetric, Generic[EvidenceT]):
+    """The base of metrics whose values and details follow from typed evidence."""
+
+    __slots__ = ()
+
+    measured: Callable[..., EvidenceT]
+    """Returns the evidence of a sample; each output is an argument."""
 
     values: Callable[[EvidenceT], Values]
 
     def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[EvidenceT]:
-        """Judge the outputs for each sample."""
-        return [self.judge(sample, *texts) for sample, texts in zip(samples, outputs, strict=True)]
+        """Return the evidence of each sample."""
+        pairs = zip(samples, outputs, strict=True)
+        return [self.measured(sample, *texts) for sample, texts in pairs]
 
     def describe(self, _: Sample, __: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
         """Return the values."""
         return dict(self.values(evidence))
 
-
-class Judgement(NamedTuple):
-    """The values of a sample by score, also over its groups, and the details for logs."""
-
-    values: dict[str, Value]
-    details: dict[str, Any]
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> list[Judgement]:
+        """Return the values and details that follow from the evidence of each sample."""
+        evidence = self.measure(samples, outputs)
+        return [
+            Judgement(self.values(each), self.describe(sample, texts, each))
+            for sample, texts, each in zip(samples, outputs, evidence, strict=True)
+        ]
 
 
 def judged(
-    metric: Metric[Any],
+    metric: Metric,
     samples: Sequence[Sample],
     outputs: Sequence[Texts],
     groups: Container[str],
-    *,
-    with_details: bool = True,
 ) -> list[Judgement]:
     """Return a metric's judgement of each sample, its twin among its groups.
 
@@ -168,16 +188,15 @@ def judged(
     """
     sides = [outputs_by_side(*each) for each in zip(samples, outputs, strict=True)]
     flat = [side for of_sample in sides for side in of_sample]
-    evidence = iter(metric.measure([each.sample for each in flat], [each.outputs for each in flat]))
+    results = iter(metric.judge([each.sample for each in flat], [each.outputs for each in flat]))
     judgements = []
     for sample, of_sample in zip(samples, sides, strict=True):
         values: dict[str, Value] = {}
         details: dict[str, Any] = {}
         for side in of_sample:
-            of_side = next(evidence)
-            values |= side.named(metric.values(of_side))
-            if with_details:
-                details |= side.named(metric.describe(side.sample, side.outputs, of_side))
+            of_side = next(results)
+            values |= side.named(of_side.values)
+            details |= side.named(of_side.details)
         shared = {name: value for name, value in values.items() if name in details}
         judgements.append(
             Judgement(
@@ -191,13 +210,13 @@ def judged(
 # --- What is registered ---------------------------------------------------------------------------
 
 
-def metric(name: str) -> Metric[Any]:
+def metric(name: str) -> Metric:
     """Return the registered metric with this name.
 
     Raises:
         ConfigError: there is none, or it cannot be imported or lacks a part of the contract.
     """
-    found: Metric[Any] = registry().get("metric", name)
+    found: Metric = registry().get("metric", name)
     return found
 
 

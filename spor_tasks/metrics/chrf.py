@@ -7,10 +7,10 @@ import sacrebleu
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import Judgement, ScoreInfo, SimpleMetric
 
 
-class _Chrf(SimpleMetric[float]):
+class _Chrf(SimpleMetric):
     """Sentence chrF as sacrebleu computes it, with the best of several references.
 
     The score is the mean over outputs, from 0 to 100; it is not sacrebleu's corpus chrF. That of
@@ -26,13 +26,11 @@ class _Chrf(SimpleMetric[float]):
         scorer.num_refs = -1  # sacrebleu's word for a number of references that varies
         return f"chrf|{scorer.get_signature()}|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> float:
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
         if not sample.references:
             raise CorpusError("chrF needs a reference", where=f"sample {sample.id}")
-        return float(_scorer().sentence_score(output, list(sample.references)).score)
-
-    def values(self, evidence: float) -> dict[str, float]:
-        return {"chrf": evidence}
+        values = {"chrf": float(_scorer().sentence_score(output, list(sample.references)).score)}
+        return Judgement(values, values)
 
 
 @cache

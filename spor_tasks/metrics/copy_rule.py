@@ -10,7 +10,7 @@ from spor_tasks import __version__
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Hidden, Sample, hidden_of
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
 from spor_tasks.text.whole import find_whole
 
 _ORDINALS = {
@@ -67,7 +67,7 @@ _CASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class CopyRule(SimpleMetric[CopyEvidence]):
+class CopyRule(EvidenceMetric[CopyEvidence]):
     """Share of outputs in each case (a, b); the score ``copy_rule`` is that of (1, 0).
 
     The published test is for raw substrings, so that "yellow" leaks "low" and "Entity 12" copies
@@ -89,7 +89,7 @@ class CopyRule(SimpleMetric[CopyEvidence]):
     signature = f"copy_rule|v:{__version__}"
     challenge = Hidden
 
-    def judge(self, sample: Sample, output: str) -> CopyEvidence:
+    def measured(self, sample: Sample, output: str) -> CopyEvidence:
         """Look for what the sample hides, and for the phrases that stand for it, in one output.
 
         Raises:

@@ -1,17 +1,12 @@
 """Coverage: the share of a sample's units that the alignment finds in an output."""
 
-from typing import Any
-
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import Judgement, ScoreInfo, SimpleMetric
 from spor_tasks.text import align
 
-Located = tuple[int | None, ...]
-"""The token index at which an output mentions each unit, None where it does not."""
 
-
-class Coverage(SimpleMetric[Located]):
+class Coverage(SimpleMetric):
     """How many of the units an output mentions, each by those of its words that the output has.
 
     Units of E2E are located leniently too, unlike for fidelity: of people's judgements of what is
@@ -22,19 +17,13 @@ class Coverage(SimpleMetric[Located]):
     scores = (ScoreInfo("coverage", "Coverage"),)
     signature = f"coverage|align:lenient|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Located:
-        """Locate the units in one output."""
-        return align.locate(sample.units, output, strict=False)
-
-    def values(self, evidence: Located) -> dict[str, float]:
-        """Return the share of units located, 0 to 100."""
-        located = len(evidence) - evidence.count(None)
-        return {"coverage": 100 * located / len(evidence)}
-
-    def describe(self, _: Sample, __: Texts, evidence: Located) -> dict[str, Any]:
-        """Return the share, the units' positions and which units have none."""
-        missing = [unit for unit, position in enumerate(evidence) if position is None]
-        return {**self.values(evidence), "pos": evidence, "missing": missing}
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return the share of units located, 0 to 100, their positions and the missing units."""
+        positions = align.locate(sample.units, output, strict=False)
+        missing = [unit for unit, position in enumerate(positions) if position is None]
+        located = len(positions) - len(missing)
+        values = {"coverage": 100 * located / len(positions)}
+        return Judgement(values, {**values, "pos": positions, "missing": missing})
 
 
 COVERAGE = Coverage()

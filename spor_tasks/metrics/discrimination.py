@@ -10,14 +10,13 @@ the combinations. Those of combinations with a value add up to the probability o
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
-from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import Numbers, Sums, Value
@@ -33,13 +32,6 @@ class _Points(Sums):
             return totals[..., 0] / totals[..., 1] - totals[..., 2] / totals[..., 3]
 
 
-class Compared(NamedTuple):
-    """A sample, and the log likelihoods of its text under its own and the rival combinations."""
-
-    sample: Sample
-    logs: tuple[float, ...]
-
-
 class _Discrimination(LikelihoodMetric):
     scores = (
         ScoreInfo("disc_acc", "Accuracy"),
@@ -53,41 +45,32 @@ class _Discrimination(LikelihoodMetric):
     def signature(self) -> str:
         return f"discrimination|sum|end:counted|prior:uniform|ties:shared|v:{__version__}"
 
-    def measure(
-        self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
-    ) -> list[Compared]:
-        """Return each sample with its log likelihoods."""
-        return [
-            Compared(sample, tuple(each.log for each in likelihoods))
-            for sample, likelihoods in zip(samples, outputs, strict=True)
-        ]
+    def judge_one(self, sample: Sample, *likelihoods: Likelihood) -> Judgement:
+        """Return 100 or 0 to each accuracy, and the likeliest combination.
 
-    def values(self, evidence: Compared) -> Mapping[str, Value]:
-        """Return 100 or 0 to each accuracy, or its share where several are likeliest.
-
-        A text has no verdict if a likelihood is not a number.
+        A text that is one of several likeliest has its share of 100. It has no verdict if a
+        likelihood is not a number.
         """
-        sample, (own, *others) = evidence
-        if any(map(math.isnan, evidence.logs)):
-            return dict.fromkeys(("disc_acc", "disc_aspects"))
-        rivals = rivals_of(sample)
-        by_aspect = list(_by_aspect((sample.units, *rivals.units), _posterior(evidence.logs)))
-        values: dict[str, Value] = {"disc_aspects": math.fsum(by_aspect) / len(by_aspect)}
-        values["disc_acc"] = accuracy = _won(own, others)
-        if same_half := [log for log, alike in zip(others, rivals.alike, strict=True) if alike]:
-            values["disc_acc_within"] = _won(own, same_half)
-        if marks_of(sample):
-            values["disc_gap"] = difference_of_halves(accuracy, sample)
-        return values
-
-    def describe(self, sample: Sample, _: object, evidence: Compared) -> dict[str, Any]:
-        """Return the values, and the likeliest combination."""
+        logs = [each.log for each in likelihoods]
         combinations = (sample.units, *rivals_of(sample).units)
-        likeliest = combinations[evidence.logs.index(max(evidence.logs))]
-        return {
-            **self.values(evidence),
-            "likeliest": {unit[0]: unit[-1] for unit in likeliest},
-        }
+        likeliest = combinations[logs.index(max(logs))]
+        values = _values(sample, logs)
+        return Judgement(values, {**values, "likeliest": {unit[0]: unit[-1] for unit in likeliest}})
+
+
+def _values(sample: Sample, logs: Sequence[float]) -> dict[str, Value]:
+    if any(map(math.isnan, logs)):
+        return dict.fromkeys(("disc_acc", "disc_aspects"))
+    own, *rival_logs = logs
+    rivals = rivals_of(sample)
+    by_aspect = list(_by_aspect((sample.units, *rivals.units), _posterior(logs)))
+    values: dict[str, Value] = {"disc_aspects": math.fsum(by_aspect) / len(by_aspect)}
+    values["disc_acc"] = accuracy = _won(own, rival_logs)
+    if same_half := [log for log, alike in zip(rival_logs, rivals.alike, strict=True) if alike]:
+        values["disc_acc_within"] = _won(own, same_half)
+    if marks_of(sample):
+        values["disc_gap"] = difference_of_halves(accuracy, sample)
+    return values
 
 
 def _won(own: float, others: Sequence[float]) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
 from spor_tasks.metrics.compmctg import text_of
 from spor_tasks.metrics.totals import RATIO, Numbers, Totals, Value
 
@@ -68,7 +68,7 @@ def _grams(codes: Sequence[int]) -> list[tuple[int, ...]]:
     return [*zip(*(codes[start:] for start in range(_ORDER)), strict=False)]
 
 
-class Distinct(SimpleMetric[Sequence[int]]):
+class Distinct(EvidenceMetric[Sequence[int]]):
     """Dist-3, from 0 to 1.
 
     Neither more nor less is better: random words have 1. A word is kept as its CRC-32, of which two
@@ -82,7 +82,7 @@ class Distinct(SimpleMetric[Sequence[int]]):
     )
     signature = f"distinct|unit:words,whitespace|pooled:distinct/all|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Sequence[int]:
+    def measured(self, sample: Sample, output: str) -> Sequence[int]:
         """Return the words of an output as numbers, with the beginning that it was given."""
         words = text_of(sample, output).split()
         return tuple(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)

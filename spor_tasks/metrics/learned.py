@@ -16,7 +16,7 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Triple
 from spor_tasks.corpora.logicnlg.linearize import cells_of, linked_columns, table_of, typed_table
-from spor_tasks.metrics.base import EvidenceT, Metric, ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import EvidenceMetric, EvidenceT, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.compmctg import ASPECTS, accuracies, accuracy_values, text_of
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.metrics.totals import Value
@@ -67,7 +67,7 @@ class NoModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned(SimpleMetric[EvidenceT]):
+class Learned(EvidenceMetric[EvidenceT]):
     """A metric by a model, which reads the items of many outputs together."""
 
     name: ClassVar[str]
@@ -89,7 +89,7 @@ class Learned(SimpleMetric[EvidenceT]):
         """Whatever can change the numbers."""
         return "|".join([self.name, self.model.signature, *self.settings, f"v:{__version__}"])
 
-    def judge(self, sample: Sample, output: str) -> EvidenceT:
+    def measured(self, sample: Sample, output: str) -> EvidenceT:
         """Return the evidence of one output; many are judged faster together."""
         return self.measure([sample], [(output,)])[0]
 
@@ -463,7 +463,7 @@ def load(prefix: str, **settings: Any) -> Any:  # noqa: ANN401 - any of these me
     return resolve_name(LOADERS[prefix].target)(**settings)
 
 
-def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric[Any]]:
+def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric]:
     """Return the metrics that the metadata switches on and the set reports, by their prefix.
 
     Raises:

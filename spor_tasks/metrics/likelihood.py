@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from spor_tasks.metrics.base import SimpleMetric
 from spor_tasks.metrics.totals import Numbers, Totals, Value
 
 
@@ -31,7 +32,7 @@ class Likelihood(NamedTuple):
         return self.log / max(1, self.size)
 
 
-class LikelihoodMetric:
+class LikelihoodMetric(SimpleMetric):
     """The base of metrics that judge log likelihoods instead of texts."""
 
     __slots__ = ()
@@ -39,8 +40,6 @@ class LikelihoodMetric:
     outputs: ClassVar[int | None] = None
     answers: ClassVar[str] = "likelihoods"
     needs_texts: ClassVar[bool] = True
-    challenge: ClassVar[type | None] = None
-    logged: ClassVar[Sequence[str]] = ()
 
 
 class _GroupPerplexity(Totals):

@@ -12,7 +12,7 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
 from spor_tasks.metrics.compmctg import accuracies, accuracy_values, text_of
 from spor_tasks.metrics.totals import Value
 
@@ -30,7 +30,7 @@ class Read(NamedTuple):
     is_readable: bool
 
 
-class _MiniAttributes(SimpleMetric[Read]):
+class _MiniAttributes(EvidenceMetric[Read]):
     """How many of the wanted attributes a text has; and whether it is a sentence at all.
 
     Words that are no sentence may have attributes, as they may have for a classifier.
@@ -49,7 +49,7 @@ class _MiniAttributes(SimpleMetric[Read]):
     def signature(self) -> str:
         return f"mini_attributes|language:1|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Read:
+    def measured(self, sample: Sample, output: str) -> Read:
         """Return what one text says.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, orders_of
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts, Values
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts, Values
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
 
@@ -80,7 +80,7 @@ _PROPERTIES: tuple[tuple[str, str, Callable[[OutputOrder], bool]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class OrderInvariance(SimpleMetric[OrderEvidence]):
+class OrderInvariance(EvidenceMetric[OrderEvidence]):
     """Share of samples where both outputs have a property (PBH), and where only one has (POH).
 
     Published are ``fidelity``, ``ordering`` and, unreported, ``ordering_em``. Published ordering
@@ -102,7 +102,7 @@ class OrderInvariance(SimpleMetric[OrderEvidence]):
     needs_texts = True
     challenge = Orders
 
-    def judge(self, sample: Sample, first: str, second: str) -> OrderEvidence:
+    def measured(self, sample: Sample, first: str, second: str) -> OrderEvidence:
         """Locate the sample's units in both outputs.
 
         Raises:
@@ -161,7 +161,7 @@ class CwioEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Cwio(SimpleMetric[CwioEvidence]):
+class Cwio(EvidenceMetric[CwioEvidence]):
     """Correlation with the input order: τ averaged within each number of units, then over these.
 
     As published, units are sought leniently, E2E's as (name, value) pairs with yes and no taken
@@ -178,7 +178,7 @@ class Cwio(SimpleMetric[CwioEvidence]):
     )
     signature = f"cwio|align:published|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> CwioEvidence:
+    def measured(self, sample: Sample, output: str) -> CwioEvidence:
         """Correlate the order of the units in one output with the order of the sample's data.
 
         Raises:

@@ -18,7 +18,7 @@ from rapidfuzz.distance import LCSseq
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
 
@@ -63,7 +63,7 @@ _FULL_TABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Parent(SimpleMetric[ParentEvidence]):
+class Parent(EvidenceMetric[ParentEvidence]):
     """PARENT with its settings.
 
     ``weight`` is the paper's λ, the table's share in recall: recall is the references' to the power
@@ -101,7 +101,7 @@ class Parent(SimpleMetric[ParentEvidence]):
             f"|table:{table}|v:{__version__}"
         )
 
-    def judge(self, sample: Sample, output: str) -> ParentEvidence:
+    def measured(self, sample: Sample, output: str) -> ParentEvidence:
         """Return the evidence of one output; an empty one is scored like any other.
 
         Raises:

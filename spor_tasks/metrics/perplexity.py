@@ -7,18 +7,16 @@ not compare. Bits per byte do.
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo
+from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.likelihood import (
     GROUP_PERPLEXITY,
     Likelihood,
     LikelihoodMetric,
 )
-from spor_tasks.metrics.totals import RATIO, Value
+from spor_tasks.metrics.totals import RATIO
 
 _DIGITS = 12  # of a table's number, in hexadecimal: few enough for a float
 
@@ -49,23 +47,12 @@ class _Perplexity(LikelihoodMetric):
     def signature(self) -> str:
         return f"perplexity|mean:tables|end:counted|v:{__version__}"
 
-    def measure(
-        self, samples: Sequence[Sample], outputs: Sequence[Sequence[Likelihood]]
-    ) -> list[tuple[int, Likelihood]]:
-        """Return the number of each sample's table, and the likelihood of its own text."""
-        return [
-            (_number(sample), of_text) for sample, (of_text,) in zip(samples, outputs, strict=True)
-        ]
-
-    def values(self, evidence: tuple[int, Likelihood]) -> Mapping[str, Value]:
-        """Return what a text adds; without a known number of tokens it has no perplexity."""
-        table, found = evidence
-        by_token = None if found.tokens is None else (table, -found.log, found.tokens)
-        return {"ppl": by_token, "bpb": (-found.log / math.log(2), found.size)}
-
-    def describe(self, _: Sample, __: object, evidence: tuple[int, Likelihood]) -> dict[str, Any]:
-        """Return the likelihood."""
-        return evidence[1]._asdict()
+    def judge_one(self, sample: Sample, likelihood: Likelihood) -> Judgement:
+        """Return the loss of a text; without a known number of tokens it has no perplexity."""
+        tokens, loss = likelihood.tokens, -likelihood.log
+        by_token = None if tokens is None else (_number(sample), loss, tokens)
+        by_byte = (loss / math.log(2), likelihood.size)
+        return Judgement({"ppl": by_token, "bpb": by_byte}, likelihood._asdict())
 
 
 def _number(sample: Sample) -> int:

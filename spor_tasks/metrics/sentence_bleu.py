@@ -16,7 +16,7 @@ import numpy as np
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
 from spor_tasks.metrics.totals import Numbers, Sums, Value
 
 _WEIGHTS = {1: (1.0,), 2: (0.5, 0.5), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.25, 0.25)}
@@ -72,7 +72,7 @@ class _CorpusBleu(Sums):
         return np.where(scored, 100 * bleu(totals, self._order), np.nan)
 
 
-class _Bleu(SimpleMetric[Matches]):
+class _Bleu(EvidenceMetric[Matches]):
     """The mean of sentence BLEU of order 1 to 3, and corpus BLEU of order 1 to 4."""
 
     scores = (
@@ -88,7 +88,7 @@ class _Bleu(SimpleMetric[Matches]):
     def signature(self) -> str:
         return f"logicnlg_bleu|case:lower|tok:blanks|smooth:none|weights3:0.33|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Matches:
+    def measured(self, sample: Sample, output: str) -> Matches:
         if not sample.references:
             raise CorpusError("BLEU needs a reference", where=f"sample {sample.id}")
         lengths, most = _references(tuple(sorted(sample.references)))

@@ -20,7 +20,7 @@ from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import linking
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric, Texts
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
 from spor_tasks.metrics.learned import has_words
 from spor_tasks.metrics.programs.ranking import LexicalRanker, Ranker, RankerInput
 from spor_tasks.metrics.programs.search import Found, search
@@ -60,7 +60,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class SpAcc(SimpleMetric[Judged | None]):
+class SpAcc(EvidenceMetric[Judged | None]):
     """How many outputs a program says are true, of all and of those with a program.
 
     An output without a word or without a program counts as false, as published. One of more than
@@ -96,7 +96,7 @@ class SpAcc(SimpleMetric[Judged | None]):
             f"|{self.limits.signature}|{linking.SIGNATURE}|v:{__version__}"
         )
 
-    def judge(self, sample: Sample, output: str) -> Judged | None:
+    def measured(self, sample: Sample, output: str) -> Judged | None:
         """Judge one output; many are judged faster together."""
         return self.measure([sample], [(output,)])[0]
 

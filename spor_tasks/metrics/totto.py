@@ -17,7 +17,7 @@ import sacrebleu
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
 from spor_tasks.metrics.parent import ParentEvidence
 from spor_tasks.metrics.parent_totto import parent, prepared
 from spor_tasks.metrics.totals import Numbers, Sums, Value
@@ -104,7 +104,7 @@ class Evidence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Totto(SimpleMetric[Evidence]):
+class Totto(EvidenceMetric[Evidence]):
     """BLEU and PARENT with the published pads, or ``real``: without, and with chrF.
 
     PARENT is the mean over outputs, chrF the mean of sentence chrF with the best reference. All
@@ -133,7 +133,7 @@ class Totto(SimpleMetric[Evidence]):
             f"|parent:order4,lambda-of-reference,best-f|{bleu.get_signature()}|v:{__version__}"
         )
 
-    def judge(self, sample: Sample, output: str) -> Evidence:
+    def measured(self, sample: Sample, output: str) -> Evidence:
         """Return the evidence of one output.
 
         Raises:

@@ -15,7 +15,7 @@ from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.embedded.statements import parse
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.base import ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.outcome import Failure
 from spor_tasks.metrics.totals import Value
@@ -31,7 +31,7 @@ class Meaning(NamedTuple):
     true: bool
 
 
-class _Truth(SimpleMetric[Meaning | None]):
+class _Truth(EvidenceMetric[Meaning | None]):
     """The share of true outputs, and of outputs that are sentences of the language at all."""
 
     scores = (
@@ -43,7 +43,7 @@ class _Truth(SimpleMetric[Meaning | None]):
     def signature(self) -> str:
         return f"truth|language:1|operators:published|v:{__version__}"
 
-    def judge(self, sample: Sample, output: str) -> Meaning | None:
+    def measured(self, sample: Sample, output: str) -> Meaning | None:
         """Return what an output means, or None if it is not a sentence of the language.
 
         Raises:

@@ -184,7 +184,7 @@ def _words(sample: Sample) -> int:
 
 def _worth(sample: Sample, demonstrations: Demonstrations) -> float:
     """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * Parent().judge(sample, copied_text(demonstrations)).f
+    return 100 * Parent().measured(sample, copied_text(demonstrations)).f
 
 
 _Arms: TypeAlias = tuple[Demonstrations, ...]

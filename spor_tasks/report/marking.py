@@ -303,7 +303,7 @@ _NO_COPIES = _Copies((), (), ())
 
 def _copies(sample: Sample, text: str) -> _Copies:
     hidden = hidden_of(sample).phrases
-    published = CopyRule().judge(sample, text).published
+    published = CopyRule().measured(sample, text).published
     leaks = tuple(leak.value for leak in published.leaks)
     missing = tuple(
         number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing

@@ -158,7 +158,7 @@ ASKED = (
 class Case(NamedTuple):
     """A metric, samples that it can judge, and the texts that say what they ask for."""
 
-    metric: Metric[Any]
+    metric: Metric
     samples: tuple[Sample, ...]
     texts: tuple[str, ...]
 
@@ -175,7 +175,7 @@ class Case(NamedTuple):
         """What the metric finds in several texts for each sample."""
         found: list[Any] = []
         for texts in sets:
-            found += self.metric.measure(self.samples, self.outputs(texts))
+            found += self.metric.judge(self.samples, self.outputs(texts))
         return found
 
     def scores(self, *sets: Sequence[str]) -> dict[str, Score]:
@@ -187,7 +187,7 @@ class Case(NamedTuple):
 
 
 def _case(name: str) -> Case:
-    judged: dict[str, Metric[Any]] = {
+    judged: dict[str, Metric] = {
         "facts": Facts(WordClassifier()),
         "nli_acc": NliAcc(TargetJudge()),
         "bleurt": Bleurt(EqualRater()),
@@ -259,13 +259,13 @@ def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch: pytest.M
 
 def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
     outputs = case.outputs(case.texts)
-    together = list(case.metric.measure(case.samples, outputs))
-    backward = list(case.metric.measure(case.samples[::-1], outputs[::-1]))
+    together = list(case.metric.judge(case.samples, outputs))
+    backward = list(case.metric.judge(case.samples[::-1], outputs[::-1]))
     alone = [
-        *map(case.metric.measure, zip(case.samples, strict=True), zip(outputs, strict=True)),
+        *map(case.metric.judge, zip(case.samples, strict=True), zip(outputs, strict=True)),
     ]
     assert together == backward[::-1] == [evidence for (evidence,) in alone]
-    assert list(case.metric.measure([], [])) == []
+    assert list(case.metric.judge([], [])) == []
 
 
 def test_what_a_reference_says_scores_in_full(case: Case) -> None:
@@ -289,7 +289,7 @@ def test_values_are_of_declared_scores_and_every_output_counts_in_each_that_ther
 ) -> None:
     declared = {info.name: info for info in case.metric.scores}
     for evidence in case.evidence(case.texts, case.nothing):
-        values = case.metric.values(evidence)
+        values = evidence.values
         assert values.keys() <= declared.keys()
         assert json.loads(json.dumps(values, allow_nan=False)).keys() == values.keys()
     scores = case.scores(case.texts, case.nothing)
@@ -320,18 +320,15 @@ def test_no_outputs_are_no_number(case: Case) -> None:
 
 def test_what_is_written_of_a_sample_is_json(case: Case) -> None:
     outputs = case.outputs(case.texts)
-    for sample, texts, evidence in zip(
-        case.samples, outputs, case.evidence(case.texts), strict=True
-    ):
-        described = case.metric.describe(sample, texts, evidence)
-        assert described
-        json.dumps(described, allow_nan=False)
+    for judgement in case.metric.judge(case.samples, outputs):
+        assert judgement.details
+        json.dumps(judgement.details, allow_nan=False)
 
 
 def test_metric_and_evidence_go_to_other_processes(case: Case) -> None:
     copy = pickle.loads(pickle.dumps(case.metric))  # noqa: S301 - ours
     evidence = pickle.loads(pickle.dumps(case.evidence(case.texts)))  # noqa: S301
-    found = copy.measure(case.samples, case.outputs(case.texts))
+    found = copy.judge(case.samples, case.outputs(case.texts))
     assert list(found) == evidence == case.evidence(case.texts)
 
 
@@ -383,8 +380,8 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -
     told = _told(None, sample.units, *many, *sample.references)
     more = replace(told, corpus=sample.corpus, context=sample.context)
     outputs = case.outputs(case.texts[:1])
-    (alone,), (among,) = (case.metric.measure([each], outputs) for each in (sample, more))
-    assert case.metric.values(among) == case.metric.values(alone)
+    (alone,), (among,) = (case.metric.judge([each], outputs) for each in (sample, more))
+    assert among.values == alone.values
 
 
 @pytest.mark.parametrize("unit", [Triple("", "", ""), AttributeValue("", "")])
@@ -396,6 +393,6 @@ def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
     first = case.samples[0]
     empty = replace(empty, corpus=first.corpus, context={**first.context, **empty.context})
     texts = ("", "a text", "no yes")
-    found = case.metric.measure([empty] * len(texts), case.outputs(texts))
+    found = case.metric.judge([empty] * len(texts), case.outputs(texts))
     scores = {score.name: score for score in scores_of(case.metric, found)}
     assert all(in_range(scores))

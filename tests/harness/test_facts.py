@@ -90,14 +90,14 @@ def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
     assert 0.1 < sum(told) / len(told) < 0.9
     assert load(folder, batch_size=batch_size).measure(SAMPLES, TEXTS) == expected
     assert [
-        load(folder, batch_size=batch_size).judge(*pair)
+        load(folder, batch_size=batch_size).measured(*pair)
         for pair in zip(SAMPLES, OUTPUTS, strict=True)
     ] == expected
 
 
 def test_nothing_is_asked_about_no_outputs(folder: Path) -> None:
     assert load(folder).measure([], []) == []
-    assert load(folder).judge(SAMPLES[0], "") == (0.0, 0.0)
+    assert load(folder).measured(SAMPLES[0], "") == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
     save_classifier(tmp_path, positions=22)
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
-        load(tmp_path).judge(sample, "An output.")
+        load(tmp_path).measured(sample, "An output.")
 
 
 # --- What cannot be loaded ------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_tasks_that_score_parent_give_facts_too(
     metric = load(folder)
     rows = judged["samples"][name]
     evidence = [
-        metric.judge(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
+        metric.measured(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
         for row in rows
     ]
     assert [tuple(row["doc"]["told"]) for row in rows] == evidence

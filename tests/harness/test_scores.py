@@ -182,7 +182,7 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
         logged = outputs(result["samples"][task])
         scores = reported(result, task)
         for name, metric in (("parent", Parent()), ("parent_full_table", Parent(full_table=True))):
-            found = [metric.judge(codec.sample_of(doc), text).f for doc, [text] in logged]
+            found = [metric.measured(codec.sample_of(doc), text).f for doc, [text] in logged]
             assert scores[name] == pytest.approx(100 * math.fsum(found) / len(found))
             assert 5 < scores[name] < 95
 
@@ -195,12 +195,10 @@ def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:
         ("rule_learnability_mini", CopyRule()),
     ],
 )
-def test_scores_are_those_of_the_metric(
-    result: dict[str, Any], name: str, metric: Metric[Any]
-) -> None:
+def test_scores_are_those_of_the_metric(result: dict[str, Any], name: str, metric: Metric) -> None:
     logged = outputs(result["samples"][f"spor_{name}"])
     samples = [codec.sample_of(doc) for doc, _ in logged]
-    evidence = metric.measure(samples, [tuple(texts) for _, texts in logged])
+    evidence = metric.judge(samples, [tuple(texts) for _, texts in logged])
     expected = {score.name: score.value for score in scores_of(metric, evidence)}
     scores = reported(result, f"spor_{name}")
     assert 10 < scores.pop("empty") < 60

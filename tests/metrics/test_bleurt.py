@@ -62,20 +62,20 @@ def test_references_are_not_padded_and_texts_are_prepared() -> None:
             asked.extend(pairs)
             return [float(number) for number, _ in enumerate(pairs)]
 
-    found = Bleurt(Rater()).judge(SAMPLES[0], "ANN 's win")
+    found = Bleurt(Rater()).measured(SAMPLES[0], "ANN 's win")
     assert asked == [("ann won 7 times.", "ann's win"), ("ann has 7 wins.", "ann's win")]
     assert found == 0.5
 
 
 def test_without_a_checkpoint_it_says_what_to_type() -> None:
     with pytest.raises(ConfigError) as caught:
-        BLEURT.judge(SAMPLES[0], "Ann .")
+        BLEURT.measured(SAMPLES[0], "Ann .")
     assert "bleurt" in str(caught.value.remedy)
 
 
 def test_a_sample_without_references_is_an_error(folder: Path) -> None:
     with pytest.raises(CorpusError):
-        readers.bleurt(str(folder), device="cpu").judge(sample(), "Ann .")
+        readers.bleurt(str(folder), device="cpu").measured(sample(), "Ann .")
 
 
 def test_a_classifier_of_two_classes_is_refused(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_the_beginning_counts_among_the_words() -> None:
             return [float(len(text)) for text in texts]
 
     sample, metric = asked(unseen=True, prefix="a b c", tense="Past"), TextPerplexity(Length())
-    nine, ten = (metric.judge(sample, " x" * number) for number in (6, 7))
+    nine, ten = (metric.measured(sample, " x" * number) for number in (6, 7))
     assert (nine, ten) == (None, 19)
     assert values_of(metric, sample, ten) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
@@ -184,14 +184,14 @@ def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> Non
     metric = readers.attributes(str(tmp_path), device="cpu")
     for sample in (asked(sentiment="Positive"), asked(tense="Future")):
         with pytest.raises(ConfigError) as caught:
-            metric.judge(sample, "was")
+            metric.measured(sample, "was")
         assert caught.value.remedy
 
 
 def test_what_is_said_is_spelled_as_it_was_asked(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
     metric = readers.attributes(str(tmp_path), device="cpu")
-    said = metric.judge(asked(tense="past"), "was").values["tense"]
+    said = metric.measured(asked(tense="past"), "was").values["tense"]
     assert said in {"past", "Present"}
 
 
@@ -220,7 +220,7 @@ def test_a_published_classifier_that_lacks_a_layer_is_refused(
 def test_without_models_they_say_what_to_type() -> None:
     for metric, text in ((ATTRIBUTES, "was"), (TEXT_PERPLEXITY, "a " * 20)):
         with pytest.raises(ConfigError) as caught:
-            metric.judge(asked(tense="Past"), text)
+            metric.measured(asked(tense="Past"), text)
         assert "--" in str(caught.value.remedy)
 
 
@@ -230,7 +230,7 @@ def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     model = metric.model._model  # type: ignore[attr-defined]
     with torch.no_grad():
         model.lm_head.weight.mul_(1e4)
-    assert metric.judge(asked(tense="Past"), "It was a day like any other in the town") is None
+    assert metric.measured(asked(tense="Past"), "It was a day like any other in the town") is None
 
 
 def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:

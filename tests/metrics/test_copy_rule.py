@@ -31,7 +31,7 @@ INN = Sample(
 
 
 def _measure(sample: Sample, output: str) -> CopyEvidence:
-    return CopyRule().judge(sample, output)
+    return CopyRule().measured(sample, output)
 
 
 def _cases(sample: Sample, output: str) -> tuple[tuple[bool, bool], tuple[bool, bool]]:

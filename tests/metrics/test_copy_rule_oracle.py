@@ -39,7 +39,7 @@ samples = st.one_of(
 @settings(max_examples=500)
 @given(samples, outputs)
 def test_both_verdicts_are_those_of_the_definition(sample: Sample, output: str) -> None:
-    evidence = CopyRule().judge(sample, output)
+    evidence = CopyRule().measured(sample, output)
     for verdict, whole in zip(evidence, (False, True), strict=True):
         expected = slow_copy_rule.judge(sample, output, whole=whole)
         assert (verdict.copied, verdict.leaked) == expected

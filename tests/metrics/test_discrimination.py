@@ -47,9 +47,9 @@ def scores(asked: Iterable[tuple[Sample, Callable[[Combination], float]]]) -> di
         assert isinstance(rivals, Rivals)
         given = (tuple(unit[-1] for unit in of) for of in (each.units, *rivals.units))
         logs = tuple(Likelihood(likelihood(combination), None, 6) for combination in given)
-        (evidence,) = DISCRIMINATION.measure([each], [logs])
+        (evidence,) = DISCRIMINATION.judge([each], [logs])
         assert repr(pickle.loads(pickle.dumps(evidence))) == repr(evidence)  # noqa: S301
-        json.dumps(DISCRIMINATION.describe(each, (), evidence))
+        json.dumps(evidence.details)
         tally.add(values_of(DISCRIMINATION, each, evidence, OVER_HALVES))
     return {score.name: score.value for score in tally.scores(DISCRIMINATION.signature)}
 

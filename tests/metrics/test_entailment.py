@@ -68,7 +68,7 @@ def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     assert max(told) - min(told) > 0.05, "a classifier that says one thing shows nothing"
     metric = load(folders[name], name, batch_size=7)
     assert metric.measure(SAMPLES, OUTPUTS) == expected
-    assert [metric.judge(*claim) for claim in CLAIMS[:7]] == expected[:7]
+    assert [metric.measured(*claim) for claim in CLAIMS[:7]] == expected[:7]
 
 
 def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
@@ -76,7 +76,7 @@ def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     frame = pd.DataFrame({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER)})
     expected = plain(folder, tokenizer(frame, text, return_tensors="pt"))
-    assert load(folder, None).judge(sample(), text) == pytest.approx(expected, abs=1e-4)
+    assert load(folder, None).measured(sample(), text) == pytest.approx(expected, abs=1e-4)
 
 
 def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
@@ -86,7 +86,7 @@ def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
     tokenizer = transformers.BartTokenizer.from_pretrained(folder)
     text = "oslo ! col : city row 1 : 123456789 12345"
     long = sample(header=["City"], rows=[["123456789 123456789"]])
-    found = load(folder, "tapex").judge(long, "Oslo !")
+    found = load(folder, "tapex").measured(long, "Oslo !")
     assert found == pytest.approx(plain(folder, tokenizer(text, return_tensors="pt")), abs=1e-4)
 
 
@@ -98,7 +98,7 @@ def test_two_segments_are_read_in_the_order_of_the_format(
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     pair = [text, described(of, linked=linked)]
     inputs = tokenizer(*(pair if linked else pair[::-1]), return_tensors="pt")
-    assert load(folder, name).judge(of, text) == pytest.approx(plain(folder, inputs), abs=1e-4)
+    assert load(folder, name).measured(of, text) == pytest.approx(plain(folder, inputs), abs=1e-4)
 
 
 # --- Too long -------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_of_a_long_table_the_end_is_not_read_and_this_is_said(
     long, longer = sample(rows=rows), sample(rows=[*rows, ["bergen", "7", "y"]])
     metric = load(folders[name], name)
     with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.entailment"):
-        assert metric.judge(sample(), "oslo") is not None
+        assert metric.measured(sample(), "oslo") is not None
         assert caplog.records == []
         found = metric.measure([long, longer, sample()], [("oslo has 7 people",)] * 3)
     assert found[0] == found[1]
@@ -212,4 +212,4 @@ def test_a_file_of_outputs_is_scored(
 
 def test_texts_of_special_tokens_are_texts(folders: dict[str, Path]) -> None:
     for name, folder in folders.items():
-        assert load(folder, name).judge(sample(), "</s> </s> [SEP] <s>") is not None
+        assert load(folder, name).measured(sample(), "</s> </s> [SEP] <s>") is not None

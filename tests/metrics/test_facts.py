@@ -26,7 +26,7 @@ def sample(*units: DataUnit, name: str | None = None) -> Sample:
 
 def asked(of: Sample, output: str, format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
     classifier = WordClassifier()
-    Facts(classifier, format).judge(of, output)
+    Facts(classifier, format).measured(of, output)
     return [pair for pairs in classifier.asked for pair in pairs]
 
 
@@ -80,7 +80,7 @@ class Fixed:
 
 def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
     metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
-    told = metric.judge(sample(*[PORT] * 4), "Something.")
+    told = metric.measured(sample(*[PORT] * 4), "Something.")
     assert told == (0.5, 0.5001, 0.2, 1.0)
     assert missing_units(told) == (0, 2)
     assert metric.values(told) == {"facts": 50.0}
@@ -89,7 +89,7 @@ def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
 @pytest.mark.parametrize("output", ["", " ", "\n\t", "…!"])
 def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str) -> None:
     classifier = WordClassifier()
-    assert Facts(classifier).judge(sample(PORT, PORT), output) == (0.0, 0.0)
+    assert Facts(classifier).measured(sample(PORT, PORT), output) == (0.0, 0.0)
     assert classifier.asked == [[]]
 
 

@@ -75,8 +75,8 @@ def copy_samples(draw: st.DrawFn) -> Sample:
     )
 
 
-def check(metric: Metric[Any], sample: Sample, *outputs: Texts) -> tuple[Score, ...]:
-    scores = scores_of(metric, metric.measure([sample] * len(outputs), outputs))
+def check(metric: Metric, sample: Sample, *outputs: Texts) -> tuple[Score, ...]:
+    scores = scores_of(metric, metric.judge([sample] * len(outputs), outputs))
     for score in scores:
         assert score.n + score.unscored == len(outputs)
         assert math.isnan(score.value) if score.n == 0 else -1 <= score.value <= 100 + 1e-9

@@ -28,10 +28,10 @@ def pair(true: str, false: str, table: str = "1.csv") -> Sample:
 def scores(samples: list[Sample], likelihoods: list[tuple[Likelihood, ...]]) -> dict[str, float]:
     metric = ADVERSARIAL if len(likelihoods[0]) > 1 else PERPLEXITY
     tally = Tally(metric.scores)
-    for evidence in metric.measure(samples, likelihoods):  # type: ignore[arg-type]
-        assert pickle.loads(pickle.dumps(evidence)) == evidence  # noqa: S301
-        json.dumps(metric.describe(samples[0], (), evidence))  # type: ignore[arg-type]
-        tally.add(metric.values(evidence))  # type: ignore[arg-type]
+    for judgement in metric.judge(samples, likelihoods):
+        assert pickle.loads(pickle.dumps(judgement)) == judgement  # noqa: S301
+        json.dumps(judgement.details)
+        tally.add(judgement.values)
     return {score.name: score.value for score in tally.scores(metric.signature)}
 
 
@@ -64,7 +64,7 @@ def test_without_a_tokenizer_only_what_needs_no_tokens_is_scored() -> None:
 def test_a_sample_without_a_false_text_is_refused() -> None:
     alone = Sample("a", "logicnlg", UNITS, ("a",))
     with pytest.raises(CorpusError):
-        ADVERSARIAL.measure([alone], [(Likelihood(-1.0, 1, 1),) * 2])
+        ADVERSARIAL.judge([alone], [(Likelihood(-1.0, 1, 1),) * 2])
 
 
 LOSSES = st.lists(

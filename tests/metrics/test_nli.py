@@ -86,7 +86,7 @@ def test_an_output_counts_if_it_is_likelier_entailed_than_not() -> None:
 @pytest.mark.parametrize("output", ["", " ", "…", ". ,"])
 def test_an_output_without_a_word_is_not_entailed_and_nothing_is_asked(output: str) -> None:
     judge = WordJudge()
-    assert NliAcc(judge).judge(sample(), output) == 0.0
+    assert NliAcc(judge).measured(sample(), output) == 0.0
     assert judge.asked == []
 
 
@@ -97,7 +97,7 @@ def test_an_output_without_a_word_is_not_entailed_and_nothing_is_asked(output: s
 def test_a_table_that_cannot_be_read_gives_no_verdict(odd: Sample, output: str) -> None:
     judge = WordJudge()
     metric = NliAcc(judge)
-    assert metric.judge(odd, output) is None
+    assert metric.measured(odd, output) is None
     assert judge.asked == []
     for score in scores_of(metric, [None, 1.0]):
         assert (score.value, score.n, score.unscored) == (100, 1, 1)
@@ -105,7 +105,7 @@ def test_a_table_that_cannot_be_read_gives_no_verdict(odd: Sample, output: str) 
 
 def test_where_the_classifier_has_no_verdict_there_is_none() -> None:
     metric = NliAcc(Fixed(None))
-    evidence = metric.judge(sample(), "Oslo is a city .")
+    evidence = metric.measured(sample(), "Oslo is a city .")
     assert metric.describe(sample(), ("",), evidence) == {"nli_acc": None}
     assert all(math.isnan(score.value) for score in scores_of(metric, [evidence]))
 
@@ -122,12 +122,12 @@ def test_where_the_classifier_has_no_verdict_there_is_none() -> None:
 def test_a_sample_without_a_table_is_named(context: dict[str, object]) -> None:
     bare = Sample("77", "logicnlg", (AttributeValue("a", "0"),), (), context)  # type: ignore[arg-type]
     with pytest.raises(CorpusError) as caught:
-        NliAcc(WordJudge()).judge(bare, "Oslo is a city .")
+        NliAcc(WordJudge()).measured(bare, "Oslo is a city .")
     assert caught.value.where == "sample 77"
     assert caught.value.remedy
 
 
 def test_without_a_classifier_it_says_what_to_type() -> None:
     with pytest.raises(ConfigError) as caught:
-        NLI_ACC.judge(sample(), "Oslo is a city .")
+        NLI_ACC.measured(sample(), "Oslo is a city .")
     assert "--metric nli_acc --model" in str(caught.value.remedy)

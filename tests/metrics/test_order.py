@@ -26,7 +26,7 @@ PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
 
 def _values(first: str, second: str) -> dict[str, float]:
     metric = OrderInvariance()
-    return metric.values(metric.judge(SAMPLE, first, second))
+    return metric.values(metric.measured(SAMPLE, first, second))
 
 
 def test_both_outputs_have_every_property() -> None:
@@ -60,7 +60,7 @@ def test_an_output_that_leaves_units_out_may_be_proper_as_published_but_not_fait
 def test_scores_are_shares_of_samples() -> None:
     metric = OrderInvariance()
     evidence = [
-        metric.judge(SAMPLE, *outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
+        metric.measured(SAMPLE, *outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
     ]
     scores = {score.name: score for score in scores_of(metric, evidence)}
     assert scores["fidelity_pbh"].value == pytest.approx(200 / 3)
@@ -70,7 +70,7 @@ def test_scores_are_shares_of_samples() -> None:
 
 
 def test_evidence_says_which_unit_is_not_located() -> None:
-    first, second = OrderInvariance().judge(SAMPLE, PARTIAL, SAME)
+    first, second = OrderInvariance().measured(SAMPLE, PARTIAL, SAME)
     assert [position is None for position in first.positions] == [False, False, True]
     assert None not in second.positions
 
@@ -91,7 +91,7 @@ def test_one_unit_has_no_order_to_correlate() -> None:
 
 
 def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() -> None:
-    evidence = Cwio().judge(SAMPLE, "")
+    evidence = Cwio().measured(SAMPLE, "")
     assert (evidence.tau, evidence.located_tau) == (1.0, None)
 
 
@@ -105,10 +105,10 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
         context={"name": "The Gull"},
     )
     evidence = [
-        metric.judge(pair, "The Gull, quayside, serves Basque food."),
-        metric.judge(pair, "A Basque kitchen at the quayside."),
-        metric.judge(SAMPLE, SAME),
-        metric.judge(SAMPLE, ""),
+        metric.measured(pair, "The Gull, quayside, serves Basque food."),
+        metric.measured(pair, "A Basque kitchen at the quayside."),
+        metric.measured(SAMPLE, SAME),
+        metric.measured(SAMPLE, ""),
     ]
     scores = {score.name: score for score in scores_of(metric, evidence)}
     assert scores["cwio"].value == pytest.approx((0 + 2 / 3) / 2)

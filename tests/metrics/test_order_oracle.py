@@ -45,7 +45,7 @@ outputs = texts.map(" ".join)
 def test_every_verdict_on_order_is_that_of_the_definition(
     sample: Sample, one: str, other: str
 ) -> None:
-    evidence = OrderInvariance().judge(sample, one, other)
+    evidence = OrderInvariance().measured(sample, one, other)
     for found, output in zip(evidence, (one, other), strict=True):
         assert found.positions == slow_order.located(sample, output)
         assert (found.faithful, found.proper, found.exact) == slow_order.judge(sample, output)
@@ -56,7 +56,9 @@ def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None
     metric = Cwio()
     scores = {
         score.name: score.value
-        for score in scores_of(metric, [metric.judge(sample, output) for sample, output in drawn])
+        for score in scores_of(
+            metric, [metric.measured(sample, output) for sample, output in drawn]
+        )
     }
     expected = slow_order.cwio(*zip(*drawn, strict=True))
     names = ("cwio", "cwio_located", "cwio_located_share")

@@ -20,7 +20,7 @@ ANN = Triple("Ann", "friend", "Bob")
 
 
 def test_the_reference_itself_with_a_table_it_covers_is_perfect() -> None:
-    evidence = Parent().judge(
+    evidence = Parent().measured(
         sample("Ann is friends with Bob.", units=(ANN,)), "ann is friends with bob"
     )
     assert evidence == ParentEvidence(1.0, 1.0, 2 / (2 + 1e-8))
@@ -29,13 +29,13 @@ def test_the_reference_itself_with_a_table_it_covers_is_perfect() -> None:
 def test_precision_counts_what_the_reference_or_the_table_supports() -> None:
     # Unigrams: ann and bob by the table, "met" by the reference, "once" by neither. Bigrams:
     # "ann met" by the reference, "met bob" and "bob once" half by the table. Trigrams: 2/3, 1/3.
-    evidence = Parent(max_order=3).judge(sample("Ann met Jo", units=(ANN,)), "Ann met Bob once")
+    evidence = Parent(max_order=3).measured(sample("Ann met Jo", units=(ANN,)), "Ann met Bob once")
     assert evidence.precision == pytest.approx((3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3))
 
 
 @pytest.mark.parametrize("output", ["", " ", "...?", "nothing right"])
 def test_an_output_without_a_right_word_scores_zero(output: str) -> None:
-    measured = Parent().judge(sample("Ann met Bob", units=(ANN,)), output)
+    measured = Parent().measured(sample("Ann met Bob", units=(ANN,)), output)
     assert (measured.precision, measured.f) == (0, 0)
     assert measured.recall == pytest.approx(1e-5)
 
@@ -52,8 +52,8 @@ DROPPED = (
 def test_the_published_table_leaves_out_dates_countries_and_years(unit: Triple) -> None:
     pair = sample("Ann met Bob", units=(ANN, unit))
     kept = sample("Ann met Bob", units=(ANN,))
-    assert Parent().judge(pair, "Ann met Bob") == Parent().judge(kept, "Ann met Bob")
-    assert Parent(full_table=True).judge(pair, "Ann met Bob").recall < 1
+    assert Parent().measured(pair, "Ann met Bob") == Parent().measured(kept, "Ann met Bob")
+    assert Parent(full_table=True).measured(pair, "Ann met Bob").recall < 1
 
 
 @pytest.mark.parametrize(
@@ -61,22 +61,22 @@ def test_the_published_table_leaves_out_dates_countries_and_years(unit: Triple) 
 )
 def test_the_published_table_keeps_other_units(unit: DataUnit) -> None:
     both = [
-        Parent(full_table=full).judge(sample("Ann", units=(ANN, unit)), "Ann")
+        Parent(full_table=full).measured(sample("Ann", units=(ANN, unit)), "Ann")
         for full in (True, False)
     ]
-    assert both[0] == both[1] != Parent().judge(sample("Ann", units=(ANN,)), "Ann")
+    assert both[0] == both[1] != Parent().measured(sample("Ann", units=(ANN,)), "Ann")
 
 
 def test_the_table_is_in_display_form_and_the_texts_are_not() -> None:
     unit = Triple('"Ann_Lee"', "friend", "Bob")
     pair = sample("Ann Lee met Bob", units=(unit,))
-    assert Parent(weight=1).judge(pair, "Ann Lee, Bob").recall == 1
-    assert Parent(weight=1).judge(pair, "Ann_Lee, Bob").recall == pytest.approx(1 / 3)
+    assert Parent(weight=1).measured(pair, "Ann Lee, Bob").recall == 1
+    assert Parent(weight=1).measured(pair, "Ann_Lee, Bob").recall == pytest.approx(1 / 3)
 
 
 def test_a_value_without_a_word_is_no_part_of_the_table() -> None:
     blank = AttributeValue("rating", "?!")
-    assert Parent().judge(sample("Ann", units=(ANN, blank)), "Ann") == Parent().judge(
+    assert Parent().measured(sample("Ann", units=(ANN, blank)), "Ann") == Parent().measured(
         sample("Ann", units=(ANN,)), "Ann"
     )
 
@@ -84,14 +84,14 @@ def test_a_value_without_a_word_is_no_part_of_the_table() -> None:
 def test_references_are_counted_once_for_many_outputs() -> None:
     parent._prepare.cache_clear()
     for output in ("Ann", "Bob", "Ann"):
-        Parent().judge(sample("Ann met Bob", units=(ANN,)), output)
-    Parent(weight=0.1).judge(sample("Ann met Bob", units=(ANN,)), "Ann")
+        Parent().measured(sample("Ann met Bob", units=(ANN,)), output)
+    Parent(weight=0.1).measured(sample("Ann met Bob", units=(ANN,)), "Ann")
     assert parent._prepare.cache_info().misses == 1
 
 
 def test_a_sample_without_references_is_refused() -> None:
     with pytest.raises(CorpusError, match="needs a reference"):
-        Parent().judge(sample(units=(ANN,)), "Ann")
+        Parent().measured(sample(units=(ANN,)), "Ann")
 
 
 @pytest.mark.parametrize("settings", [{"weight": -0.1}, {"weight": 1.1}, {"weight": math.nan}])

@@ -33,6 +33,6 @@ def test_every_number_is_that_of_the_definition(
         tuple(AttributeValue("is", " ".join(value)) for value in table),
         tuple(" ".join(text) for text in references),
     )
-    measured = Parent(weight, max_order).judge(sample, " ".join(output))
+    measured = Parent(weight, max_order).measured(sample, " ".join(output))
     expected = slow_parent.parent(output, references, table, weight, max_order)
     assert (measured.precision, measured.recall, measured.f) == pytest.approx(expected, abs=1e-12)

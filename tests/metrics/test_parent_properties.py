@@ -30,7 +30,7 @@ metrics = st.builds(
 def measure(
     metric: Parent, table: list[DataUnit], references: list[str], output: str
 ) -> ParentEvidence:
-    return metric.judge(Sample("x", "letters", tuple(table), tuple(references)), output)
+    return metric.measured(Sample("x", "letters", tuple(table), tuple(references)), output)
 
 
 @given(metrics, tables, references, texts)

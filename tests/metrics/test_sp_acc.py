@@ -45,7 +45,7 @@ class FakeRanker:
 
 
 def judged(output: str, metric: SpAcc = SP_ACC, of: Sample | None = None) -> Judged:
-    found = metric.judge(of or sample(), output)
+    found = metric.measured(of or sample(), output)
     assert found is not None
     return found
 
@@ -114,8 +114,8 @@ def test_the_case_of_a_table_does_not_matter() -> None:
 
 def test_a_table_with_a_row_that_is_too_long_or_without_columns_has_no_verdict() -> None:
     for of in (sample(rows=[*ROWS, ["a", "1", "b", "c"]]), sample([], [])):
-        assert SP_ACC.judge(of, MOST) is None
-        assert SP_ACC.judge(of, "") is None
+        assert SP_ACC.measured(of, MOST) is None
+        assert SP_ACC.measured(of, "") is None
         assert json.dumps(SP_ACC.describe(of, (MOST,), None))
     evidence = SP_ACC.measure([sample(rows=[["1"] * 9]), sample()], [(MOST,), (MOST,)])
     scores = {score.name: score for score in scores_of(SP_ACC, evidence)}
@@ -147,7 +147,7 @@ def test_a_table_without_rows_is_scored() -> None:
 
 def test_a_sample_without_a_table_is_an_error() -> None:
     with pytest.raises(CorpusError) as caught:
-        SP_ACC.judge(replace(sample(), context={}), MOST)
+        SP_ACC.measured(replace(sample(), context={}), MOST)
     assert caught.value.where
     assert caught.value.remedy
 

@@ -31,7 +31,7 @@ def percent(evidence: Evidence) -> dict[str, float]:
 
 
 def judged(given: Sequence[tuple[Sample, str]], metric: Any = TOTTO) -> list[Evidence]:  # noqa: ANN401
-    return [metric.judge(*each) for each in given]
+    return [metric.measured(*each) for each in given]
 
 
 # --- The published evaluation ---------------------------------------------------------------------
@@ -47,7 +47,7 @@ def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     files: dict[str, list[Row]] = {}
     for row in golden_rows(folder / "predictions.jsonl.gz"):
         row["sample"] = samples[row["id"]]
-        row["evidence"] = TOTTO.judge(row["sample"], row["prediction"])
+        row["evidence"] = TOTTO.measured(row["sample"], row["prediction"])
         files.setdefault(row["file"], []).append(row)
     return files
 
@@ -105,7 +105,7 @@ def test_edge_cases_are_published_where_the_published_code_answers(
     assert len(answered) == len(cases) - 1
     samples = examples([case["example"] for case in answered], tmp_path)
     for each, case in zip(samples, answered, strict=True):
-        found = percent(TOTTO.judge(each, case["prediction"]))
+        found = percent(TOTTO.measured(each, case["prediction"]))
         assert found == pytest.approx({key: case[key] for key in SIDES}, abs=1e-9)
 
 
@@ -129,53 +129,53 @@ def test_pads_reward_lists_of_cells(published: dict[str, list[Row]]) -> None:
 
 def test_a_title_of_blanks_is_not_there() -> None:
     blank = sample("Ann has 7 .", title=" ", section_title="\t")
-    assert TOTTO.judge(blank, "Ann") == TOTTO.judge(sample("Ann has 7 ."), "Ann")
+    assert TOTTO.measured(blank, "Ann") == TOTTO.measured(sample("Ann has 7 ."), "Ann")
 
 
 def test_where_nothing_is_to_mention_everything_was() -> None:
     nothing = sample("Bo has 8 .", cells=[[" ", "7"]])
     (evidence,) = judged([(nothing, "Bo has 8 .")], TOTTO_REAL)
     assert percent(evidence) == pytest.approx({"p": 100, "r": 100, "f": 100})
-    assert percent(TOTTO_REAL.judge(nothing, "no word of it"))["f"] < 1e-3
+    assert percent(TOTTO_REAL.measured(nothing, "no word of it"))["f"] < 1e-3
 
 
 @pytest.mark.parametrize("sign", ["\t", "\n", "\r\n"])
 def test_what_would_break_an_entry_is_a_blank(sign: str) -> None:
     texts = ("Ann Moss has 7 .", f"ann{sign}moss")
-    assert TOTTO.judge(sample(texts[0], cells=[[f"Ann{sign}Moss", "7"]]), texts[1]) == TOTTO.judge(
-        sample(texts[0], cells=[["Ann Moss", "7"]]), "ann moss"
-    )
+    assert TOTTO.measured(
+        sample(texts[0], cells=[[f"Ann{sign}Moss", "7"]]), texts[1]
+    ) == TOTTO.measured(sample(texts[0], cells=[["Ann Moss", "7"]]), "ann moss")
 
 
 def test_signs_that_separate_entries_may_be_written_as_entities() -> None:
     text = "a &bar;&#124;&bar; b"
-    found = percent(TOTTO_REAL.judge(sample(text, cells=[[text]]), "A ||| B"))
+    found = percent(TOTTO_REAL.measured(sample(text, cells=[[text]]), "A ||| B"))
     assert found == pytest.approx({"p": 100, "r": 100, "f": 100})
 
 
 def test_an_empty_output_is_a_pad_as_published_and_nothing_without_pads() -> None:
     ann = sample("Ann won .", title="Page")
-    assert TOTTO.judge(ann, " ") == TOTTO.judge(ann, "<null>")
-    assert TOTTO.judge(ann, "").bleu[:4] == (3, 2, 1, 0)
-    empty = TOTTO_REAL.judge(ann, "")
+    assert TOTTO.measured(ann, " ") == TOTTO.measured(ann, "<null>")
+    assert TOTTO.measured(ann, "").bleu[:4] == (3, 2, 1, 0)
+    empty = TOTTO_REAL.measured(ann, "")
     assert (empty.parent.f, empty.chrf, *empty.bleu[:-1]) == (0, 0, *[0] * 9)
 
 
 def test_a_sample_of_the_hidden_test_set_is_an_error() -> None:
     for metric in (TOTTO, TOTTO_REAL):
         with pytest.raises(CorpusError) as caught:
-            metric.judge(sample(name="-17"), "Anything .")
+            metric.measured(sample(name="-17"), "Anything .")
         assert "-17" in str(caught.value.where)
         assert caught.value.remedy
 
 
 def test_a_sample_without_a_table_is_an_error() -> None:
     with pytest.raises(CorpusError):
-        TOTTO.judge(Sample("0", "own", (), ("Ann .",)), "Ann .")
+        TOTTO.measured(Sample("0", "own", (), ("Ann .",)), "Ann .")
 
 
 def test_a_sample_that_does_not_say_its_half_counts_in_the_overall_scores_only() -> None:
-    whole = TOTTO.values(TOTTO.judge(sample("Ann has 7 ."), "Ann"))
+    whole = TOTTO.values(TOTTO.measured(sample("Ann has 7 ."), "Ann"))
     names = [info.name for info in with_groups(TOTTO.scores)]
     assert in_groups(sample("Ann has 7 ."), whole, names) == {}
     half = in_groups(sample("Ann has 7 .", overlap=False), whole, names)
@@ -195,7 +195,7 @@ def test_pads_only_help_and_everything_is_bounded(
     output: str, written: list[str], cells: list[list[str]], title: str
 ) -> None:
     given = sample(*written, cells=cells, title=title)
-    padded, real = TOTTO.judge(given, output or "x"), TOTTO_REAL.judge(given, output or "x")
+    padded, real = TOTTO.measured(given, output or "x"), TOTTO_REAL.measured(given, output or "x")
     assert padded.parent.f >= real.parent.f
     for metric, evidence in ((TOTTO, padded), (TOTTO_REAL, real)):
         for score in scores_of(metric, [evidence]):
@@ -209,7 +209,8 @@ def test_the_order_of_references_does_not_matter(
 ) -> None:
     for metric in (TOTTO, TOTTO_REAL):
         one, other = (
-            metric.judge(sample(*order, cells=cells), output) for order in (written, written[::-1])
+            metric.measured(sample(*order, cells=cells), output)
+            for order in (written, written[::-1])
         )
         assert one.parent.f == pytest.approx(other.parent.f)
         assert (one.bleu, one.chrf) == (other.bleu, other.chrf)

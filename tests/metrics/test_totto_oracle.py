@@ -45,6 +45,6 @@ def test_every_number_is_that_of_the_definition(data: st.DataObject) -> None:
     told = entries(*(rows[row][index] for row, index in highlighted), title, section)
     padded = [*references, *["<null>"] * (3 - len(references))]
     for metric, compared in ((TOTTO, padded), (TOTTO_REAL, references)):
-        found = metric.judge(given, output).parent
+        found = metric.measured(given, output).parent
         expected = slow.parent(tokens(output), [*map(tokens, compared)], whole, told)
         assert (found.precision, found.recall, found.f) == pytest.approx(expected, abs=1e-9)

@@ -50,9 +50,9 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
     halves = (outputs[:half], outputs[half:])
     expected: dict[str, Value] = {}
     for side, texts, end in zip(sides(asked), halves, ("", "_twin"), strict=True):
-        (found,) = alone.measure([side], [texts])
-        expected |= {f"{score}{end}": value for score, value in alone.values(found).items()}
-        described = {f"{k}{end}": value for k, value in alone.describe(side, texts, found).items()}
+        (found,) = alone.judge([side], [texts])
+        expected |= {f"{score}{end}": value for score, value in found.values.items()}
+        described = {f"{k}{end}": value for k, value in found.details.items()}
         assert described.items() <= of_both.details.items()
     assert of_both.values == expected
     (listed,) = adapt.values(adapt.metrics_for(expected), [*expected], [asked], [outputs])

@@ -76,7 +76,7 @@ def test_a_unit_is_marked_or_missing_as_fidelity_has_it(sample: Sample, output: 
 @given(copying, texts)
 def test_every_leak_and_copy_is_marked_as_the_copy_rule_has_it(sample: Sample, output: str) -> None:
     found = mark(sample, output)
-    verdict = CopyRule().judge(sample, first_line(output)).published
+    verdict = CopyRule().measured(sample, first_line(output)).published
     labels = [label for _, _, labels in found.marks for label in labels]
     assert found.leaks == tuple(leak.value for leak in verdict.leaks)
     leaks = {label.number for label in labels if "leak" in label.kind}

@@ -158,7 +158,7 @@ def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> No
     sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
     spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
     likelihood = Likelihood(-20.0, 10, 33)
-    values = PERPLEXITY.values(PERPLEXITY.measure(samples[:1], [(likelihood,)])[0])
+    values = PERPLEXITY.judge(samples[:1], [(likelihood,)])[0].values
     write_whole(
         tmp_path,
         "ppl",

@@ -17,7 +17,7 @@ JUDGED = 40
 
 def test_sentences(logicnlg_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     samples = reader.read_part("test", logicnlg_dir)
-    SP_ACC.judge(samples[0], "the dictionary is loaded")
+    SP_ACC.measured(samples[0], "the dictionary is loaded")
 
     def link_all() -> None:
         linkers = dict[str, Linker]()

@@ -35,10 +35,10 @@ def read(data_dir: Path, corpus: str, name: str) -> tuple[Any, ...]:
 
 
 def measure_all(
-    metric: Metric[Any], samples: Sequence[Sample], write: Callable[[Sample], Texts]
+    metric: Metric, samples: Sequence[Sample], write: Callable[[Sample], Texts]
 ) -> Callable[[], object]:
     outputs = [write(sample) for sample in samples]
-    return lambda: list(map(metric.values, metric.measure(samples, outputs)))
+    return lambda: metric.judge(samples, outputs)
 
 
 def few(samples: Sequence[Any]) -> Sequence[Any]:
@@ -121,7 +121,7 @@ def test_copy_rule(data_dir: Path, corpus: str) -> None:
 def test_a_looping_output(data_dir: Path, corpus: str) -> None:
     told: tuple[Sample, ...] = read(data_dir, corpus, "order-invariance_main")
     hiding: tuple[Sample, ...] = read(data_dir, corpus, "rule-learnability")
-    cases: list[tuple[Metric[Any], Sequence[Sample], Callable[[Sample], str]]] = [
+    cases: list[tuple[Metric, Sequence[Sample], Callable[[Sample], str]]] = [
         (PARENT, told, first),
         (CWIO, told, first),
         (COPY_RULE, hiding, copied),

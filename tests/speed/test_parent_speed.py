@@ -48,7 +48,7 @@ def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
 
     def score_all() -> None:
         for sample, output in zip(samples, outputs, strict=True):
-            metric.judge(sample, output)
+            metric.measured(sample, output)
 
     def score_afresh() -> None:
         parent._entity_tokens.cache_clear()

@@ -84,24 +84,24 @@ class _Task(NamedTuple):
 
 
 def _parent(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Parent().judge(sample, texts[0].partition("\n")[0])
+    found = Parent().measured(sample, texts[0].partition("\n")[0])
     return {"parent": 100 * found.f, "parent_full_table": 100 * found.f}
 
 
 def _order(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
     first, second = texts
     metric = OrderInvariance()
-    return metric.values(metric.judge(sample, first.partition("\n")[0], second))
+    return metric.values(metric.measured(sample, first.partition("\n")[0], second))
 
 
 def _cwio(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Cwio().judge(sample, texts[0].partition("\n")[0])
+    found = Cwio().measured(sample, texts[0].partition("\n")[0])
     return {"cwio": (found.units, found.tau)}
 
 
 def _copy(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
     metric = CopyRule()
-    return metric.values(metric.judge(sample, texts[0].partition("\n")[0]))
+    return metric.values(metric.measured(sample, texts[0].partition("\n")[0]))
 
 
 _TASKS = (

@@ -1,11 +1,11 @@
-"""The scores of evidence."""
+"""The scores of judgements, or of evidence."""
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Metric, Score, Tally, Values, with_groups
+from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Values, with_groups
 from spor_tasks.metrics.groups import in_groups
 
 
@@ -16,7 +16,7 @@ def values_of(
     names: Sequence[str] | None = None,
 ) -> Values:
     """Return the values of an output, also of the named scores over its sample's groups."""
-    values = metric.values(evidence)
+    values = evidence.values if isinstance(evidence, Judgement) else metric.values(evidence)
     if sample is None:
         return dict(values)
     names = names or [info.name for info in with_groups(metric.scores)]
@@ -24,7 +24,7 @@ def values_of(
 
 
 def scores_of(
-    metric: Metric[Any], evidence: Iterable[Any], samples: Sequence[Sample] | None = None
+    metric: Metric, evidence: Iterable[Any], samples: Sequence[Sample] | None = None
 ) -> tuple[Score, ...]:
     """Return the scores, also over the groups of the samples if these are given."""
     tally = Tally(with_groups(metric.scores))

@@ -65,10 +65,10 @@ def write(folder: Path, model: str = "base") -> Path:
         (Likelihood(true, of_true, len(pair.target)), Likelihood(false, of_false, len(pair.target)))
         for pair, (true, of_true, false, of_false) in zip(pairs, LOGS, strict=True)
     ]
-    values = list(map(ADVERSARIAL.values, ADVERSARIAL.measure(pairs, both)))
+    values = [each.values for each in ADVERSARIAL.judge(pairs, both)]
     _write(folder, PAIRS, "adversarial", values, _given(pairs, both, values), model=model)
     own = [(true,) for true, _ in both]
-    values = list(map(PERPLEXITY.values, PERPLEXITY.measure(told, own)))
+    values = [each.values for each in PERPLEXITY.judge(told, own)]
     _write(folder, PPL, "ppl", values, _given(told, own, values), model=model)
     return folder
 

@@ -15,7 +15,7 @@ one process does.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import torch
 from pydantic.dataclasses import dataclass as settings_dataclass
@@ -110,11 +110,11 @@ def find_reward(name: str) -> Reward:
 
 
 def _scored(
-    owner: Metric[Any], info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
+    owner: Metric, info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
 ) -> list[float]:
     """Return the scores from 0 to 1; 0 for a text without a verdict."""
-    judgements = owner.measure(samples, [(text,) for text in texts])
-    values = (owner.values(judgement).get(info.name) for judgement in judgements)
+    judgements = owner.judge(samples, [(text,) for text in texts])
+    values = (judgement.values.get(info.name) for judgement in judgements)
     span = info.high - info.low
     good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
     return good if info.higher_is_better else [1 - share for share in good]

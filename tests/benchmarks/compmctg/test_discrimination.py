@@ -197,7 +197,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dict(values_of(DISCRIMINATION, *each, spec.scores))
         for each in zip(
             asked,
-            DISCRIMINATION.measure(asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]),
+            DISCRIMINATION.judge(asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]),
             strict=True,
         )
     ]
