@@ -347,7 +347,7 @@ class _Builder:
             arms=cells,
             as_is=as_is,
             difference=difference,
-            clusters=self.evidence.clusters(counted[:1]) if counted else None,
+            clusters=self.evidence.clusters_of_each(counted),
             signature=example.signature,
         )
         return _Draft(row, pair)

@@ -263,6 +263,13 @@ class Evidence:
             return None
         return len({key for run in runs for key in self._logged[run].keys})
 
+    def clusters_of_each(self, runs: Sequence[Run]) -> int | None:
+        """Return the number of clusters of each run; None unless all have the same samples."""
+        if not runs or not self.is_logged(runs):
+            return None
+        is_same = len({self._logged[run].ids for run in runs}) == 1
+        return self.clusters(runs[:1]) if is_same else None
+
     def p_values(
         self, pairs: Iterable[SystemPair], *, level: float | None = None
     ) -> Iterator[float | None]:

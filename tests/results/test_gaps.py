@@ -11,6 +11,7 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.significance import (
+    clusters_of,
     interval,
     over_runs,
     percentile_interval,
@@ -19,7 +20,7 @@ from spor_tasks.metrics.significance import (
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
 from spor_tasks.results import logged, reading
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, read_values, run_of
+from spor_tasks.results.evidence import Evidence, Logged, read_values, run_of
 from spor_tasks.results.grid import label
 from tests.support.result_files import distinct, sample_row, write_result, write_samples
 
@@ -234,3 +235,18 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
     assert (row.difference.interval.low > 0) == (owed > 0)
     assert row.difference.p is not None
     assert (row.difference.p < 0.01) == (owed > 0)
+
+
+def test_runs_on_different_samples_have_no_number_of_clusters() -> None:
+    runs = [(Path(str(number)), "task") for number in range(3)]
+    ids = [("a", "b"), ("a", "b"), ("a", "c")]
+    keys = ("one", "one")
+    evidence = Evidence(
+        {
+            run: Logged(each, clusters_of(keys), {}, keys)
+            for run, each in zip(runs, ids, strict=True)
+        }
+    )
+    assert evidence.clusters_of_each(runs[:2]) == 1
+    assert evidence.clusters_of_each(runs) is None
+    assert evidence.clusters_of_each(()) is None
