@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from spor_tasks.benchmarks import declared
 from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import (
     Contrast,
     Deferred,
@@ -31,65 +30,26 @@ BENCHMARK = "logicnlg"
 TITLE = "LogicNLG"
 MINI = "logicnlg_mini"
 
-_LIKELIHOOD = "../_likelihood"
-
-_WRITTEN: dict[str, Any] = {
-    "scores": (
-        *(f"bleu_{n}" for n in (1, 2, 3)),
-        *(f"corpus_bleu_{n}" for n in (1, 2, 3, 4)),
-        *("chrf", "empty"),
-    ),
-    "reported": ("bleu_1", "bleu_2", "bleu_3", "chrf", "sp_acc", "nli_acc"),
-    "headline": "bleu_3",
-}
-_PAIRS: dict[str, Any] = {
-    "scores": ("adv_acc", "adv_acc_distinct", "adv_acc_byte", "adv_identical"),
-    "reported": ("adv_acc", "adv_acc_distinct", "adv_acc_byte"),
-    "headline": "adv_acc",
-    "outputs": 2,
-    "template": _LIKELIHOOD,
-}
-_PPL: dict[str, Any] = {
-    "scores": ("ppl", "bpb"),
-    "reported": ("ppl", "bpb"),
-    "headline": "bpb",
-    "template": _LIKELIHOOD,
-}
-_TEMPLATE_FIRST = _WRITTEN | {"template": "_c2f"}
-_BLIND: dict[str, Any] = {
-    "scores": ("empty",),
-    "reported": ("empty",),
-    "headline": "empty",
-    "submission": "json",
-}
-_BLIND_PAIRS: dict[str, Any] = {
-    "scores": ("adv_identical",),
-    "reported": ("adv_identical",),
-    "headline": "adv_identical",
-    "outputs": 2,
-    "template": _LIKELIHOOD,
-    "submission": "json",
-}
-
 _TRUTH = ("truth", "truth_readable")
 """Scores of the embedded corpus alone, whose sentences can be checked."""
 
-_PARTS: dict[str | None, tuple[dict[str, Any], str | None]] = {
-    None: (_WRITTEN, None),
-    "adversarial": (_PAIRS, "adversarial pairs"),
-    "ppl": (_PPL, "perplexity"),
-    "c2f": (_TEMPLATE_FIRST, "template first"),
-    "c2f_adversarial": (_PAIRS, "template first, adversarial pairs"),
+_PARTS: dict[str | None, tuple[str, str | None]] = {
+    None: ("texts", None),
+    "adversarial": ("pairs", "adversarial pairs"),
+    "ppl": ("perplexity", "perplexity"),
+    "c2f": ("template_first", "template first"),
+    "c2f_adversarial": ("pairs", "template first, adversarial pairs"),
 }
+"""The kind of judging in `judging.toml` and the title of each part."""
 
-_VARIANTS: dict[SetName, dict[str, Any]] = {
-    SetName(BENCHMARK, BENCHMARK, "strict", "adversarial"): _PAIRS,
-    SetName(BENCHMARK, BENCHMARK, "spaced"): _WRITTEN,
-    SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): _PAIRS,
-    SetName(BENCHMARK, BENCHMARK, "full_table"): _WRITTEN,
-    SetName(BENCHMARK, BENCHMARK, "full_table", "adversarial"): _PAIRS,
-    SetName(BENCHMARK, BENCHMARK, "challenge"): _BLIND,
-    SetName(BENCHMARK, BENCHMARK, "challenge", "adversarial"): _BLIND_PAIRS,
+_VARIANTS: dict[SetName, str] = {
+    SetName(BENCHMARK, BENCHMARK, "strict", "adversarial"): "pairs",
+    SetName(BENCHMARK, BENCHMARK, "spaced"): "texts",
+    SetName(BENCHMARK, BENCHMARK, "spaced", "adversarial"): "pairs",
+    SetName(BENCHMARK, BENCHMARK, "full_table"): "texts",
+    SetName(BENCHMARK, BENCHMARK, "full_table", "adversarial"): "pairs",
+    SetName(BENCHMARK, BENCHMARK, "challenge"): "submitted",
+    SetName(BENCHMARK, BENCHMARK, "challenge", "adversarial"): "submitted_pairs",
 }
 """Sets that are not published, or not scored here.
 
@@ -102,11 +62,11 @@ prompts, and ``challenge`` has no references.
 def specs() -> tuple[SetSpec, ...]:
     """Return the shipped sets, those that the paper has first."""
     published = [
-        _spec(SetName(BENCHMARK, corpus, "published", part), judging)
+        _spec(SetName(BENCHMARK, corpus, "published", part), kind)
         for corpus in (BENCHMARK, MINI)
-        for part, (judging, _) in _PARTS.items()
+        for part, (kind, _) in _PARTS.items()
     ]
-    return (*published, *(_spec(name, judging) for name, judging in _VARIANTS.items()))
+    return (*published, *map(_spec, _VARIANTS, _VARIANTS.values()))
 
 
 def find(name: SetName) -> SetSpec:
@@ -115,16 +75,11 @@ def find(name: SetName) -> SetSpec:
     Raises:
         SplitError: there are no such sets.
     """
-    for spec in specs():
-        if spec.name == name:
-            return spec
-    raise SplitError(
-        f"there is no split {str(name)!r}",
-        remedy=f"There are {', '.join(str(spec.name) for spec in specs())}.",
-    )
+    return declared.find(specs(), name)
 
 
-def _spec(name: SetName, judging: dict[str, Any]) -> SetSpec:
+def _spec(name: SetName, kind: str) -> SetSpec:
+    judging = declared.judging(BENCHMARK, kind)
     protocol = None if name.protocol == "published" else name.protocol
     corpus = TITLE if name.corpus == BENCHMARK else name.corpus
     can_check = name.corpus == MINI and "bleu_3" in judging["scores"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from spor_tasks.aspects import build, named
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.benchmarks.spor import built, judging, released, strict, twins
+from spor_tasks.benchmarks import declared
+from spor_tasks.benchmarks.spor import built, released, strict, twins
 from spor_tasks.core.contracts import BEAM5, SetName, SetSpec
-from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import sources
 
@@ -20,6 +20,12 @@ TITLES: Mapping[str, str] = {
     "rule_learnability": "Rule learnability",
 }
 """The aspects' names in titles, in the paper's order."""
+
+_JUDGING: Mapping[tuple[str, str | None], str] = {
+    ("order_invariance", "main"): "two_orders",
+    ("order_invariance", "cwio"): "correlation",
+    ("rule_learnability", None): "copies",
+}
 
 _CORPORA = {
     "webnlg": "WebNLG",
@@ -75,7 +81,7 @@ def _spec(name: SetName, default: str) -> SetSpec:
         f"{name.protocol} sets",
         part_title=_part_title(name),
         arms=ARMS[name.aspect],
-        **judging.of(name)._asdict(),
+        **declared.judging(BENCHMARK, _JUDGING.get((name.aspect, name.part), "texts")),
         trained_on=_trained_on(name, default),
         is_default=name.protocol == default,
         is_fixed=name.corpus in {*released.CORPORA, "viggo"},
@@ -121,12 +127,7 @@ def load(name: SetName) -> SplitPair:
         SplitError: there are no such sets.
         CorpusError: a file is missing or is not the published one.
     """
-    if all(spec.name != name for spec in specs()):
-        raise SplitError(
-            f"there is no split {str(name)!r}",
-            remedy=f"There are {', '.join(str(spec.name) for spec in specs())}.",
-        )
-    return _load(name, sources.SPOR.data_dir())
+    return _load(declared.find(specs(), name).name, sources.SPOR.data_dir())
 
 
 @cache

@@ -8,10 +8,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
 
-from spor_tasks.core.contracts import Gap, SetName, SetSpec
-from spor_tasks.core.errors import SplitError
+from spor_tasks.benchmarks import declared
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.sources import TOTTO
@@ -30,23 +30,6 @@ _PARTS: dict[str | None, tuple[Variant, str | None]] = {
     "subtable": ("subtable", "subtable without titles"),
     "fulltable": ("fulltable", "full table without titles"),
     "fulltable_metadata": ("fulltable_metadata", "full table"),
-}
-_REPORTED = ("totto_bleu", "totto_parent", "totto_bleu_real", "totto_parent_real", "totto_chrf")
-_SCORES = (*_REPORTED, "totto_parent_precision", "totto_parent_recall")
-_JUDGING: dict[str, Any] = {
-    "scores": (*_SCORES, *(f"{name}_{half}" for name in _SCORES for half in HALVES), "empty"),
-    "reported": (*_REPORTED, "bleurt"),
-    "breakdown": tuple(f"{name}_{half}" for name in (*_REPORTED, "bleurt") for half in HALVES),
-    "gaps": tuple(Gap(f"{name}_nonoverlap", f"{name}_overlap") for name in (*_REPORTED, "bleurt")),
-    "headline": "totto_parent_real",
-}
-_SUBMITTED: dict[str, Any] = {
-    "scores": ("empty",),
-    "reported": ("empty",),
-    "headline": "empty",
-    "submission": "lines",
-    "decodings": (),
-    "in_context": False,
 }
 _TEST = SetName(BENCHMARK, BENCHMARK, "test")
 
@@ -68,13 +51,7 @@ def find(name: SetName) -> SetSpec:
     Raises:
         SplitError: there are no such sets.
     """
-    for spec in specs():
-        if spec.name == name:
-            return spec
-    raise SplitError(
-        f"there is no split {str(name)!r}",
-        remedy=f"There are {', '.join(str(spec.name) for spec in specs())}.",
-    )
+    return declared.find(specs(), name)
 
 
 def _spec(name: SetName) -> SetSpec:
@@ -82,7 +59,6 @@ def _spec(name: SetName) -> SetSpec:
     # Demonstrations with whole tables would not fit into most models.
     whole = (name.part or "").startswith("fulltable")
     beams = ("beam4",) if name.corpus == BENCHMARK else ()
-    tasks: dict[str, Any] = {"decodings": beams, "in_context": not whole}
     return SetSpec(
         benchmark=BENCHMARK,
         name=name,
@@ -91,7 +67,9 @@ def _spec(name: SetName) -> SetSpec:
         part_title=_PARTS[name.part][1],
         arms=("train",),
         shots=4,
-        **tasks | (_JUDGING if is_scored else _SUBMITTED),
+        **declared.judging(BENCHMARK, "texts" if is_scored else "submitted"),
+        decodings=beams if is_scored else (),
+        in_context=is_scored and not whole,
         trained_on=SetName(BENCHMARK, name.corpus, "published", name.part),
         is_default=is_scored,
         tags=(f"{name.corpus}_all",) if is_scored else (),
