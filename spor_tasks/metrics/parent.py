@@ -11,14 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
+from spor_tasks.metrics.base import EvidenceMetric, Judgement, ScoreInfo, Texts
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
 
@@ -107,10 +107,28 @@ class Parent(EvidenceMetric[ParentEvidence]):
         Raises:
             CorpusError: the sample has no reference.
         """
+        return self._measured(sample, self.table(sample), tokens(output))
+
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:
+        """Judge each sample alone; the details share the tokens that are measured."""
+        judgements = []
+        for sample, (output,) in zip(samples, outputs, strict=True):
+            table, text = self.table(sample), tokens(output)
+            evidence = self._measured(sample, table, text)
+            details = asdict(evidence)
+            if self.full_table:
+                details = {f"{key}_full_table": value for key, value in details.items()}
+            else:
+                details = {"n_table": len(table), "tok_output": text, **details}
+            judgements.append(Judgement(self.values(evidence), details))
+        return judgements
+
+    def _measured(
+        self, sample: Sample, table: tuple[DataUnit, ...], text: tuple[str, ...]
+    ) -> ParentEvidence:
         if not sample.references:
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
-        truth = _prepare(self.table(sample), sample.references, self.max_order)
-        text = tokens(output)
+        truth = _prepare(table, sample.references, self.max_order)
         table_recall = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
         written = ngrams_of(text, self.max_order, truth.lexicon)
         against = [
@@ -127,17 +145,6 @@ class Parent(EvidenceMetric[ParentEvidence]):
         """Return F, precision and recall times 100; the published score is the mean F."""
         numbers = (evidence.f, evidence.precision, evidence.recall)
         return {info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)}
-
-    def describe(self, sample: Sample, texts: Texts, evidence: ParentEvidence) -> dict[str, Any]:
-        """Return the evidence by the names of the published evaluation's results."""
-        if self.full_table:
-            return {f"{key}_full_table": value for key, value in asdict(evidence).items()}
-        (output,) = texts
-        return {
-            "n_table": len(self.table(sample)),
-            "tok_output": tokens(output),
-            **asdict(evidence),
-        }
 
 
 PARENT = Parent()
