@@ -74,7 +74,7 @@ class Training:
         self._index = _Index(self._all)
         # Samples of a single unit; if there are none, those of the fewest units.
         self._single = _Index(s for s in self._all if len(set(s.units)) == least)
-        self._told: dict[DataUnit, str] = {}
+        self._texts: dict[DataUnit, str] = {}
 
     def nearest_text(self, sample: Sample) -> str:
         """Return the first text of the training sample with the most similar units."""
@@ -83,10 +83,10 @@ class Training:
     def units_joined(self, sample: Sample) -> str:
         """Return the joined texts of the most similar single-unit samples, one for each unit."""
         for unit in sample.units:
-            if unit not in self._told:
+            if unit not in self._texts:
                 alone = Sample("", sample.corpus, (unit,), ())
-                self._told[unit] = self._single.nearest(alone).references[0]
-        return " ".join(self._told[unit] for unit in sample.units)
+                self._texts[unit] = self._single.nearest(alone).references[0]
+        return " ".join(self._texts[unit] for unit in sample.units)
 
 
 class _Index:

@@ -187,7 +187,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         limit = settings.get(_WHOLE, 0) - len(self.tok_encode(prefix, add_special_tokens=False))
         seeded = copy.copy(request)
         drawn_for = (settings[_SEED], doc.get("id"), request.idx)
-        seeded.arguments = Seeded.of(prompt, max(1, limit), *drawn_for), settings
+        seeded.arguments = Seeded.from_key(prompt, max(1, limit), *drawn_for), settings
         return seeded
 
     def _length(self, prompt: str) -> int:

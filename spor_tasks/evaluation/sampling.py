@@ -29,10 +29,10 @@ class Seeded(str):
     seed: int
 
     @classmethod
-    def of(cls, prompt: str, limit: int, *what: object) -> "Seeded":
-        """Return the prompt with a seed that follows from ``what`` it is drawn for."""
+    def from_key(cls, prompt: str, limit: int, *key: object) -> "Seeded":
+        """Return the prompt with a seed that depends only on ``key``."""
         seeded = cls(prompt)
-        digest = hashlib.sha256("\n".join(map(str, what)).encode()).digest()
+        digest = hashlib.sha256("\n".join(map(str, key)).encode()).digest()
         seeded.limit, seeded.seed = limit, int.from_bytes(digest[:8], "little", signed=True)
         return seeded
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_json
 from spor_tasks.core.folders import MANIFEST, read_manifest
@@ -31,15 +33,6 @@ CODED = "SPOR_CODES, which only --model spor-hf reads"
 
 TRAINED_WHOLE = "checkpoint"
 """The kind of folder that the manifest of such a base names."""
-
-# The required keys of an adapter's manifest, and of its base in there.
-_NEEDED: Mapping[str, type] = {
-    **dict.fromkeys(("aspect", "corpus", "arm", "arm_sha256", "prompt_style"), str),
-    "seed": int,
-    "base_model": dict,
-    "adapter_sha256": str,
-}
-_NEEDED_OF_BASE: Mapping[str, type] = {"path": str, "sha256": str}
 
 # Keys of a generation_config.json that are not settings.
 _NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
@@ -270,26 +263,38 @@ def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
     return manifest
 
 
+class _BaseFacts(msgspec.Struct):
+    path: str
+    sha256: str
+
+
+class _AdapterFacts(msgspec.Struct):
+    """The required keys of an adapter's manifest."""
+
+    aspect: str
+    corpus: str
+    arm: str
+    arm_sha256: str
+    prompt_style: str
+    seed: int
+    base_model: _BaseFacts
+    adapter_sha256: str
+
+
 def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
     """Refuse a manifest that lacks a required key.
 
     Raises:
         ConfigError: a key is missing, or its value has the wrong type.
     """
-    _check_types(manifest, _NEEDED, "", where)
-    _check_types(manifest["base_model"], _NEEDED_OF_BASE, "base_model.", where)
-
-
-def _check_types(
-    facts: Mapping[str, Any], needed: Mapping[str, type], prefix: str, where: Path
-) -> None:
-    if missing := [f"{prefix}{key}" for key in needed if key not in facts]:
-        fault = f"it lacks {', '.join(missing)}"
-    elif wrong := [key for key, kind in needed.items() if not isinstance(facts[key], kind)]:
-        fault = f"{prefix}{wrong[0]} is of type {type(facts[wrong[0]]).__name__}"
-    else:
-        return
-    raise ConfigError(f"is not the manifest of an adapter: {fault}", where=where)
+    try:
+        msgspec.convert(manifest, _AdapterFacts)
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"is not the manifest of an adapter: {error}",
+            where=where,
+            remedy="Train the adapter again.",
+        ) from error
 
 
 def _check_base(

@@ -38,7 +38,7 @@ def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
 
 
 @cache  # tasks share arms, and the same task is built again for every checkpoint
-def of(split: Split, style: PromptStyle) -> Documents:
+def from_samples(split: Split, style: PromptStyle) -> Documents:
     """Return the documents of samples."""
     return [prompted(sample, style) for sample in split.samples]
 

@@ -94,7 +94,7 @@ class Chain(FilterEnsemble):  # type: ignore[misc]
         for instance, each in zip(instances, results, strict=True):
             if len(texts := _listed(each)) != 1:
                 raise self._fault(self.name, "several texts for a request, and none is chosen")
-            host.keep(instance, self.name, texts[0])
+            host.store(instance, self.name, texts[0])
 
     def _fault(self, name: str, what: str) -> ConfigError:
         return ConfigError(

@@ -56,12 +56,12 @@ def request(
     return Instance("generate_until", doc, (prompt, settings), idx=number, **place)
 
 
-def keep(instance: Instance, name: str, answer: object) -> None:
+def store(instance: Instance, name: str, answer: object) -> None:
     """Store what a chain of filters left of an output."""
     instance.filtered_resps[name] = [answer] if IS_NEW else answer
 
 
-def kept(instance: Instance, name: str) -> str:
+def filtered(instance: Instance, name: str) -> str:
     """Return what a chain of filters left of an output."""
     results = instance.filtered_resps[name]
     return str(results[0] if IS_NEW else results)

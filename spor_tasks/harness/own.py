@@ -48,7 +48,7 @@ def write(
     """
     request = replace(request, corpus=str(Path(request.corpus).resolve()))
     requests = _of_protocols(request) if request.aspect else _of_aspects(request, aspects)
-    # A malformed space is told with the protocol that it does not allow.
+    # A malformed space is reported for each protocol.
     refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}

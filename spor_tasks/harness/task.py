@@ -116,7 +116,7 @@ class SporTask(host.HostTask):
         )
         self._holds_out = is_on(metadata, "held_out_reference")
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
-        self._tokens = Tokens.of(metadata) if self._asks_likelihoods else None
+        self._tokens = Tokens.from_metadata(metadata) if self._asks_likelihoods else None
         arm = plan.fewshot_arm and plan.fewshot_arm.name
         facts = {
             "spor_tasks": __version__,
@@ -180,7 +180,7 @@ class SporTask(host.HostTask):
         elif self._holds_out:
             docs = documents.without_first_references(plan.pair.test, self._style)
         else:
-            docs = documents.of(plan.pair.test, self._style)
+            docs = documents.from_samples(plan.pair.test, self._style)
         self.dataset = {"test": documents.dataset(docs)}
 
     def _set_preamble(self) -> None:
@@ -244,7 +244,7 @@ class SporTask(host.HostTask):
             return ContextSampler([], rnd=seed)
         before_twin = _BEFORE_TWIN in view
         drawn_from = documents.drawn_from(self._plan.pair, arm, before_twin=before_twin)
-        return ContextSampler(documents.of(drawn_from, self._style), rnd=seed)
+        return ContextSampler(documents.from_samples(drawn_from, self._style), rnd=seed)
 
     # --- Requests ---------------------------------------------------------------------------------
 
@@ -394,4 +394,4 @@ def _filtered(
 ) -> list[tuple[str, ...]]:
     """Return what a chain of filters leaves of the outputs for each document."""
     chain.apply(instances)
-    return [tuple(host.kept(each, chain.name) for each in requests) for requests in grouped]
+    return [tuple(host.filtered(each, chain.name) for each in requests) for requests in grouped]

@@ -94,19 +94,17 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
 @cache
 def _template(file: Path) -> dict[str, Any]:
     """Return the content of a template, with what it includes."""
-    content: dict[str, Any] = yaml.load(file.read_text("utf-8"), _TemplateLoader)  # noqa: S506 - a SafeLoader
+    content: dict[str, Any] = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
     included = content.get("include")
     return (_template(file.parent / included) if included else {}) | content
 
 
-class _TemplateLoader(yaml.SafeLoader):
-    """Reads a template without importing the functions that it names."""
+# In C and five times as fast where PyYAML was built with libyaml.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads a file without importing the functions that it names."""
 
 
-_TemplateLoader.add_constructor("!function", lambda *_: None)
-
-# As SafeLoader, in C and five times as fast where PyYAML was built with libyaml.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Loader.add_constructor("!function", lambda *_: None)
 
 
 @cache  # files do not change during a run, and names are looked up often

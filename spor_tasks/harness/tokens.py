@@ -33,7 +33,7 @@ class Tokens:
         self.end: str = end if single else ""
 
     @classmethod
-    def of(cls, metadata: Mapping[str, Any]) -> Self:
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
         """Return the tokenizer that a model's arguments name; nothing is downloaded."""
         name = metadata.get("tokenizer") or metadata.get("pretrained")
         revision = metadata.get("revision")
@@ -112,7 +112,7 @@ class Tokens:
 def _log_likelihood(request: Instance) -> float:
     """Return the log likelihood that a model gave, and keep it as the scored answer."""
     log, *_ = request.resps[0]
-    host.keep(request, _UNFILTERED, float(log))
+    host.store(request, _UNFILTERED, float(log))
     return float(log)
 
 

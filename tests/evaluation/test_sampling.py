@@ -35,7 +35,7 @@ def frequencies(drawn: list[int]) -> list[int]:
 @pytest.mark.parametrize("by", ["seed", "step"])
 def test_draws_follow_the_probabilities(by: str) -> None:
     drawn = (
-        draw([Seeded.of("", 9, number).seed for number in range(20_000)])
+        draw([Seeded.from_key("", 9, number).seed for number in range(20_000)])
         if by == "seed"
         else [token for step in range(500) for token in draw([*range(40)], step)]
     )

@@ -111,30 +111,30 @@ def test_weights_that_the_manifest_is_not_about_are_refused(base: Path, adapter:
         checkpoints.find_adapter(arguments(base, adapter))
 
 
-def test_a_manifest_of_something_else_is_refused(base: Path, adapter: Path) -> None:
-    write_manifest(adapter, {"kind": "split"})
-    with pytest.raises(ConfigError, match="lacks aspect, corpus"):
-        checkpoints.find_adapter(arguments(base, adapter))
-
-
 @pytest.mark.parametrize(
-    ("key", "value", "fault"),
+    ("key", "value"),
     [
-        ("seed", "3", "seed is of type str"),
-        ("arm", None, "arm is of type NoneType"),
-        ("base_model", [1], "base_model is of type list"),
-        ("base_model", {"path": "x"}, "it lacks base_model.sha256"),
-        ("base_model", {"path": "x", "sha256": 5}, "base_model.sha256 is of type int"),
-        ("adapter_sha256", 5, "adapter_sha256 is of type int"),
+        ("seed", "3"),
+        ("arm", None),
+        ("base_model", [1]),
+        ("base_model", {"path": "x"}),
+        ("base_model", {"path": "x", "sha256": 5}),
+        ("adapter_sha256", 5),
     ],
 )
 def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
-    base: Path, adapter: Path, key: str, value: object, fault: str
+    base: Path, adapter: Path, key: str, value: object
 ) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match="not the manifest of an adapter") as caught:
         checkpoints.find_adapter(arguments(base, adapter))
-    assert caught.value.what == f"is not the manifest of an adapter: {fault}"
+    assert key in caught.value.what
+
+
+def test_a_manifest_of_something_else_is_refused(base: Path, adapter: Path) -> None:
+    write_manifest(adapter, {"kind": "split"})
+    with pytest.raises(ConfigError, match=r"not the manifest of an adapter: .*`aspect`"):
+        checkpoints.find_adapter(arguments(base, adapter))
 
 
 @pytest.mark.parametrize("file", ["spor.json", "adapter_config.json", "adapter_model.safetensors"])

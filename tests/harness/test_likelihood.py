@@ -103,7 +103,7 @@ def test_batches_do_not_change_a_verdict(checkpoint: Callable[..., Path]) -> Non
 def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Callable[..., Path]) -> None:
     folder = checkpoint("llama")
     model = HFLM(pretrained=str(folder), device="cpu")
-    tokens = Tokens.of({"pretrained": str(folder)})
+    tokens = Tokens.from_metadata({"pretrained": str(folder)})
     requests = [("a b :", "c d"), ("a b : ", "c"), ("a\n", " y z"), ("é", "ü</s>")]
     counts = tokens.count(requests, "causal")
     assert counts == [len(model._encode_pair(*request)[1]) for request in requests]

@@ -60,7 +60,7 @@ def test_every_score_is_registered_and_every_filter_known() -> None:
     for spec in LOGICNLG.sets():
         assert {*spec.scores, *spec.reported, spec.headline} <= score_infos().keys()
     for template in (task_files.FOLDER / "logicnlg").glob("_*"):
-        content = yaml.load(template.read_bytes(), task_files._TemplateLoader)  # noqa: S506
+        content = yaml.load(template.read_bytes(), task_files._Loader)  # noqa: S506
         for chain in content.get("filter_list", ()):
             names = [each["function"].removeprefix(PREFIX) for each in chain["filter"]]
             assert {*names} <= {*FILTERS, "take_first"}

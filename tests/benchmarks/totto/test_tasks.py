@@ -48,7 +48,7 @@ def test_every_score_is_registered() -> None:
 
 def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone() -> None:
     greedy, beams = (
-        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._TemplateLoader)[  # noqa: S506
+        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._Loader)[  # noqa: S506
             "generation_kwargs"
         ]
         for name in ("_base", "_beam4")
