@@ -61,14 +61,14 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
 
 def _check_numbers(settings: Mapping[str, Any], tasks: Sequence[TaskFile]) -> None:
     """Refuse a limit of zero or less, and demonstrations that are too few for the tasks."""
-    if (limit := settings.get("limit")) is not None and limit <= 0:
+    limit, shots = settings.get("limit"), settings.get("num_fewshot")
+    if isinstance(limit, int | float) and limit <= 0:
         raise ConfigError(
             f"{limit:g} is not above 0; lm-eval takes 0 as no limit, and would evaluate everything",
             where="--limit",
             remedy="Use 1 or more, a share such as 0.1, or leave the option out.",
         )
-    shots = settings.get("num_fewshot")
-    if shots is not None and shots < 0:
+    if isinstance(shots, int) and shots < 0:
         raise ConfigError(f"{shots} is below 0", where="--num_fewshot")
     in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
     if in_context and shots == 0:

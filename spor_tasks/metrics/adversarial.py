@@ -47,7 +47,7 @@ def _values(true: Likelihood, false: Likelihood, *, identical: bool) -> Iterator
 
 
 def _are_identical(sample: Sample) -> bool:
-    # A model cannot tell the same text after the same columns apart.
+    # A model gives the same text after the same columns equal likelihoods.
     other = contrast_of(sample)
     same_template = (sample.about("template") or "") == other.template
     return sample.target == other.text and sample.units == other.units and same_template

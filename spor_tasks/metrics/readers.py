@@ -63,7 +63,7 @@ def device_of(name: str | None) -> torch.device:
     """Return the device of this name, or else the GPU where there is one.
 
     Raises:
-        ConfigError: there is no such device.
+        ConfigError: the device does not exist.
     """
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -113,7 +113,7 @@ class SequenceClassifier:
     transformers no longer has. ``read`` replaces :func:`read_classifier`.
 
     Raises:
-        ConfigError: there is no such classifier or device.
+        ConfigError: the classifier or device does not exist.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ def label_of(
     of two without names the second.
 
     Raises:
-        ConfigError: there is no such class, or nothing says which it is.
+        ConfigError: the class does not exist, or nothing names it.
     """
     names = [label.casefold() for label in labels]
     classes = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
@@ -254,7 +254,7 @@ def facts(
     ``device`` is the GPU where there is one.
 
     Raises:
-        ConfigError: there is no such classifier, device, label or format.
+        ConfigError: the classifier, device, label or format does not exist.
     """
     return learned.Facts(_Facts(SequenceClassifier(model, device, batch_size), label), format)
 
@@ -295,7 +295,7 @@ def bleurt(model: str, *, device: str | None = None, batch_size: int = 32) -> le
     """Return BLEURT by a conversion of its checkpoint to PyTorch, in a folder or on the hub.
 
     Raises:
-        ConfigError: there is no such checkpoint or device, or it does not give one rating.
+        ConfigError: the checkpoint or device does not exist, or it does not give one rating.
     """
     classifier = SequenceClassifier(model, device, batch_size)
     if (outputs := classifier.config.num_labels) != 1:
@@ -507,7 +507,7 @@ def perplexity(
     The published numbers are by GPT-2 Large, ``openai-community/gpt2-large``.
 
     Raises:
-        ConfigError: there is no such model or device, or its tokenizer has no end token.
+        ConfigError: the model or device does not exist, or its tokenizer has no end token.
     """
     return learned.TextPerplexity(_CausalModel(model, device, batch_size))
 

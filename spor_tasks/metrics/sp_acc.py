@@ -180,7 +180,7 @@ def load(ranker: str = LEXICAL) -> SpAcc:
     """Return the metric with the ranker of this name.
 
     Raises:
-        ConfigError: there is no such ranker.
+        ConfigError: the ranker does not exist.
     """
     if ranker != LEXICAL:
         raise ConfigError(f"there is no ranker {ranker!r}", remedy=f"Use {LEXICAL}.")

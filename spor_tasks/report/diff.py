@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
     @property
     def change(self) -> float:
-        """The gain; zero if there is no score before or after."""
+        """The gain; zero if a score is missing before or after."""
         if self.before is None or self.after is None:
             return 0.0
         return self.after - self.before

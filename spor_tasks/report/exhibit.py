@@ -31,7 +31,7 @@ def exhibit(
     are several. ``against`` is another run, which must have the same sample of the same task.
 
     Raises:
-        ConfigError: there is no such sample, or several tasks have one.
+        ConfigError: the sample does not exist, or several tasks have one.
         ResultError: a file is missing or damaged, or has no samples.
     """
     index, record = _record(_files(path, task), which, path)

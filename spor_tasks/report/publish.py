@@ -126,7 +126,7 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
     repository has are not sent again, and its own README stays.
 
     Raises:
-        ConfigError: there is no token, or the Hub refuses or cannot be reached.
+        ConfigError: the token is missing, or the Hub refuses or cannot be reached.
     """
     api = HfApi()
     with explained(repository):

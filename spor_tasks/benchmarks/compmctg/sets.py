@@ -124,7 +124,7 @@ def read_under(name: SetName, split: str) -> SetName:
     ``published`` are all splits of that file.
 
     Raises:
-        SplitError: there is no such split.
+        SplitError: the split does not exist.
     """
     source, _, number = split.rpartition("_")
     if name.protocol != discrimination.PROTOCOL and "published" in {source, split}:

@@ -61,7 +61,7 @@ def find(name: SetName) -> SetSpec:
     """Return what is said of these sets, shipped or of a corpus of one's own.
 
     Raises:
-        SplitError: there is no such aspect or part, or the corpus has no units.
+        SplitError: the aspect or part does not exist, or the corpus has no units.
     """
     for spec in specs():
         if spec.name == name:
