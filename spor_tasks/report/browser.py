@@ -10,29 +10,31 @@ import gzip
 import json
 import math
 import multiprocessing
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from spor_tasks.aspects.named import place_of
-from spor_tasks.core.codec import doc_of
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import Sample, Triple
-from spor_tasks.report.marking import Fault, has_attributes
+from spor_tasks.core.sample import Hidden, Sample, Triple, sides
+from spor_tasks.metrics.groups import memberships
+from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.sample_table import ShownCell, table_view
 from spor_tasks.report.views import OutputView, RecordView, view_of
-from spor_tasks.results.logged import SampleFile, alone
+from spor_tasks.results.logged import Record, SampleFile, alone
 from spor_tasks.results.reading import Problem, TaskResult
 
 SIZE = 1000
 """Samples in a chunk."""
 
+_MOST_SCORES = 4  # beside an output
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
 
 class Entry(NamedTuple):
-    """A sample as a run got it; ``row`` is what the page has of it, as JSON.
+    """A sample as a run got it: its id and traits, and its packed row, without the prompts.
 
     ``predicates`` are those of its units, or their attributes, each once.
     """
@@ -89,21 +91,15 @@ def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
     With several ``jobs`` files are read in as many processes, with the same result.
     """
-    groups = by_test(files)
-    runs = _read_all([file for group in groups for file in group], jobs)
-    packing = _Packing()
-    for group in groups:
-        packing.add(group, runs)
-    return packing.finished()
-
-
-def by_test(files: Iterable[SampleFile]) -> list[list[SampleFile]]:
-    """Return the runs of each test set, in the order of :func:`browse`."""
     groups: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=_place):
         run = file.run
         groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
-    return list(groups.values())
+    runs = _read_all([file for group in groups.values() for file in group], jobs)
+    packing = _Packing()
+    for group in groups.values():
+        packing.add([file.run for file in group], runs)
+    return packing.finished()
 
 
 def _place(file: SampleFile) -> tuple[Any, ...]:
@@ -140,18 +136,14 @@ class _Run:
 
 
 def _read(file: SampleFile) -> _Run:
-    run, metric = _Run(), file.run.spec.headline
+    run, headline = _Run(), file.run.spec.headline
     try:
         for record in file.records():
-            sample, view = record.sample, view_of(record)
-            row = _json(_sample_row(sample, record.inputs))
-            predicates = predicates_of(sample)
-            size, category = len(sample.units), _category(sample)
-            run.entries.append(Entry(sample.id, size, category, predicates, record.inputs, row))
-            scores = {name: _score(alone(name, value)) for name, value in record.scores.items()}
+            view, scores = view_of(record), _scores(record, headline)
+            run.entries.append(_entry(record))
             run.outcomes.append(_outcome(view, scores))
             run.given = len(record.likelihoods)
-            run.scores.append(scores.get(metric))
+            run.scores.append(scores.get(headline))
             run.faults.append(sum(_BITS[fault] for fault in view.faults))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
@@ -159,19 +151,35 @@ def _read(file: SampleFile) -> _Run:
     return run
 
 
-def _category(sample: Sample) -> str | None:
-    """Return the category of a sample, or whether the training set has a table with its header."""
-    if isinstance(overlap := sample.context.get("overlap"), bool):
-        return "overlap" if overlap else "non-overlap"
-    return sample.about("category")
+def _scores(record: Record, headline: str) -> dict[str, float]:
+    """Return the scores of a sample, the headline first, to four digits."""
+    scores = {name: alone(name, value) for name, value in record.scores.items()}
+    return {
+        name: round(score, 4)
+        for name in sorted(scores, key=headline.__ne__)
+        if (score := scores[name]) is not None and math.isfinite(score)
+    }
 
 
-def predicates_of(sample: Sample) -> tuple[str, ...]:
-    """Return the predicates of a sample's units, or their attributes, each once."""
+def _entry(record: Record) -> Entry:
+    sample = record.sample
     names = (
         unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
     )
-    return tuple(dict.fromkeys(names))
+    return Entry(
+        id=sample.id,
+        size=len(sample.units),
+        category=category_of(sample),
+        predicates=tuple(dict.fromkeys(names)),
+        inputs=record.inputs,
+        row=_json(_sample_row(sample, record.inputs)),
+    )
+
+
+def category_of(sample: Sample) -> str | None:
+    """Return the category of a sample, or the group of samples that it belongs to."""
+    groups = (membership.group for membership in memberships(sample))
+    return sample.about("category") or next(groups, None)
 
 
 def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
@@ -190,68 +198,84 @@ def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
 
 @dataclass(slots=True)
 class _Packing:
+    """The index and the chunks, test set by test set."""
+
     chunks: list[str] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     outcomes: list[Outcomes] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, files: Sequence[SampleFile], runs: Iterator[_Run]) -> None:
+    def add(self, results: Sequence[TaskResult], runs: Iterator[_Run]) -> None:
         """Pack the runs of one test set, then its samples."""
-        task = files[0].run
         test = TestSet()
-        for file in files:
-            self._add_run(file.run, next(runs), test)
+        names: Counter[tuple[str, str]] = Counter()
+        for result in results:
+            run = next(runs)
+            entry = self._run(result, run, test)
+            names[result.model, entry["name"]] += 1
+            if (copies := names[result.model, entry["name"]]) > 1:
+                entry["name"] += f" ({copies})"
+            self.runs.append(entry)
+        task = results[0]
+        title = [task.aspect.replace("_", " ").capitalize(), task.corpus, task.part]
         self.tests.append(
             {
-                "task": task.comparison,
-                "aspect": task.aspect,
-                "corpus": task.corpus,
-                "part": task.part,
-                "sets": task.protocol,
+                "title": " · ".join(filter(None, title)),
                 "metric": task.spec.headline,
-                "sizes": [sample.size for sample in test.samples],
-                "categories": [sample.category for sample in test.samples],
-                "predicates": [sample.predicates for sample in test.samples],
-                "chunk": self._pack([sample.row for sample in test.samples]),
+                "traits": {
+                    "category": [sample.category for sample in test.samples],
+                    "units": [str(sample.size) for sample in test.samples],
+                    "predicate": [sample.predicates for sample in test.samples],
+                },
+                "chunks": self._pack(sample.row for sample in test.samples),
             }
         )
 
-    def _add_run(self, result: TaskResult, run: _Run, test: TestSet) -> None:
+    def _run(self, result: TaskResult, run: _Run, test: TestSet) -> dict[str, Any]:
+        """Pack the outcomes of a run, and return its entry in the index."""
         samples = list(map(test.number, run.entries))
-        if run.problem:
-            self.problems.append(run.problem)
         self.outcomes.append(Outcomes(result, test, samples, run.scores))
+        self.problems += filter(None, [run.problem])
         for entry, outcome, number in zip(run.entries, run.outcomes, samples, strict=True):
             if entry.inputs != test.samples[number].inputs:
                 outcome["inputs"] = entry.inputs
-        self.runs.append(
-            {
-                "test": len(self.tests),
-                "model": result.model,
-                "arm": result.arm,
-                "seed": result.seed,
-                "samples": None if samples == list(range(len(samples))) else samples,
-                "scores": run.scores,
-                "faults": run.faults,
-                "chunk": self._pack(list(map(_json, run.outcomes))),
-                "given": run.given,
-            }
-        )
+        facets = {
+            "aspect": result.aspect.replace("_", " "),
+            "corpus": result.corpus,
+            "part": result.part,
+            "sets": result.protocol,
+            "model": result.model,
+            "arm": result.arm or "as is",
+            "seed": None if result.seed is None else str(result.seed),
+        }
+        seed = facets["seed"] and f"seed {facets['seed']}"
+        return {
+            "test": len(self.tests),
+            "name": ", ".join(filter(None, [facets["arm"], seed])),
+            "facets": facets,
+            "samples": samples,
+            "scores": run.scores,
+            "faults": run.faults,
+            "chunks": self._pack(map(_json, run.outcomes)),
+            "given": run.given,
+        }
 
-    def _pack(self, rows: Sequence[str]) -> int:
-        """Pack rows of JSON; return the index of the first chunk."""
-        first = 1 + len(self.chunks)
+    def _pack(self, rows: Iterable[str]) -> list[int]:
+        """Pack rows of JSON; return the numbers of the chunks."""
+        first, texts = 1 + len(self.chunks), list(rows)
         self.chunks += [
-            _packed(f"[{','.join(rows[start : start + SIZE])}]")
-            for start in range(0, len(rows), SIZE)
+            _packed(f"[{','.join(texts[start : start + SIZE])}]")
+            for start in range(0, len(texts), SIZE)
         ]
-        return first
+        return list(range(first, 1 + len(self.chunks)))
 
     def finished(self) -> Browser:
+        """Return the chunks after their index."""
         index = {
             "size": SIZE,
             "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
+            "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
             "tests": self.tests,
             "runs": self.runs,
         }
@@ -268,31 +292,37 @@ _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
-    table = table_view(sample)
-    if table:  # it may be large
-        context = {key: value for key, value in sample.context.items() if key != "table"}
-        sample = replace(sample, context=context)
-    row = {**doc_of(sample), "inputs": inputs}
-    del row["target"]  # the first of the references
-    if has_attributes(sample):
-        row["begins"] = sample.about("prefix")
-    if table:
+    own, *twins = sides(sample)
+    row: dict[str, Any] = {
+        "id": own.id,
+        "name": own.about("name"),
+        "category": category_of(own),
+        "begins": own.about("prefix"),
+        "units": own.units,
+        "references": own.references,
+        "hidden": own.challenge.phrases if isinstance(own.challenge, Hidden) else (),
+        "inputs": inputs,
+    }
+    if twins:
+        row["twin"] = {"units": twins[0].units, "references": twins[0].references}
+    if table := table_view(sample):
         lines = [row if isinstance(row, int) else list(map(_cell, row)) for row in table.rows]
         row["table"] = {"title": table.title, "linked": table.linked, "rows": lines}
+        row["about"] = own.about("section_text")
     return row
 
 
 def _cell(cell: ShownCell) -> dict[str, Any]:
     """Return the text of a cell, and whatever differs from a plain cell."""
-    plain = ShownCell("")._asdict()
-    special = {name: each for name, each in cell._asdict().items() if each != plain[name]}
-    return {"text": cell.text, **special}
+    plain = ShownCell._field_defaults
+    return {name: value for name, value in cell._asdict().items() if value != plain.get(name)}
 
 
-def _outcome(view: RecordView, scores: Mapping[str, float | None]) -> dict[str, Any]:
+def _outcome(view: RecordView, scores: Mapping[str, float]) -> dict[str, Any]:
     """Return what is shown of the outputs for a sample, without what is empty."""
     outputs = list(map(_output, view.outputs))
-    return {"outputs": outputs, "scores": scores} | _filled({"notes": view.notes})
+    first = dict(list(scores.items())[:_MOST_SCORES])
+    return {"outputs": outputs, "scores": first} | _filled({"notes": view.notes})
 
 
 def _output(view: OutputView) -> dict[str, Any]:
@@ -309,8 +339,3 @@ def _output(view: OutputView) -> dict[str, Any]:
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
-
-
-def _score(number: float | None) -> float | None:
-    """Return a score to four digits, more than are shown; None if there is no score."""
-    return None if number is None or not math.isfinite(number) else round(number, 4)

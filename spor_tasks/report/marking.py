@@ -4,7 +4,7 @@ These are pure functions of a sample and its outputs; page and terminal show the
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -59,11 +59,25 @@ class Fault(StrEnum):
 
 
 Kind = Literal["unit", "doubtful unit", "phrase", "leak", "inner leak"]
-"""The meaning of a mark.
+"""The kind of a mark. Doubtful units and inner leaks count in the published metrics."""
 
-Doubtful units and inner leaks count in the published metrics. A doubtful unit is located only by
-similar words, or by some of its words; an inner leak is part of a longer word or number.
-"""
+
+class Sign(NamedTuple):
+    """The sign of a mark, and its meaning; braces stand for the number of a unit."""
+
+    sign: str
+    meaning: str
+
+
+KINDS: Mapping[Kind, Sign] = {
+    "unit": Sign("{}", "unit {}"),
+    "doubtful unit": Sign(
+        "{}?", "unit {}, in doubt: these are not its own words, or not all of them"
+    ),
+    "phrase": Sign("=", "copies a phrase"),
+    "leak": Sign("!", "leaks"),
+    "inner leak": Sign("(!)", "leaks inside a word, which counts as published"),
+}
 
 
 class Label(NamedTuple):

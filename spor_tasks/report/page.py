@@ -1,6 +1,6 @@
 """The report as one HTML page that needs no network and no other file.
 
-Its sources are `page.html.j2`, `page.css` and `page.js`. Text from outside (names of models,
+Its sources are `page.html.j2`, `page.css`, `page.js` and `sample.js`. Text from outside (names of models,
 problems, outputs) is escaped or packed, and a content security policy allows only the page's own
 script and style.
 """
@@ -29,7 +29,7 @@ def page(
     report: Report, browser: Browser, drawn: Sequence[Plot], boards: Iterable[Board] = ()
 ) -> str:
     """Return the page; equal reports give equal text. Boards of a single system are left out."""
-    style, script = _source("page.css"), _source("page.js")
+    style, script = _source("page.css"), _source("sample.js") + _source("page.js")
     rows = [row for table in report.tables for row in table.rows if not row.published]
     document = tables_document(report)
     rankings = [each for each in map(grid, boards) if len(each.runs) > 1]

@@ -1,8 +1,5 @@
 """Reports of runs about tables of cells: what is shown of a table, and told of each cell."""
 
-import base64
-import gzip
-import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -25,7 +22,7 @@ from spor_tasks.report.marking import Fault, mark
 from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, ShownRow, table_view
 from tests.conftest import REPOSITORY
 from tests.support import cell_runs
-from tests.support.html import tags_of
+from tests.support.html import chunk, packed_rows, tags_of
 
 DOC = " ".join((REPOSITORY / "docs" / "totto.md").read_text("utf-8").split())
 SMALL = cell_runs.of_cells(
@@ -213,11 +210,6 @@ def html_of(folder: Path) -> str:
     return page.page(found, browser.browse(found.samples), ())
 
 
-def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
-    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
-
-
 @pytest.fixture(scope="module")
 def harmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     samples = TOTTO_MINI.part("test")[:4]
@@ -231,10 +223,9 @@ def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(harmed: Path)
     assert "window.broken = true" not in html
     assert {"img", "b"}.isdisjoint(tag for tag, _ in tags_of(html))
     index = chunk(html, 0)
-    assert set(index["tests"][0]["categories"]) <= {"overlap", "non-overlap"}
-    *_, last = chunk(html, index["tests"][0]["chunk"])
+    assert set(index["tests"][0]["traits"]["category"]) <= {"overlap", "nonoverlap"}
+    *_, last = packed_rows(html, index["tests"][0])
     rows = last["table"]["rows"]
-    assert "cells" not in last["context"]
     assert sum(row if isinstance(row, int) else 1 for row in rows) == cell_runs.ROWS
     assert sum(not isinstance(row, int) for row in rows) < 20
 
@@ -243,7 +234,7 @@ def test_a_malformed_table_is_left_to_the_list_of_units(tmp_path: Path) -> None:
     samples = TOTTO_MINI.part("test")[:2]
     last: dict[str, Json] = {"table": {"cells": [["a"]], "highlighted": [[7, 7]]}}
     html = html_of(cell_runs.write_run(tmp_path, samples, ["A.", "B."], last=last))
-    *_, row = chunk(html, chunk(html, 0)["tests"][0]["chunk"])
+    *_, row = packed_rows(html, chunk(html, 0)["tests"][0])
     assert "table" not in row
     assert row["units"]
 

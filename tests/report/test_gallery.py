@@ -24,7 +24,7 @@ def test_every_kind_of_error_is_explained() -> None:
 def test_every_key_is_named_here_and_on_the_page() -> None:
     (block,) = re.findall(r"^const KEYS = (\{.*?\});", SCRIPT, re.MULTILINE | re.DOTALL)
     keys = set(re.findall(r"^  '?([^\s']+?)'?: ", block, re.MULTILINE))
-    assert keys == set("jk/ebxm")
+    assert keys == set("jk/m")
     assert keys <= set(re.findall(r"`(\S)`", rows("key")))
     assert keys <= set(re.findall(r"<kbd>(\S)</kbd>", (REPORT / "page.html.j2").read_text()))
 

@@ -1,24 +1,21 @@
 """The page as a file: what stands in it, and that nothing of a model's is markup."""
 
 import base64
-import gzip
 import hashlib
 import json
 import re
 from html import unescape
 from pathlib import Path
-from types import NoneType
-from typing import Any
 
 import pytest
 
 from spor_tasks import report
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample
+from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.report import browser, page, plots
 from spor_tasks.report.browser import browse
 from tests.support import invented_runs
-from tests.support.html import tags_of
+from tests.support.html import chunk, packed_rows, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 from tests.support.result_files import sample_row, write_result, write_samples
 
@@ -39,11 +36,6 @@ def page_of(folder: Path, *, plotted: bool = False) -> str:
 def html(runs: Path) -> str:
     assert not report.collect([runs]).problems
     return page_of(runs, plotted=True)
-
-
-def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
-    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def test_no_element_or_attribute_comes_from_what_others_wrote(html: str) -> None:
@@ -96,7 +88,7 @@ def test_every_output_is_in_the_page_as_it_was_written(html: str, runs: Path) ->
     packed = {
         output["text"]
         for run in index["runs"]
-        for outcome in chunk(html, run["chunk"])
+        for outcome in packed_rows(html, run)
         for output in outcome["outputs"]
     }
     logged = {
@@ -111,15 +103,17 @@ def test_every_output_is_in_the_page_as_it_was_written(html: str, runs: Path) ->
 
 def test_every_sample_is_in_the_page_as_it_was_logged(html: str, runs: Path) -> None:
     packed = {
-        sample_of(doc) for test in chunk(html, 0)["tests"] for doc in chunk(html, test["chunk"])
+        (row["id"], json.dumps(row["units"]), *row["references"])
+        for test in chunk(html, 0)["tests"]
+        for row in packed_rows(html, test)
     }
     logged = {
-        sample_of(json.loads(line)["doc"])
+        (sample.id, json.dumps(sample.units), *sample.references)
         for file in runs.glob("samples_*.jsonl")
         for line in file.read_text().splitlines()
+        for sample in [sample_of(json.loads(line)["doc"])]
     }
     assert packed == logged
-    assert {type(sample.challenge) for sample in packed} == {NoneType, Orders, Hidden}
 
 
 def test_the_same_files_are_the_same_page(runs: Path, tmp_path: Path) -> None:
@@ -134,25 +128,26 @@ def test_the_same_files_are_the_same_page(runs: Path, tmp_path: Path) -> None:
 
 def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> None:
     index = chunk(html, 0)
-    names = [(test["aspect"], test["part"], test["metric"]) for test in index["tests"]]
-    assert names == [
-        ("systematicity", None, "parent"),
-        ("order_invariance", "cwio", "cwio"),
-        ("order_invariance", "main", "faithful_ordering_pbh"),
-        ("rule_learnability", None, "copy_rule"),
+    assert [(test["title"], test["metric"]) for test in index["tests"]] == [
+        ("Systematicity · mini", "parent"),
+        ("Order invariance · mini · cwio", "cwio"),
+        ("Order invariance · mini · main", "faithful_ordering_pbh"),
+        ("Rule learnability · mini", "copy_rule"),
     ]
-    first = index["tests"][0]
-    assert first["sizes"] == [2 + number % 3 for number in range(24)]
-    assert set(first["categories"]) == {"Harbour", "Town"}
-    assert first["predicates"][:2] == [["sea", "harbour"], ["sea", "harbour", "known for"]]
-    arms = [(run["model"], run["arm"]) for run in index["runs"] if run["test"] == 0]
-    assert arms == [(m, a) for m in ("base", EVIL_MODEL) for a in (None, "atom", "combination")]
+    traits = index["tests"][0]["traits"]
+    assert traits["units"] == [str(2 + number % 3) for number in range(24)]
+    assert set(traits["category"]) == {"Harbour", "Town"}
+    assert traits["predicate"][:2] == [["sea", "harbour"], ["sea", "harbour", "known for"]]
+    facets = [run["facets"] for run in index["runs"] if run["test"] == 0]
+    assert [(each["model"], each["arm"]) for each in facets] == [
+        (model, arm) for model in ("base", EVIL_MODEL) for arm in ("as is", "atom", "combination")
+    ]
     for run in index["runs"]:
-        rows = chunk(html, run["chunk"])
+        rows = packed_rows(html, run)
         assert len(rows) == len(run["scores"]) == len(run["faults"]) == 24
-        assert run["samples"] is None
+        assert run["samples"] == list(range(24))
         metric = index["tests"][run["test"]]["metric"]
-        assert [row["scores"][metric] for row in rows] == run["scores"]
+        assert [row["scores"].get(metric) for row in rows] == run["scores"]
 
 
 def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) -> None:
@@ -160,8 +155,8 @@ def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) ->
     result = write_result(tmp_path / "results_1.json", n=1, arm=None)
     rows = [sample_row(pairs, ["Eel."], {"parent": None})]
     write_samples(result, "spor_systematicity_mini", rows)
-    test = chunk(page_of(tmp_path), 0)["tests"][0]
-    assert (test["categories"], test["predicates"]) == ([None], [["food", "area"]])
+    traits = chunk(page_of(tmp_path), 0)["tests"][0]["traits"]
+    assert (traits["category"], traits["predicate"]) == ([None], [["food", "area"]])
 
 
 def test_boards_with_several_systems_are_on_the_page(html: str, tmp_path: Path) -> None:
@@ -182,7 +177,7 @@ def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(browser, "SIZE", 10)
     html = page_of(invented_runs.write(tmp_path, count=24, models=["base"]))
     run = chunk(html, 0)["runs"][0]
-    assert [len(chunk(html, run["chunk"] + piece)) for piece in range(3)] == [10, 10, 4]
+    assert [len(chunk(html, number)) for number in run["chunks"]] == [10, 10, 4]
 
 
 def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
@@ -195,8 +190,8 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
         write_samples(result, "spor_systematicity_mini", rows)
     html = page_of(tmp_path)
     index = chunk(html, 0)
-    assert [run["samples"] for run in index["runs"]] == [None, [2, 1]]
-    assert [row["id"] for row in chunk(html, index["tests"][0]["chunk"])] == [
+    assert [run["samples"] for run in index["runs"]] == [[0, 1], [2, 1]]
+    assert [row["id"] for row in packed_rows(html, index["tests"][0])] == [
         invented_runs.town(number).id for number in range(3)
     ]
 

@@ -1,7 +1,5 @@
 """Reports of runs about tables: their grids, the view of a sample, programs and likelihoods."""
 
-import base64
-import gzip
 import json
 import math
 import re
@@ -32,7 +30,7 @@ from spor_tasks.results.evidence import Evidence, read_values, run_of
 from spor_tasks.results.grid import Grid, Number
 from tests.conftest import REPOSITORY
 from tests.support import table_runs
-from tests.support.html import tags_of
+from tests.support.html import chunk, packed_rows, tags_of
 from tests.support.report_runs import write_runs
 from tests.support.whole_runs import write_whole
 
@@ -225,25 +223,19 @@ def html_of(folder: Path) -> str:
     return page.page(found, browser.browse(found.samples), ())
 
 
-def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - whatever lies there
-    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
-
-
 def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
     html = html_of(runs)
     index = chunk(html, 0)
-    parts = {test["part"]: number for number, test in enumerate(index["tests"])}
-    of_part = {part: index["runs"][number] for part, number in parts.items()}
+    of_part = {run["facets"]["part"]: run for run in index["runs"]}
     assert [of_part[part]["given"] for part in (None, "adversarial", "ppl")] == [0, 2, 1]
-    (first, *_) = chunk(html, index["tests"][parts[None]]["chunk"])
+    (first, *_) = packed_rows(html, index["tests"][of_part[None]["test"]])
     assert first["table"]["linked"]
     header = first["table"]["rows"][0]
     assert [at for at, cell in enumerate(header) if cell.get("sides")] == [0, 2]
-    written = chunk(html, of_part[None]["chunk"])
+    written = packed_rows(html, of_part[None])
     assert written[2]["notes"][0].startswith("0 programs found")
     assert ["notes" in each for each in written] == [True, True, True, False]
-    given = chunk(html, of_part["adversarial"]["chunk"])
+    given = packed_rows(html, of_part["adversarial"])
     assert [each["notes"][0][:22] for each in given[0]["outputs"]] == [
         "log likelihood -20.00,",
         "log likelihood -24.00,",

@@ -1,6 +1,12 @@
-"""What elements there are in a page."""
+"""The elements of a page, and the samples that are packed in it."""
 
+import base64
+import gzip
+import json
+import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
+from typing import Any
 
 
 class _Tags(HTMLParser):
@@ -18,3 +24,14 @@ def tags_of(html: str) -> list[tuple[str, dict[str, str | None]]]:
     parser.feed(html)
     parser.close()
     return parser.found
+
+
+def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the content of a chunk of samples."""
+    (packed,) = re.findall(rf'id="chunk-{number}">([^<]*)</script>', html)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def packed_rows(html: str, packing: Mapping[str, Any]) -> list[Any]:
+    """Return the rows of a test set or a run of the index."""
+    return [row for number in packing["chunks"] for row in chunk(html, number)]

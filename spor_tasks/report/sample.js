@@ -1,0 +1,174 @@
+// One sample: its table, units and references, and the outputs of a run and of the run beside it.
+'use strict';
+
+const hue = (units) => (units.length ? `hue${units[0] % 8}` : '');
+const badge = (number) => el('span', { class: `id unit ${hue([number])}` }, String(number));
+
+// --- An output with its marks --------------------------------------------------------------------
+
+/** Return a stretch of an output with its labels, whose signs and meanings the index has. */
+function mark(text, labels, isLast) {
+  const units = labels.filter(([kind]) => kind.endsWith('unit')).map(([, number]) => number);
+  const filled = (field) => labels.map(([kind, number]) => index.kinds[kind][field].replace('{}', number));
+  const meaning = filled('meaning').join('; ');
+  return el('mark', {
+    class: [...labels.map(([kind]) => kind.split(' ')[0]), hue(units)].join(' '),
+    title: meaning,
+    'data-unit': units.join(' '),
+  }, text, isLast && el('sup', { 'aria-label': ` (${meaning})` }, filled('sign').join(' ')));
+}
+
+/** Return an output's text as nodes, with its marks. Indices count code points, as Python's do. */
+function marked({ text, scored: [first, last], marks = [] }) {
+  const points = Array.from(text);
+  const piece = (start, end) => points.slice(start, end).join('');
+  const unscored = (part) => part.trim() && el('span', { class: 'unscored', title: 'Not scored' }, part);
+  const nodes = [unscored(piece(0, first))];
+  let at = first;
+  marks.forEach(({ start, end, labels }, place) => {
+    const next = marks[place + 1];
+    const goesOn = next && String(next.labels) === String(labels) && !piece(end, next.start).trim();
+    nodes.push(piece(at, start), mark(piece(start, end), labels, !goesOn));
+    at = end;
+  });
+  return [...nodes, piece(at, last), unscored(piece(last))];
+}
+
+const notesOf = (notes = []) => notes.map((text) => el('p', { class: 'note' }, text));
+
+function outputOf(output) {
+  const text = output.text.trim() ? marked(output) : el('span', { class: 'none' }, 'no output');
+  return [
+    output.purpose && el('p', { class: 'order' }, `Output for ${output.purpose}`),
+    el('p', { class: 'output', dir: 'auto' }, text),
+    ...notesOf(output.notes),
+  ];
+}
+
+// --- Tables of a sample --------------------------------------------------------------------------
+
+const SIDES = ['text', 'contrast']; // that a column may be linked to: of a sample, and of a pair the other one
+const SIGNS = { expressed: '✓', missing: '✗', 'in doubt': '?', 'without words': '–', copied: '✓' };
+
+const verdictClass = (verdict) => (['missing', 'in doubt'].includes(verdict) ? 'no' : 'yes');
+
+function card(title, ...content) {
+  return el('section', { class: 'card' }, el('header', {}, el('h4', {}, title)), ...content);
+}
+
+function tableOf(heads, lines, kind = '') {
+  return el('div', { class: 'scroll-x', tabindex: '0', role: 'region', 'aria-label': 'Table' },
+    el('table', { class: `units ${kind}` }, heads.length && el('thead', {}, el('tr', {}, heads)), el('tbody', {}, lines)));
+}
+
+/** Return a table of parts of the input, with the verdict on each part in each output. */
+function inputTable(names, outputs, lines) {
+  const heads = names.map((name) => el('th', { scope: 'col' }, name));
+  const columns = outputs.map(({ name, title }) => el('th', { scope: 'col', class: 'verdict', title }, name));
+  return tableOf([...heads, ...columns], lines.map(({ unit, head, texts, verdicts }) => el('tr', { 'data-unit': unit },
+    el('th', { scope: 'row' }, head),
+    texts.map((text) => el('td', { dir: 'auto' }, text)),
+    verdicts.map((verdict) => el('td', { class: `verdict ${verdictClass(verdict)}` }, `${SIGNS[verdict]} `, el('span', { class: 'word' }, verdict))))));
+}
+
+function unitTable({ units, table }, outputs) {
+  const fields = units[0].length === 3 ? ['subject', 'predicate', 'object'] : table ? ['header', 'highlighted cell'] : ['attribute', 'value'];
+  return inputTable(['unit', ...fields], outputs, units.map((unit, number) => ({
+    unit: number,
+    head: badge(number),
+    texts: unit.map(spaced),
+    verdicts: outputs.map(({ verdicts }) => verdicts[number]),
+  })));
+}
+
+function hiddenTable(hidden, outputs) {
+  return inputTable(['shown phrase', 'hides'], outputs, hidden.map(([text, phrase], number) => ({
+    head: phrase,
+    texts: [text],
+    verdicts: outputs.map(({ phrases = [] }) => (phrases.includes(number) ? 'missing' : 'copied')),
+  })));
+}
+
+/** Return a cell of a table. A highlighted one has its units, each with the output's verdict. */
+function cellOf({ text, header, columns, rows, units = [], sides = [] }, scope, verdicts) {
+  const signs = units.flatMap((number) => {
+    const verdict = verdicts?.[number];
+    return [' ', badge(number), verdict && el('span', { class: `sign ${verdictClass(verdict)}`, title: verdict },
+      SIGNS[verdict], el('span', { class: 'visually-hidden' }, ` ${verdict}`))];
+  });
+  const names = header ? sides.map((side) => el('span', { class: 'side' }, ` ${SIDES[side]}`)) : [];
+  return el(header ? 'th' : 'td', {
+    dir: 'auto', colspan: columns, rowspan: rows, scope: header && scope, 'data-unit': units.length > 0 && units.join(' '),
+    class: [...sides.map((side) => `about-${side}`), units.length && 'highlighted', hue(units)].filter(Boolean).join(' '),
+  }, text, names, signs);
+}
+
+/** Return a table in which linked columns and highlighted cells stand out. */
+function tableCard({ table, about }, output) {
+  const lines = table.rows.map((line) => (Array.isArray(line)
+    ? el('tr', {}, line.map((cell) => cellOf(cell, line.every(({ header }) => header) ? 'col' : 'row', output?.verdicts)))
+    : el('tr', {}, el('td', { class: 'left-out', colspan: 1000 }, `… ${plural(line, 'row')} not shown`))));
+  return card(table.title || 'Table', tableOf([], lines, 'cells'), about && el('p', { class: 'note about-text', dir: 'auto' }, about));
+}
+
+// --- The sample chosen ---------------------------------------------------------------------------
+
+function outputCard(row, { outputs, scores, notes }) {
+  const name = joined(row.run.facets.model, row.run.name);
+  const values = Object.entries(scores).map(([score, value]) => el('span', {}, `${spaced(score)} `, el('b', {}, format(value))));
+  return el('section', { class: 'card outputs', 'data-row': row.number, 'aria-label': `Output of ${name}` },
+    el('header', {}, el('h4', {}, name), el('span', { class: 'values' }, values)),
+    el('div', { class: 'inside' }, outputs.flatMap(outputOf), notesOf(notes), el('p', { class: 'faults' }, badges(row))));
+}
+
+/** Return the outputs that have verdicts, each with the name of its run as the head of a column. */
+function columnsOf(shown, outcomes) {
+  return shown.flatMap(({ run }, place) => outcomes[place].outputs.map((output, number, { length }) => ({
+    ...output,
+    name: (shown.length > 1 ? run.name : 'here') + (length > 1 ? ` (${number + 1})` : ''),
+    title: (place ? 'The output beside' : 'This output') + (output.purpose ? `, for ${output.purpose}` : ''),
+  }))).filter(({ verdicts }) => verdicts);
+}
+
+function headOf(row, { id, name, category, begins }) {
+  const place = view.indexOf(row);
+  const about = [name, category, begins && `begins “${begins}”`].filter(Boolean);
+  const go = (attributes, text, by) => el('button', { type: 'button', onclick: () => step(by), ...attributes }, text);
+  return el('div', { class: 'head' },
+    el('h3', {}, row.run.test.title),
+    el('span', { class: 'where' }, about.map((text) => `${text} · `), el('code', {}, id)),
+    el('span', { class: 'go' },
+      go({ id: 'previous', 'aria-label': 'Previous sample', disabled: place <= 0 }, '↑ k', -1),
+      go({ id: 'next', 'aria-label': 'Next sample', disabled: place >= view.length - 1 }, '↓ j', 1)));
+}
+
+async function showSample(row, scroll) {
+  const shown = [row, beside(row)].filter(Boolean);
+  const [record, ...outcomes] = await Promise.all([packed(row.run.test, row.sample), ...shown.map(outcomeOf)]);
+  if (row !== chosen || beside(row) !== shown[1]) return; // another one was chosen meanwhile
+  const { units, references, hidden, table, twin } = record;
+  const outputs = columnsOf(shown, outcomes);
+  const prompts = outcomes[0].inputs ?? record.inputs;
+  const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, text)));
+  $('sample').replaceChildren(...[
+    headOf(row, record),
+    table && tableCard(record, outputs[0]),
+    !table?.linked && card(table ? 'Highlighted cells' : 'Input', unitTable({ units, table }, outputs)),
+    hidden.length && card('Hidden phrases', hiddenTable(hidden, outputs)),
+    el('div', { class: 'pair' }, shown.map((each, place) => outputCard(each, outcomes[place]))),
+    references.length && card(references.length > 1 ? 'References' : 'Reference', listed(references)),
+    twin && card('Twin', unitTable(twin, []), listed(twin.references)),
+    ...prompts.map((text, number) => el('details', {},
+      el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'), el('p', { class: 'prompt' }, text))),
+  ].filter(Boolean));
+  $('sample').dataset.shown = String(row.number);
+  if (scroll && matchMedia('(max-width: 60rem)').matches) $('sample').scrollIntoView();
+}
+
+/** Light up a unit in the tables and in all outputs while it is pointed at. */
+function lightUp(event) {
+  const lit = event.target.closest?.('[data-unit]')?.dataset.unit.split(' ').filter(Boolean) ?? [];
+  for (const each of $('sample').querySelectorAll('[data-unit]')) {
+    each.classList.toggle('lit', each.dataset.unit.split(' ').some((unit) => lit.includes(unit)));
+  }
+}
