@@ -1,13 +1,10 @@
 """`spor show`: one sample of a run, with its outputs marked."""
 
 import argparse
-import os
 import shutil
-import sys
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
-from spor_tasks.core.terminal import unguarded
 
 
 def add(commands: Commands) -> None:
@@ -29,16 +26,8 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the sample and each run's outputs for it."""
-    from spor_tasks.report.exhibit import exhibit
-    from spor_tasks.report.exhibit_text import terminal
+    from spor_tasks.report.exhibit import exhibit, terminal
 
     sample = exhibit(options.results, options.sample, against=options.against, task=options.task)
     width = shutil.get_terminal_size((100, 24)).columns
-    lines = terminal(sample, color=_is_colored(), width=max(40, min(width, 100)))
-    print(lines, file=unguarded(sys.stdout))  # the colours are ours
-
-
-def _is_colored() -> bool:
-    """Say whether to print colours: on a terminal that has them, unless NO_COLOR is set."""
-    dumb = os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not dumb and not os.environ.get("NO_COLOR")
+    print(terminal(sample, width=max(40, min(width, 100))))

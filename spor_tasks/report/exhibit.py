@@ -1,5 +1,6 @@
-"""One sample of a run, with its outputs, and those of another run."""
+"""`spor show`: one sample of a run as text, with its outputs marked, and those of another run."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -7,11 +8,17 @@ from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import is_file
+from spor_tasks.core.sample import Hidden, Sample, sides
+from spor_tasks.core.visible import visible
+from spor_tasks.report.marking import KINDS, Marked
+from spor_tasks.report.sample_table import ShownCell, ShownRow, table_view
 from spor_tasks.report.views import RecordView, view_of
 from spor_tasks.results import reading
-from spor_tasks.results.logged import Record, SampleFile, find
+from spor_tasks.results.logged import Record, SampleFile, alone, find
 
 _SAMPLES = ".jsonl"
+_ROWS, _CELL = 12, 24  # rows of a table, and characters of a cell, that are shown
+_SIGNS = "*°"  # of columns that the text, or the contrast, is linked to
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +44,151 @@ def exhibit(
     index, record = _record(_files(path, task), which, path)
     records = [record]
     if against is not None:
-        same = [
-            file for file in _files(against, task) if file.run.comparison == record.run.comparison
-        ]
+        files = _files(against, task)
+        same = [file for file in files if file.run.comparison == record.run.comparison]
         records.append(_record(same, record.sample.id, against)[1])
     return Exhibit(index, tuple((each, view_of(each)) for each in records))
 
 
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     """Return the sample files of a result file, of a folder, or of a sample file's own result."""
-    places = [path.parent] if path.suffix == _SAMPLES and is_file(path) else [path]
-    found = tuple(filter(None, map(find, reading.collect(places).results)))
-    chosen = tuple(
+    is_samples = path.suffix == _SAMPLES and is_file(path)
+    results = reading.collect([path.parent if is_samples else path]).results
+    files = tuple(
         file
-        for file in found
-        if task in {None, file.run.task} and (places == [path] or file.path.samefile(path))
+        for file in filter(None, map(find, results))
+        if task in {None, file.run.task} and (not is_samples or file.path.samefile(path))
     )
-    if not chosen:
+    if not files:
         raise ResultError(
             f"has no samples of {task}" if task else "has no samples beside its results",
             where=path,
             remedy="Evaluate with --log_samples and --output_path.",
         )
-    return chosen
+    return files
 
 
 def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, Record]:
     """Return the sample of that id or index, and its index in its file."""
-    found = [hit for file in files for hit in islice(_named(file, which), 1)]
-    if not found and which.isdecimal():
-        start = int(which)
-        rows = ((start, islice(file.records(), start, start + 1)) for file in files)
-        found = [(index, record) for index, records in rows for record in records]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    hits = [hit for file in files for hit in islice(_with_id(file, which), 1)]
+    if not hits and which.isdecimal():
+        place = int(which)
+        rows = (islice(enumerate(file.records()), place, place + 1) for file in files)
+        hits = [hit for row in rows for hit in row]
+    if not hits:
         raise ConfigError(f"{which!r} is neither the id nor the index of a sample", where=path)
-    places = ", ".join(f"{record.run.task} in {record.run.file}" for _, record in found)
-    raise ConfigError(
-        f"several runs have a sample {which}: {places}",
-        where=path,
-        remedy="Give one of these files, or name a task with --task.",
+    if len(hits) > 1:
+        places = ", ".join(f"{record.run.task} in {record.run.file}" for _, record in hits)
+        raise ConfigError(
+            f"several runs have a sample {which}: {places}",
+            where=path,
+            remedy="Give one of these files, or name a task with --task.",
+        )
+    return hits[0]
+
+
+def _with_id(file: SampleFile, which: str) -> Iterator[tuple[int, Record]]:
+    return (hit for hit in enumerate(file.records()) if hit[1].sample.id == which)
+
+
+# --- Text ----------------------------------------------------------------------------------------
+
+
+def terminal(exhibit: Exhibit, width: int = 100) -> str:
+    """Return the sample, then each run's outputs, without control characters.
+
+    Marks are brackets: ``[0: words]`` expresses unit 0, ``[0?: words]`` may express it,
+    ``[=: words]`` copies a phrase, ``[!: words]`` leaks, and ``[(!): words]`` counts as a leak
+    inside a word.
+    """
+    first, _ = exhibit.runs[0]
+    run, sample = first.run, first.sample
+    lines = [f"{run.comparison} {run.protocol}: sample {exhibit.index}, {sample.id}"]
+    for number, side in enumerate(sides(sample)):
+        lines += [*([f"{_TEXT}twin:"] if number else []), *_side(side)]
+    for record, view in exhibit.runs:
+        lines += ["", *_run(record, view)]
+    return "\n".join(_wrapped(line, width) for line in lines)
+
+
+_TEXT = " " * 8  # before texts; numbers of units and scores stand before them
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line broken at spaces, with its indent."""
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    return textwrap.fill(
+        visible(text),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
-def _named(file: SampleFile, which: str) -> Iterator[tuple[int, Record]]:
-    for index, record in enumerate(file.records()):
-        if record.sample.id == which:
-            yield index, record
+def _side(sample: Sample) -> Iterator[str]:
+    begins = sample.about("prefix")
+    about = [sample.about("name"), sample.about("category"), begins and f"begins “{begins}”"]
+    if any(about):
+        yield _TEXT + ", ".join(filter(None, about))
+    table = table_view(sample, _ROWS)
+    if table:
+        yield _TEXT + table.title
+        yield from (_TEXT + _row(row) for row in table.rows)
+    if table and table.linked:
+        yield f"{_TEXT}* columns of the text, ° columns of the contrast"
+    else:
+        for number, unit in enumerate(sample.units):
+            yield f"    {f'[{number}]':<4}{' | '.join(unit)}"
+    if isinstance(sample.challenge, Hidden):
+        yield from (f"{_TEXT}{phrase} hides {what}" for what, phrase in sample.challenge.phrases)
+    yield from (_TEXT + reference for reference in sample.references)
+
+
+def _row(row: ShownRow) -> str:
+    if isinstance(row, int):
+        return f"({row:,} {'row' if row == 1 else 'rows'} not shown)"
+    return " | ".join(map(_cell, row))
+
+
+def _cell(cell: ShownCell) -> str:
+    text = " ".join(cell.text.split())
+    text = text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+    if cell.units:
+        return f"[{' '.join(map(str, cell.units))}: {text}]"
+    return text + "".join(_SIGNS[side] for side in cell.sides if cell.header)
+
+
+def _run(record: Record, view: RecordView) -> Iterator[str]:
+    run = record.run
+    seed = None if run.seed is None else f"seed {run.seed}"
+    yield ", ".join(filter(None, [run.model, run.arm or "as is", seed]))
+    scores = {name: alone(name, value) for name, value in record.scores.items()}
+    yield "    " + "  ".join(
+        f"{name} {'–' if score is None else f'{score:.2f}'}"
+        for name, score in scores.items()
+        if score is not None or name not in run.spec.breakdown
+    )
+    for output in view.outputs:
+        if output.purpose:
+            yield f"    {output.purpose}:"
+        yield _TEXT + (_marked(output.marked) if output.marked.output.strip() else "no output")
+        yield from (_TEXT + note for note in output.notes)
+    yield from (_TEXT + note for note in view.notes)
+    if not record.likelihoods:
+        yield f"{_TEXT}→ {', '.join(view.faults) or 'fine'}"
+
+
+def _marked(output: Marked) -> str:
+    """Return the output with marked parts in brackets, and what was not scored around it."""
+    text, (at, end_of_scored) = output.output, output.scored
+    before, after = text[:at].strip(), text[end_of_scored:].strip()
+    parts = [f"(not scored: {before}) "] if before else []
+    for start, end, labels in output.marks:
+        signs = " ".join(KINDS[label.kind].sign.format(label.number) for label in labels)
+        parts += [text[at:start], f"[{signs}: {text[start:end]}]"]
+        at = end
+    parts += [text[at:end_of_scored], f" (not scored: {after})" if after else ""]
+    return "".join(parts)

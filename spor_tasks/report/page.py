@@ -1,8 +1,8 @@
 """The report as one HTML page that needs no network and no other file.
 
-Its sources are `page.html.j2`, `page.css`, `page.js` and `sample.js`. Text from outside (names of models,
-problems, outputs) is escaped or packed, and a content security policy allows only the page's own
-script and style.
+Its sources are `page.html.j2`, `page.css`, `page.js` and `sample.js`. Text from outside (names of
+models, problems, outputs) is escaped or packed, and a content security policy allows only the
+page's own script and style.
 """
 
 import base64

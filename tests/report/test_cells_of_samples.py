@@ -16,8 +16,7 @@ from spor_tasks.core.sample import Json, Sample
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
 from spor_tasks.report import browser, page
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.marking import Fault, mark
 from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, ShownRow, table_view
 from tests.conftest import REPOSITORY

@@ -7,8 +7,7 @@ import pytest
 
 from spor_tasks.cli import main
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from tests.support import invented_runs
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import sample_row, write_result, write_samples
@@ -28,8 +27,8 @@ def write_run(folder: Path, name: str, *outputs: str, arm: str = "atom", number:
     return result
 
 
-def text_of(path: Path, which: str = "0", *, color: bool = False, width: int = 100) -> str:
-    return terminal(exhibit(path, which), color=color, width=width)
+def text_of(path: Path, which: str = "0", width: int = 100) -> str:
+    return terminal(exhibit(path, which), width)
 
 
 def test_a_sample_is_shown_with_its_units_references_scores_and_marks(tmp_path: Path) -> None:
@@ -118,12 +117,9 @@ def test_a_terminal_gets_no_control_character_of_a_model(tmp_path: Path, output:
     text.encode()
 
 
-def test_colours_change_nothing_but_colours(tmp_path: Path) -> None:
-    run = write_run(tmp_path, "1", "The Cold Sound of old  times, and\nmore below")
-    plain, colored = (text_of(run, color=color) for color in (False, True))
-    assert "\x1b[36;4m[0:" in colored
-    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
-    assert "(not scored: more below)" in plain
+def test_what_is_not_scored_is_in_brackets(tmp_path: Path) -> None:
+    text = text_of(write_run(tmp_path, "1", "The Cold Sound, calm  as ever, and\nmore below"))
+    assert "The [0: Cold Sound], calm  as ever, and (not scored: more below)" in text
 
 
 def test_long_outputs_are_wrapped_between_words(tmp_path: Path) -> None:
@@ -141,34 +137,10 @@ def test_an_output_without_a_word_says_so(tmp_path: Path) -> None:
     assert text.endswith("→ empty, unit missing")
 
 
-def test_the_command_shows_a_sample_without_colours_where_no_terminal_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_a_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = write_run(tmp_path, "1", "Cold Sound.")
     assert main(["show", str(run), "0"]) == 0
     out = capsys.readouterr().out
     assert "[0: Cold Sound]." in out
-    assert "\x1b" not in out
     assert main(["show", str(run), "7"]) == 2
     assert "'7' is neither the id" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("environment", "colored"),
-    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)],
-)
-def test_a_terminal_has_colours_unless_they_are_not_wanted(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    environment: dict[str, str],
-    colored: bool,  # noqa: FBT001
-) -> None:
-    run = write_run(tmp_path, "1", "Cold Sound.")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert main(["show", str(run), "0"]) == 0
-    assert ("\x1b[" in capsys.readouterr().out) is colored

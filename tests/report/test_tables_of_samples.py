@@ -20,8 +20,7 @@ from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.report import browser, page, tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text, plain_value
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.sample_table import ShownCell, TableView, table_view
 from spor_tasks.results import logged, reading
 from spor_tasks.results.benchmarks import benchmark, grids
@@ -282,7 +281,7 @@ def test_the_terminal_says_which_text_of_a_pair_is_likelier(
 
 
 def test_the_terminal_gets_no_control_character_of_a_table(runs: Path) -> None:
-    text = terminal(exhibit(runs, "3", task=table_runs.TASK), color=False)
+    text = terminal(exhibit(runs, "3", task=table_runs.TASK))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
     assert f"({table_runs.ROWS + 1 - 12} rows not shown)" in text
 

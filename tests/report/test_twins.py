@@ -10,8 +10,7 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import with_twin
 from spor_tasks.report.collect import collect
 from spor_tasks.report.document import plain_text
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.marking import Fault, faults_of, mark_all
 from spor_tasks.report.tables import document
 from spor_tasks.results.benchmarks import grids

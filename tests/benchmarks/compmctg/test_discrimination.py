@@ -25,8 +25,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.discrimination import DISCRIMINATION
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts.styles import prompts_of
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.results.benchmarks import grids
 from tests.support import compmctg, table_runs
 from tests.support.result_files import sample_row, write_samples

@@ -18,8 +18,7 @@ from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text
-from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.exhibit_text import terminal
+from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.figures import drawing
 from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
