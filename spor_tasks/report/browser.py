@@ -13,7 +13,7 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from spor_tasks.aspects.named import place_of
@@ -29,59 +29,23 @@ from spor_tasks.results.reading import Problem, TaskResult
 SIZE = 1000
 """Samples in a chunk."""
 
+AS_IS = "as is"
+"""The arm of a model as it is."""
+
 _MOST_SCORES = 4  # beside an output
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
 
-class Entry(NamedTuple):
-    """A sample as a run got it: its id and traits, and its packed row, without the prompts.
-
-    ``predicates`` are those of its units, or their attributes, each once.
-    """
-
-    id: str
-    size: int
-    category: str | None
-    predicates: tuple[str, ...]
-    inputs: tuple[str, ...]
-    row: str
-
-
-@dataclass(slots=True)
-class TestSet:
-    """The samples of a task, gathered from its runs: by number, and the numbers by id."""
-
-    samples: list[Entry] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def number(self, entry: Entry) -> int:
-        """Return the number of a sample, which is the next one if it is new."""
-        number = self.numbers.setdefault(entry.id, len(self.samples))
-        if number == len(self.samples):
-            self.samples.append(entry)
-        return number
-
-
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """The outcome of one run, sample by sample.
-
-    ``samples`` are numbers of samples of ``test``, and ``scores`` the values of the headline,
-    rounded, None for no verdict.
-    """
-
-    run: TaskResult
-    test: TestSet
-    samples: Sequence[int]
-    scores: Sequence[float | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """The packed samples and the outcomes of the runs. Without samples there is no chunk."""
+    """The packed samples; without samples there is no chunk.
+
+    ``outcomes`` is the index of them, without the texts: test sets, with traits of their samples,
+    and with their runs. A run has facets, and the number, headline and faults of each sample.
+    """
 
     chunks: tuple[str, ...]
-    outcomes: tuple[Outcomes, ...]
+    outcomes: tuple[Mapping[str, Any], ...]
     problems: tuple[Problem, ...]
 
 
@@ -96,10 +60,18 @@ def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
         run = file.run
         groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
     runs = _read_all([file for group in groups.values() for file in group], jobs)
-    packing = _Packing()
-    for group in groups.values():
-        packing.add([file.run for file in group], runs)
-    return packing.finished()
+    chunks = _Chunks()
+    problems: list[Problem] = []
+    tests = tuple(
+        _test([file.run for file in group], runs, chunks, problems) for group in groups.values()
+    )
+    index = {
+        "size": SIZE,
+        "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
+        "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
+        "tests": tests,
+    }
+    return Browser((_packed(_json(index)), *chunks) if tests else (), tests, tuple(problems))
 
 
 def _place(file: SampleFile) -> tuple[Any, ...]:
@@ -120,35 +92,56 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 # --- One run, by itself: what takes time, and can be done for several runs at once ----------------
 
 
-@dataclass(slots=True)
-class _Run:
-    """The samples of a run, with its outcomes; the lists run in parallel, faults are bits.
+class _Row(NamedTuple):
+    """A sample with its outcome in a run.
 
-    ``given`` is the number of texts whose likelihood was measured, 0 if the model wrote outputs.
+    ``predicates`` are those of its units, or their attributes, each once. ``sample`` is its packed
+    form. ``score`` is the headline, None for no verdict. ``faults`` are bits, None where a text was
+    given.
     """
 
-    entries: list[Entry] = field(default_factory=list)
-    outcomes: list[dict[str, Any]] = field(default_factory=list)
-    given: int = 0
-    scores: list[float | None] = field(default_factory=list)
-    faults: list[int] = field(default_factory=list)
-    problem: Problem | None = None
+    id: str
+    units: int
+    category: str | None
+    predicates: tuple[str, ...]
+    inputs: tuple[str, ...]
+    sample: str
+    outcome: dict[str, Any]
+    score: float | None
+    faults: int | None
+
+
+_Run = tuple[list[_Row], Problem | None]
 
 
 def _read(file: SampleFile) -> _Run:
-    run, headline = _Run(), file.run.spec.headline
+    """Return the samples of a run, and the damage of its file."""
+    rows = []
     try:
         for record in file.records():
-            view, scores = view_of(record), _scores(record, headline)
-            run.entries.append(_entry(record))
-            run.outcomes.append(_outcome(view, scores))
-            run.given = len(record.likelihoods)
-            run.scores.append(scores.get(headline))
-            run.faults.append(sum(_BITS[fault] for fault in view.faults))
+            rows.append(_row(record, file.run.spec.headline))  # noqa: PERF401 - up to an error
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
-        run.problem = Problem("samples", error.where or str(file.path), what)
-    return run
+        return rows, Problem("samples", error.where or str(file.path), what)
+    return rows, None
+
+
+def _row(record: Record, headline: str) -> _Row:
+    sample, view, scores = record.sample, view_of(record), _scores(record, headline)
+    names = (
+        unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
+    )
+    return _Row(
+        id=sample.id,
+        units=len(sample.units),
+        category=category_of(sample),
+        predicates=tuple(dict.fromkeys(names)),
+        inputs=record.inputs,
+        sample=_json(_sample(sample, record.inputs)),
+        outcome=_outcome(view, scores),
+        score=scores.get(headline),
+        faults=None if record.likelihoods else sum(_BITS[fault] for fault in view.faults),
+    )
 
 
 def _scores(record: Record, headline: str) -> dict[str, float]:
@@ -159,21 +152,6 @@ def _scores(record: Record, headline: str) -> dict[str, float]:
         for name in sorted(scores, key=headline.__ne__)
         if (score := scores[name]) is not None and math.isfinite(score)
     }
-
-
-def _entry(record: Record) -> Entry:
-    sample = record.sample
-    names = (
-        unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
-    )
-    return Entry(
-        id=sample.id,
-        size=len(sample.units),
-        category=category_of(sample),
-        predicates=tuple(dict.fromkeys(names)),
-        inputs=record.inputs,
-        row=_json(_sample_row(sample, record.inputs)),
-    )
 
 
 def category_of(sample: Sample) -> str | None:
@@ -196,91 +174,71 @@ def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
 # --- All runs together ---------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Packing:
-    """The index and the chunks, test set by test set."""
+class _Chunks(list[str]):
+    def pack(self, rows: Sequence[str]) -> list[int]:
+        """Pack rows of JSON; return the numbers of the chunks, which follow the index."""
+        first = 1 + len(self)
+        self += [
+            _packed(f"[{','.join(rows[start : start + SIZE])}]")
+            for start in range(0, len(rows), SIZE)
+        ]
+        return list(range(first, 1 + len(self)))
 
-    chunks: list[str] = field(default_factory=list)
-    tests: list[dict[str, Any]] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    outcomes: list[Outcomes] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
 
-    def add(self, results: Sequence[TaskResult], runs: Iterator[_Run]) -> None:
-        """Pack the runs of one test set, then its samples."""
-        test = TestSet()
-        names: Counter[tuple[str, str]] = Counter()
-        for result in results:
-            run = next(runs)
-            entry = self._run(result, run, test)
-            names[result.model, entry["name"]] += 1
-            if (copies := names[result.model, entry["name"]]) > 1:
-                entry["name"] += f" ({copies})"
-            self.runs.append(entry)
-        task = results[0]
-        title = [task.aspect.replace("_", " ").capitalize(), task.corpus, task.part]
-        self.tests.append(
+def _test(
+    results: Sequence[TaskResult], runs: Iterator[_Run], chunks: _Chunks, problems: list[Problem]
+) -> dict[str, Any]:
+    """Pack the runs of one test set, then its samples; return its entry in the index."""
+    samples: dict[str, _Row] = {}
+    entries, names = [], Counter[tuple[str, str]]()
+    for result in results:
+        rows, problem = next(runs)
+        problems += filter(None, [problem])
+        for row in rows:
+            if row.inputs != samples.setdefault(row.id, row).inputs:
+                row.outcome["inputs"] = row.inputs
+        numbers = {name: number for number, name in enumerate(samples)}
+        facets = _facets(result)
+        name = ", ".join(filter(None, [facets["arm"], facets["seed"] and f"seed {facets['seed']}"]))
+        names[result.model, name] += 1
+        copies = names[result.model, name]
+        entries.append(
             {
-                "title": " · ".join(filter(None, title)),
-                "metric": task.spec.headline,
-                "traits": {
-                    "category": [sample.category for sample in test.samples],
-                    "units": [str(sample.size) for sample in test.samples],
-                    "predicate": [sample.predicates for sample in test.samples],
-                },
-                "chunks": self._pack(sample.row for sample in test.samples),
+                "name": name if copies == 1 else f"{name} ({copies})",
+                "facets": facets,
+                "samples": [numbers[row.id] for row in rows],
+                "scores": [row.score for row in rows],
+                "faults": [row.faults for row in rows],
+                "chunks": chunks.pack([_json(row.outcome) for row in rows]),
             }
         )
+    task = results[0]
+    title = [task.aspect.replace("_", " ").capitalize(), task.corpus, task.part]
+    return {
+        "title": " · ".join(filter(None, title)),
+        "metric": task.spec.headline,
+        "arms": task.spec.arms,
+        "traits": {
+            "category": [row.category for row in samples.values()],
+            "units": [row.units for row in samples.values()],
+            "predicate": [row.predicates for row in samples.values()],
+        },
+        "chunks": chunks.pack([row.sample for row in samples.values()]),
+        "runs": entries,
+    }
 
-    def _run(self, result: TaskResult, run: _Run, test: TestSet) -> dict[str, Any]:
-        """Pack the outcomes of a run, and return its entry in the index."""
-        samples = list(map(test.number, run.entries))
-        self.outcomes.append(Outcomes(result, test, samples, run.scores))
-        self.problems += filter(None, [run.problem])
-        for entry, outcome, number in zip(run.entries, run.outcomes, samples, strict=True):
-            if entry.inputs != test.samples[number].inputs:
-                outcome["inputs"] = entry.inputs
-        facets = {
-            "aspect": result.aspect.replace("_", " "),
-            "corpus": result.corpus,
-            "part": result.part,
-            "sets": result.protocol,
-            "model": result.model,
-            "arm": result.arm or "as is",
-            "seed": None if result.seed is None else str(result.seed),
-        }
-        seed = facets["seed"] and f"seed {facets['seed']}"
-        return {
-            "test": len(self.tests),
-            "name": ", ".join(filter(None, [facets["arm"], seed])),
-            "facets": facets,
-            "samples": samples,
-            "scores": run.scores,
-            "faults": run.faults,
-            "chunks": self._pack(map(_json, run.outcomes)),
-            "given": run.given,
-        }
 
-    def _pack(self, rows: Iterable[str]) -> list[int]:
-        """Pack rows of JSON; return the numbers of the chunks."""
-        first, texts = 1 + len(self.chunks), list(rows)
-        self.chunks += [
-            _packed(f"[{','.join(texts[start : start + SIZE])}]")
-            for start in range(0, len(texts), SIZE)
-        ]
-        return list(range(first, 1 + len(self.chunks)))
-
-    def finished(self) -> Browser:
-        """Return the chunks after their index."""
-        index = {
-            "size": SIZE,
-            "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
-            "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
-            "tests": self.tests,
-            "runs": self.runs,
-        }
-        chunks = (_packed(_json(index)), *self.chunks) if self.chunks else ()
-        return Browser(chunks, tuple(self.outcomes), tuple(self.problems))
+def _facets(run: TaskResult) -> dict[str, str | None]:
+    """Return the texts that filters compare of a run."""
+    return {
+        "aspect": run.aspect.replace("_", " "),
+        "corpus": run.corpus,
+        "part": run.part,
+        "sets": run.protocol,
+        "model": run.model,
+        "arm": run.arm or AS_IS,
+        "seed": None if run.seed is None else str(run.seed),
+    }
 
 
 def _packed(text: str) -> str:
@@ -291,7 +249,7 @@ def _packed(text: str) -> str:
 _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def _sample_row(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
+def _sample(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
     own, *twins = sides(sample)
     row: dict[str, Any] = {
         "id": own.id,

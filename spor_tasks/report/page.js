@@ -63,7 +63,8 @@ function sortTable(header) {
 // They lie in the page as gzip in base64, `index.size` rows in a chunk, and are unpacked when they are
 // looked at. The index, chunk 0, has what filters need of all samples (report/browser.py).
 
-let index; // tests, runs, kinds of error and of marks
+let index; // tests with their runs, kinds of error and of marks
+let runs; // of all tests, each with its rows
 let rows; // one for each output: { number, run, place, sample, faults, score, units }
 let filters; // the names of facets, which runs have, and traits, which samples have
 
@@ -87,22 +88,22 @@ const outcomeOf = ({ run, place }) => packed(run, place);
 /** Read the index, make the rows of all runs, and let runs find their row of a sample. */
 async function readIndex() {
   index = await unpack(0);
-  for (const run of index.runs) {
-    run.test = index.tests[run.test];
-    run.ofSample = [];
+  runs = index.tests.flatMap((test) => test.runs.map((run) => Object.assign(run, { test })));
+  for (const run of runs) {
     run.rows = run.samples.map((sample, place) => ({
       run,
       place,
       sample,
       faults: run.faults[place],
       score: run.scores[place] ?? NaN,
-      units: Number(run.test.traits.units[sample]),
+      units: run.test.traits.units[sample],
     }));
+    run.ofSample = [];
     for (const row of run.rows) run.ofSample[row.sample] = row;
   }
-  rows = index.runs.flatMap((run) => run.rows);
+  rows = runs.flatMap((run) => run.rows);
   rows.forEach((row, number) => { row.number = number; });
-  filters = [...Object.keys(index.runs[0].facets), ...Object.keys(index.tests[0].traits)];
+  filters = [...Object.keys(runs[0].facets), ...Object.keys(index.tests[0].traits)];
 }
 
 // --- State: filters, the run beside, the sample chosen; the address keeps it ---------------------
@@ -129,7 +130,7 @@ const beside = (row) => row.run.beside?.ofSample[row.sample];
 /** Return the run that stands beside a run, undefined for none. */
 function runBeside(run, mode = state.beside) {
   const { model, arm, seed } = run.facets;
-  const peers = index.runs.filter((each) => each !== run && each.test === run.test);
+  const peers = runs.filter((each) => each !== run && each.test === run.test);
   const same = peers.filter(({ facets }) => facets.model === model);
   if (mode === 'arm') {
     const others = same.filter(({ facets }) => ![arm, AS_IS].includes(facets.arm));
@@ -140,7 +141,7 @@ function runBeside(run, mode = state.beside) {
     const seeds = same.filter(({ facets }) => facets.arm === arm);
     return seeds.find(({ facets }) => Number(facets.seed) > Number(seed)) ?? seeds[0];
   }
-  return peers.find((each) => `run ${index.runs.indexOf(each)}` === mode);
+  return peers.find((each) => `run ${runs.indexOf(each)}` === mode);
 }
 
 function remember() {
@@ -158,7 +159,7 @@ function recall() {
     if (name in state) state[name] = value;
   }
   const [run, place] = state.sample.split('.');
-  chosen = index.runs[run]?.rows[place];
+  chosen = runs[run]?.rows[place];
 }
 
 // --- Filters and search --------------------------------------------------------------------------
@@ -174,10 +175,10 @@ function isOfKind({ faults }, kind) {
 
 /** Set the rows found, and return those of all kinds of error. */
 function find() {
-  for (const run of index.runs) run.beside = runBeside(run);
+  for (const run of runs) run.beside = runBeside(run);
   const active = filters.filter((name) => state[name]);
   const found = rows.filter((row) => (!matching || matching.has(row))
-    && active.every((name) => [valuesOf(row, name)].flat().includes(state[name])));
+    && active.every((name) => [valuesOf(row, name)].flat().map(String).includes(state[name])));
   view = found.filter((row) => isOfKind(row, state.kind));
   const { key } = ORDERS[state.order];
   if (key) {
@@ -200,13 +201,13 @@ function menu(name, label, options) {
 function buildFilters() {
   const titled = (name) => name[0].toUpperCase() + name.slice(1);
   const menus = filters.flatMap((name) => {
-    const all = name in index.runs[0].facets ? index.runs.map(({ facets }) => facets[name]) : index.tests.flatMap(({ traits }) => traits[name]);
-    const values = [...new Set(all.flat())].filter(Boolean);
-    if (!(name in index.runs[0].facets)) values.sort(collator.compare);
+    const all = name in runs[0].facets ? runs.map(({ facets }) => facets[name]) : index.tests.flatMap(({ traits }) => traits[name]);
+    const values = [...new Set(all.flat())].filter(Boolean).map(String);
+    if (!(name in runs[0].facets)) values.sort(collator.compare);
     return values.length > 1 || state[name] ? [menu(name, titled(name), [['', 'all'], ...values.map((value) => [value, value])])] : [];
   });
-  const runs = index.runs.map((run, number) => [`run ${number}`, joined(run.test.title, run.facets.model, run.name)]);
-  menus.push(menu('beside', 'Beside', [...Object.entries(BESIDE), ...runs]));
+  const names = runs.map((run, number) => [`run ${number}`, joined(run.test.title, run.facets.model, run.name)]);
+  menus.push(menu('beside', 'Beside', [...Object.entries(BESIDE), ...names]));
   menus.push(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
   const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'],
@@ -253,7 +254,7 @@ async function search() {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length ? new Set() : null;
   if (found) $('count').textContent = 'Searching…';
-  for (const run of found ? index.runs : []) {
+  for (const run of found ? runs : []) {
     const [samples, outputs] = [await textsOf(run.test, sampleText), await textsOf(run, outputText)];
     const hasAll = ({ sample, place }) => words.every((word) => outputs[place].includes(word) || samples[sample].includes(word));
     for (const row of run.rows.filter(hasAll)) found.add(row);
@@ -270,9 +271,9 @@ const PAGE = 100;
 let listed = -1; // the page in the list
 
 /** Return the kinds of error of a row; none where the model wrote nothing. */
-function badges({ run, faults }) {
-  if (run.given) return [];
-  if (!faults) return [el('span', { class: 'fault fine' }, '✓ fine')];
+function badges({ faults }) {
+  if (faults === null) return [];
+  if (faults === 0) return [el('span', { class: 'fault fine' }, '✓ fine')];
   const found = index.faults.filter((_, bit) => (faults >> bit) & 1);
   return found.map(({ name, meaning }) => el('span', { class: 'fault', title: meaning }, name));
 }
@@ -309,7 +310,7 @@ function showList(page) {
 /** Choose a row, undefined for none, and show its page of the list and its sample. */
 function choose(row, { scroll = false } = {}) {
   chosen = row;
-  state.sample = row ? `${index.runs.indexOf(row.run)}.${row.place}` : '';
+  state.sample = row ? `${runs.indexOf(row.run)}.${row.place}` : '';
   const page = Math.max(0, Math.floor(view.indexOf(row) / PAGE));
   if (page !== listed) showList(page);
   $('list').querySelector('[aria-selected]')?.removeAttribute('aria-selected');

@@ -17,9 +17,8 @@ from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import html_text
-from spor_tasks.report.figures import Plot
 from spor_tasks.report.leaderboard import LEGEND, Board, grid
-from spor_tasks.report.plots import MISSING, available
+from spor_tasks.report.plots import MISSING, Plot, available
 from spor_tasks.report.tables import document as tables_document
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.grid import Content, Grid, Number

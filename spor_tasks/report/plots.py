@@ -1,39 +1,26 @@
-"""The report's plots, by matplotlib: readable in print and for colour-blind readers."""
+"""The report's plots, by matplotlib: readable in print and for colour-blind readers.
 
-import math
+Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equal bytes.
+"""
+
+import io
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+import pandas as pd
 
 from spor_tasks.aspects.named import group_title
+from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.totals import RELATIVE_GAP
-from spor_tasks.report.browser import Entry, Outcomes
+from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.collect import Report
-from spor_tasks.report.figures import (
-    AS_IS,
-    INK,
-    LOOKS,
-    PAPER,
-    SOFT,
-    Look,
-    Plot,
-    drawing,
-    explain,
-    figure_of,
-    look_of,
-    plot_of,
-    short,
-    without_frame,
-    words,
-)
 from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.evidence import Interval
 from spor_tasks.results.grid import label, section_title
 
 if TYPE_CHECKING:
@@ -43,17 +30,69 @@ MISSING = (
     "No plots were drawn: matplotlib is not installed. Run `pip install 'spor-tasks[report]'`."
 )
 
+_INK, _SOFT, _PAPER = "#111111", "#666666", "#ffffff"  # as in `plots.mplstyle`
 _MOST_ROWS = 60  # that a plot can have and be read
+_NAME = 30  # characters of a model's name
 _NORMAL = 1.959964  # standard errors on either side in 95 %
-_GAPS = ("parent", "fidelity_pbh", "ordering_pbh")  # of one scale, and of two arms
-_BY_GROUP = ("parent", "copy_rule")  # of one scale
 
-_ARMS = (
-    (LOOKS[0], "first arm (Atom, Invisible, Original)"),
-    (LOOKS[1], "second arm (Combination, Visible, Match)"),
-    (AS_IS, "as is"),
-)
-_HALVES = tuple(zip(LOOKS, ("combinations in training (i.d.)", "compositional"), strict=True))
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One picture: a file name without its ending, a title, a caption, and the picture twice."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    png: bytes
+
+    @property
+    def files(self) -> dict[str, str | bytes]:
+        """The picture as files, by name."""
+        return {f"{self.name}.svg": self.svg, f"{self.name}.png": self.png}
+
+
+class _Look(NamedTuple):
+    """How points look, and how far they are shifted from their row; empty ones have a fill."""
+
+    color: str
+    marker: str
+    shift: float = 0.0
+    fill: str | None = None
+
+
+_LOOKS = (_Look("#0072b2", "o", -0.1), _Look("#d55e00", "s", 0.1))
+_AS_IS = _Look("#999999", "D")
+_ARMS = {
+    "first arm (Atom, Invisible, Original)": _LOOKS[0],
+    "second arm (Combination, Visible, Match)": _LOOKS[1],
+    "as is": _AS_IS,
+}
+_TRAITS = {
+    "units": ("units", "Score by number of units"),
+    "category": ("categories", "Score by category"),
+}
+_OVER_SAMPLES = "Means over samples, and seeds, with 95 % intervals over samples."
+_HALVES = dict(zip(("combinations in training (i.d.)", "compositional"), _LOOKS, strict=True))
+
+
+class _Point(NamedTuple):
+    """A score, both ends of its interval, and the parts that it is the mean of."""
+
+    value: float
+    look: _Look
+    ends: Sequence[float] = ()
+    parts: Sequence[float] = ()
+
+
+class _Row(NamedTuple):
+    """Scores under a title, and a point with a text for their difference; names have lines."""
+
+    title: str
+    name: Sequence[str]
+    points: Sequence[_Point]
+    difference: _Point | None = None
+    text: str = ""
 
 
 def available() -> bool:
@@ -61,82 +100,94 @@ def available() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw(report: Report, outcomes: Sequence[Outcomes]) -> tuple[Plot, ...]:
-    """Return the plots that are not empty; none without matplotlib."""
+def draw(report: Report, outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, ...]:
+    """Return the plots that are not empty; none without matplotlib.
+
+    ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
+    """
     if not available():
         return ()
     rows = [row for table in report.tables for row in table.rows if not row.published]
-    sizes = _groups(outcomes, lambda sample: sample.size)
-    categories = _groups(outcomes, lambda sample: sample.category)
-    over_samples = "Means over samples, and seeds, with 95 % intervals over samples."
-    with drawing():
-        plots = (
-            _plot(
-                [gap for row in rows for gap in _gaps(row)],
-                ("gaps", "Scores of the arms, and their difference"),
-                "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
-                "generalize. Filled differences have p < 0.05.",
-                _ARMS,
-                "first arm − second arm",
-            ),
-            halves_plot(rows),
-            _plot(list(sizes), ("units", "Score by number of units"), over_samples, _ARMS),
-            _plot(list(categories), ("categories", "Score by category"), over_samples, _ARMS),
-        )
+    plots = (
+        _plot(
+            filter(None, map(_arms, rows)),
+            ("gaps", "Scores of the arms, and their difference"),
+            "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
+            "generalize. Filled differences have p < 0.05.",
+            _ARMS,
+            "first arm − second arm",
+        ),
+        halves_plot(rows),
+        *(
+            _plot(_groups(outcomes, trait), names, _OVER_SAMPLES, _ARMS)
+            for trait, names in _TRAITS.items()
+        ),
+    )
     return tuple(filter(None, plots))
 
 
-# --- Scores in rows, and their differences --------------------------------------------------------
-
-
-class _Point(NamedTuple):
-    """A score with its interval, or with ticks for the parts that it is the mean of."""
-
-    value: float
-    look: Look
-    interval: Interval | None = None
-    parts: Sequence[float] = ()
-
-
-class _Row(NamedTuple):
-    """Scores under a title, and a point with a text for their difference."""
-
-    title: str
-    name: str
-    points: Sequence[_Point]
-    difference: _Point | None = None
-    text: str = ""
+# --- One plot ------------------------------------------------------------------------------------
 
 
 def _plot(
-    rows: Sequence[_Row],
+    rows: Iterable[_Row],
     names: tuple[str, str],
     caption: str,
-    looks: Sequence[tuple[Look, str]],
+    looks: Mapping[str, _Look],
     difference: str = "",
 ) -> Plot | None:
-    """Return a plot with these names of its file and for its readers; None without rows."""
-    if not rows:
+    """Return a plot with the names of its file and for its readers; None without rows.
+
+    Differences have axes of their own, which ``difference`` is the label of.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
+    shown = list(rows)
+    if not shown:
         return None
-    left_out, rows = len(rows) - _MOST_ROWS, rows[:_MOST_ROWS]
-    row_height = 0.46 if difference else 0.3
-    height = 0.9 + row_height * len(rows) + 0.3 * len({row.title for row in rows})
-    figure = figure_of(8.6, height)
-    widths = (3, 2) if difference else (1,)
-    settings: Any = {"sharey": True, "squeeze": False, "width_ratios": widths}
-    scores, *gap_axes = figure.subplots(1, len(widths), **settings)[0]
+    if (left_out := len(shown) - _MOST_ROWS) > 0:
+        caption += f" {left_out} more rows are left out."
+    shown = shown[:_MOST_ROWS]
+    titles = len({row.title for row in shown})
+    height = 0.9 + (0.46 if difference else 0.3) * len(shown) + 0.3 * titles
+    svg, png = io.StringIO(), io.BytesIO()
+    with mpl.rc_context(fname=Path(__file__).with_name("plots.mplstyle")):
+        figure = Figure(figsize=(8.6, height), layout="constrained")
+        widths = (3, 2) if difference else (1,)
+        settings: Any = {"sharey": True, "squeeze": False, "width_ratios": widths}
+        all_axes = figure.subplots(1, len(widths), **settings)[0]
+        for axes, text in zip(all_axes, ("score", difference), strict=False):
+            axes.set_xlabel(text)
+            axes.grid(axis="x")
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+        _draw_rows(shown, *all_axes)
+        handles = [
+            all_axes[0].plot([], [], look.marker, color=look.color, label=name)[0]
+            for name, look in looks.items()
+        ]
+        figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
+        # Without time and versions: equal figures are equal bytes.
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
+    return Plot(*names, caption, svg.getvalue(), png.getvalue())
+
+
+def _draw_rows(rows: Iterable[_Row], scores: "Axes", differences: "Axes | None" = None) -> None:
+    """Draw the rows from above, with a line for each title."""
     across = scores.get_yaxis_transform()  # the axes' width in one direction, data in the other
     at, ticks = 0.0, {}
     for title, same in groupby(rows, key=lambda row: row.title):
-        scores.text(0, at, title, transform=across, weight="bold", va="center")
+        scores.text(0, at, visible(title), transform=across, weight="bold", va="center")
         at += 0.75
         for row in same:
-            ticks[at] = row.name
+            ticks[at] = "\n".join(map(visible, row.name))
             for point in row.points:
-                _draw(scores, point, at)
-            if row.difference:
-                _draw(gap_axes[0], row.difference, at)
-                gap_axes[0].annotate(
+                _draw_point(scores, point, at)
+            if differences and row.difference:
+                _draw_point(differences, row.difference, at)
+                differences.annotate(
                     row.text.replace("-", "−"),
                     (row.difference.value, at),
                     xytext=(0, 5),
@@ -147,47 +198,59 @@ def _plot(
             at += 1
     scores.set_yticks(list(ticks), list(ticks.values()))
     scores.set_ylim(at - 0.4, -0.5)
-    scores.set_xlabel("score")
-    for axes in gap_axes:
-        axes.set_xlabel(difference)
-        axes.axvline(0, color=SOFT, linewidth=0.8)
-    for axes in (scores, *gap_axes):
-        axes.grid(axis="x")
-        without_frame(axes)
-    explain(figure, looks)
-    dropped = f" {left_out} more rows are left out." if left_out > 0 else ""
-    return plot_of(figure, *names, caption + dropped)
+    if differences:
+        differences.axvline(0, color=_SOFT, linewidth=0.8)
 
 
-def _draw(axes: "Axes", point: _Point, row: float) -> None:
-    """Draw a point in a row of the axes."""
+def _draw_point(axes: "Axes", point: _Point, row: float) -> None:
     color, marker, shift, fill = point.look
     at = row + shift
-    if point.interval:
-        axes.plot([point.interval.low, point.interval.high], [at, at], color=color, linewidth=1)
+    axes.plot(point.ends, [at] * len(point.ends), color=color, linewidth=1)
     axes.plot(point.parts, [at] * len(point.parts), "|", color=color, alpha=0.5)
     axes.plot(point.value, at, marker, color=color, markerfacecolor=fill or color, markersize=5)
 
 
-def _gaps(row: Comparison) -> Iterator[_Row]:
-    """Yield the scores of the arms, if there is a difference of those that are shown."""
-    if row.metric not in _GAPS or (difference := row.difference) is None:
-        return
-    cells = zip((*row.arms, row.as_is), (*LOOKS, AS_IS), strict=True)
+def _short(name: str) -> str:
+    """Return a model's name, of a long one the end."""
+    return name if len(name) <= _NAME else f"…{name[-_NAME:]}"
+
+
+# --- Rows of the tables --------------------------------------------------------------------------
+
+
+def _is_percentage(metric: str) -> bool:
+    info = score_info(metric)
+    return (info.low, info.high) == (0, 100)
+
+
+def _arms(row: Comparison) -> _Row | None:
+    """Return the scores of the arms and their difference; None of rows that are not plotted.
+
+    Plotted are headlines from 0 to 100, which fit on one scale.
+    """
+    difference = row.difference
+    if row.metric != row.spec.headline or not _is_percentage(row.metric) or not difference:
+        return None
+    cells = zip((*row.arms, row.as_is), (*_LOOKS, _AS_IS), strict=True)
     points = [
-        _Point(cell.mean, look, cell.interval) for cell, look in cells if cell.mean is not None
+        _Point(cell.mean, look, _ends(cell.interval))
+        for cell, look in cells
+        if cell.mean is not None
     ]
-    metric = "" if row.metric == row.spec.headline else label(row.metric)
     name = row.spec.name
-    test = words(name.corpus, name.part, row.variant, name.protocol, metric)
-    look = Look(INK, "o", fill=INK if difference.mark else PAPER)
-    yield _Row(
+    test = filter(None, [name.corpus, name.part, row.variant, name.protocol, label(row.metric)])
+    look = _Look(_INK, "o", fill=_INK if difference.mark else _PAPER)
+    return _Row(
         group_title(row.spec),
-        f"{short(row.model)}\n{test}",
+        (_short(row.model), " · ".join(test)),
         points,
-        _Point(difference.value, look, difference.interval),
+        _Point(difference.value, look, _ends(difference.interval)),
         f"{difference.value:+.2f}{difference.mark}",
     )
+
+
+def _ends(interval: Any) -> Sequence[float]:  # noqa: ANN401 - with both ends, or None
+    return () if interval is None else (interval.low, interval.high)
 
 
 def halves_plot(rows: Iterable[Comparison]) -> Plot | None:
@@ -198,7 +261,7 @@ def halves_plot(rows: Iterable[Comparison]) -> Plot | None:
     """
     caption = "Means over the splits of a protocol, each of which is a thin line."
     names = ("halves", "Known and new combinations")
-    return _plot(list(_halves(rows)), names, caption, _HALVES, "gap in % of the first mean")
+    return _plot(_halves(rows), names, caption, _HALVES, "gap in % of the first mean")
 
 
 def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
@@ -209,55 +272,56 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
             title = f"{section_title(row)}: {label(gap.one).rpartition(',')[0]}"
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if row.metric in gap and cell.mean is not None:
-                    system = f"{short(row.name)}, {arm}"
+                    system = f"{_short(row.name)}, {arm}"
                     scores[title, system][row.metric != gap.other].append(cell.mean)
     for (title, system), halves in scores.items():
         if all(halves):
             one, new = map(fmean, halves)
-            looks = zip(halves, LOOKS, strict=True)
+            looks = zip(halves, _LOOKS, strict=True)
             points = [_Point(fmean(half), look, parts=half) for half, look in looks]
             loss = 100 * (one - new) / one if one else 0.0
-            yield _Row(title, system, points, _Point(loss, Look(INK, "o")), f"{loss:+.1f} %")
+            yield _Row(title, [system], points, _Point(loss, _Look(_INK, "o")), f"{loss:+.1f} %")
 
 
-def _groups(outcomes: Iterable[Outcomes], group_of: Callable[[Entry], Any]) -> Iterator[_Row]:
-    """Yield a row for each group of samples, of each model and task that has several groups."""
-    runs: dict[tuple[int, str], list[Outcomes]] = defaultdict(list)
-    for each in outcomes:
-        if each.run.spec.headline in _BY_GROUP:
-            runs[id(each.test), each.run.model].append(each)
-    for same in runs.values():
-        run, groups = same[0].run, list(map(group_of, same[0].test.samples))
-        arms: dict[str | None, list[Outcomes]] = defaultdict(list)
-        for each in same:
-            arms[each.run.arm].append(each)
-        values = {arm: _values(each, groups) for arm, each in arms.items()}
-        task = run.comparison.removeprefix("spor_").replace("_", " ")
-        title = words(short(run.model), task, label(run.spec.headline))
-        names = sorted({*groups} - {None})
-        for name in names if len(names) > 1 else ():
-            points = [
-                _mean(means[name], look_of(run.spec, arm))
-                for arm, means in values.items()
-                if name in means
+# --- Rows of samples -----------------------------------------------------------------------------
+
+
+def _groups(tests: Iterable[Mapping[str, Any]], trait: str) -> Iterator[_Row]:
+    """Yield a row for each value of a trait, of each task and model that has several values.
+
+    Scores are headlines from 0 to 100 that are means over samples.
+    """
+    for test in tests:
+        metric, looks = test["metric"], dict(zip(test["arms"], _LOOKS, strict=False))
+        if not _is_percentage(metric) or score_info(metric).totals is not MEAN:
+            continue
+        means = _means(test, trait)
+        for model, groups in means.groupby("model", sort=False):
+            title = " · ".join((_short(model), test["title"], label(metric)))
+            rows = [
+                _Row(
+                    title,
+                    [_short(str(group))],
+                    [
+                        _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
+                        for (*_, arm), mean, reach in arms.itertuples()
+                    ],
+                )
+                for group, arms in groups.groupby("group")
             ]
-            yield _Row(title, short(str(name)), points)
+            yield from rows if len(rows) > 1 else ()
 
 
-def _values(runs: Iterable[Outcomes], groups: Sequence[Any]) -> Mapping[Any, list[float]]:
-    """Return the samples' means over seeds, by the group of the sample."""
-    scores: dict[int, list[float]] = defaultdict(list)
-    for run in runs:
-        for sample, score in zip(run.samples, run.scores, strict=True):
-            if score is not None:
-                scores[sample].append(score)
-    values: dict[Any, list[float]] = defaultdict(list)
-    for sample, each in scores.items():
-        values[groups[sample]].append(fmean(each))
-    return values
-
-
-def _mean(values: Sequence[float], look: Look) -> _Point:
-    mean, count = fmean(values), len(values)
-    reach = _NORMAL * float(np.std(values, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
-    return _Point(mean, look, Interval.of(mean - reach, mean + reach, "samples"))
+def _means(test: Mapping[str, Any], trait: str) -> pd.DataFrame:
+    """Return means over samples, and how far intervals reach, by model, group and arm."""
+    runs = (
+        pd.DataFrame({"sample": run["samples"], "score": run["scores"]}, dtype=float).assign(
+            model=run["facets"]["model"], arm=run["facets"]["arm"]
+        )
+        for run in test["runs"]
+    )
+    samples = pd.concat(runs).groupby(["sample", "model", "arm"])["score"].mean().reset_index()
+    samples["group"] = samples["sample"].map(dict(enumerate(test["traits"][trait])))
+    means = samples.groupby(["model", "group", "arm"], sort=False)["score"].agg(["mean", "sem"])
+    means["sem"] = _NORMAL * means["sem"].fillna(0)
+    return means.dropna(subset="mean")

@@ -87,7 +87,8 @@ def test_every_output_is_in_the_page_as_it_was_written(html: str, runs: Path) ->
     index = chunk(html, 0)
     packed = {
         output["text"]
-        for run in index["runs"]
+        for test in index["tests"]
+        for run in test["runs"]
         for outcome in packed_rows(html, run)
         for output in outcome["outputs"]
     }
@@ -135,19 +136,19 @@ def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> N
         ("Rule learnability · mini", "copy_rule"),
     ]
     traits = index["tests"][0]["traits"]
-    assert traits["units"] == [str(2 + number % 3) for number in range(24)]
+    assert traits["units"] == [2 + number % 3 for number in range(24)]
     assert set(traits["category"]) == {"Harbour", "Town"}
     assert traits["predicate"][:2] == [["sea", "harbour"], ["sea", "harbour", "known for"]]
-    facets = [run["facets"] for run in index["runs"] if run["test"] == 0]
+    facets = [run["facets"] for run in index["tests"][0]["runs"]]
     assert [(each["model"], each["arm"]) for each in facets] == [
         (model, arm) for model in ("base", EVIL_MODEL) for arm in ("as is", "atom", "combination")
     ]
-    for run in index["runs"]:
-        rows = packed_rows(html, run)
-        assert len(rows) == len(run["scores"]) == len(run["faults"]) == 24
-        assert run["samples"] == list(range(24))
-        metric = index["tests"][run["test"]]["metric"]
-        assert [row["scores"].get(metric) for row in rows] == run["scores"]
+    for test in index["tests"]:
+        for run in test["runs"]:
+            rows = packed_rows(html, run)
+            assert len(rows) == len(run["scores"]) == len(run["faults"]) == 24
+            assert run["samples"] == list(range(24))
+            assert [row["scores"].get(test["metric"]) for row in rows] == run["scores"]
 
 
 def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_several_processes_pack_what_one_does(runs: Path) -> None:
 def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "SIZE", 10)
     html = page_of(invented_runs.write(tmp_path, count=24, models=["base"]))
-    run = chunk(html, 0)["runs"][0]
+    run = chunk(html, 0)["tests"][0]["runs"][0]
     assert [len(chunk(html, number)) for number in run["chunks"]] == [10, 10, 4]
 
 
@@ -190,7 +191,7 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
         write_samples(result, "spor_systematicity_mini", rows)
     html = page_of(tmp_path)
     index = chunk(html, 0)
-    assert [run["samples"] for run in index["runs"]] == [[0, 1], [2, 1]]
+    assert [run["samples"] for run in index["tests"][0]["runs"]] == [[0, 1], [2, 1]]
     assert [row["id"] for row in packed_rows(html, index["tests"][0])] == [
         invented_runs.town(number).id for number in range(3)
     ]
@@ -202,7 +203,7 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:5], lines[5][:40]]))
     html = page_of(tmp_path)
-    assert len(chunk(html, 0)["runs"][0]["faults"]) == 5
+    assert len(chunk(html, 0)["tests"][0]["runs"][0]["faults"]) == 5
     assert "the samples from here on are left out" in html
     assert f"{file}:6" in html
 

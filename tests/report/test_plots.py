@@ -7,8 +7,7 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.report.browser import browse
-from spor_tasks.report.figures import Plot
-from spor_tasks.report.plots import draw
+from spor_tasks.report.plots import Plot, draw
 from tests.support import invented_runs
 from tests.support.invented_runs import EVIL_MODEL
 from tests.support.result_files import write_result
@@ -39,13 +38,13 @@ def test_there_is_a_plot_of_each_question(plots: dict[str, Plot]) -> None:
         assert "<image" not in plot.svg
 
 
-def test_arm_gaps_have_a_row_for_each_model_and_metric_with_its_difference(
+def test_arm_gaps_have_a_row_for_each_model_and_headline_with_its_difference(
     plots: dict[str, Plot],
 ) -> None:
     text = words(plots["gaps"])
     assert {"Systematicity", "Order invariance", "as is"} <= set(text)
-    assert sum("Fidelity PBH" in word for word in text) == 2
-    assert sum(re.fullmatch(r"[+−]\d+\.\d\d[†‡]?", word) is not None for word in text) == 6
+    assert sum("Faithful ordering PBH" in word for word in text) == 2
+    assert sum(re.fullmatch(r"[+−]\d+\.\d\d[†‡]?", word) is not None for word in text) == 4
 
 
 def test_scores_against_units_have_a_section_for_each_model_and_task(

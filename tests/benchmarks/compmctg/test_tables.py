@@ -19,7 +19,6 @@ from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text
 from spor_tasks.report.exhibit import exhibit, terminal
-from spor_tasks.report.figures import drawing
 from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import Cell, Comparison
@@ -366,9 +365,8 @@ def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> No
         for number, spec in enumerate(specs("yelp", "acd"))
         for each in of_halves(spec, 80 + number, 60 - number)
     ]
-    with drawing():
-        found = halves_plot(rows)
-        none = halves_plot([row(specs("yelp", "original")[0], "mctg_acc", 80.0)])
+    found = halves_plot(rows)
+    none = halves_plot([row(specs("yelp", "original")[0], "mctg_acc", 80.0)])
     assert none is None
     assert found is not None
     seen, comp = 80 + fmean(range(10)), 60 - fmean(range(10))
