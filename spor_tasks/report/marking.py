@@ -4,8 +4,8 @@ These are pure functions of a sample and its outputs; page and terminal show the
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -28,7 +28,7 @@ from spor_tasks.corpora.totto.table import has_cells
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.results.logged import Record
+from spor_tasks.results.logged import Record, Said
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
@@ -113,11 +113,11 @@ class Marked:
 
     output: str
     scored: Span
-    marks: tuple[Mark, ...]
-    units: tuple[int, ...]
-    phrases: tuple[int, ...]
-    leaks: tuple[str, ...]
-    faults: tuple[Fault, ...]
+    marks: tuple[Mark, ...] = ()
+    units: tuple[int, ...] = ()
+    phrases: tuple[int, ...] = ()
+    leaks: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def has_attributes(sample: Sample) -> bool:
@@ -125,13 +125,14 @@ def has_attributes(sample: Sample) -> bool:
     return "prefix" in sample.context or isinstance(sample.challenge, Rivals)
 
 
-def mark(sample: Sample, output: str, text: str) -> Marked:
+def mark(sample: Sample, output: str, text: str, said: Iterable[Said] = ()) -> Marked:
     """Return an output with marks in the part of it that was scored.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
     whatever the aspect, but not columns of a table or attributes, which no text needs to name.
     Some words of a highlighted cell suffice, but no other number; a cell without letters and
-    digits is never missing. Phrases and leaks are those of the copy rule.
+    digits is never missing. An attribute is missing if ``said`` has another value of it. Phrases
+    and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -140,34 +141,29 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    of_cells = has_cells(sample)
-    is_unnamed = has_attributes(sample) or (not of_cells and "table" in sample.context)
-    units = () if is_unnamed else sample.units
+    of_cells, of_attributes = has_cells(sample), has_attributes(sample)
+    is_named = of_cells or not (of_attributes or "table" in sample.context)
     strict = is_strict(sample) and not of_cells
+    units = sample.units if is_named else ()
     traces = align.trace(units, text, strict=strict, same_digits=of_cells)
-    copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _NO_COPIES
     located = [
         (*span, Label(_kind(units[number], [words[i] for i in placement]), number))
         for number, placements in enumerate(traces)
         for placement in placements
         for span in _stretches(sorted(set(placement)), spans)
     ]
-    missing = tuple(
-        number
-        for number, placements in enumerate(traces)
-        if not placements and not (of_cells and _is_wordless(units[number]))
-    )
+    missing = _missing(sample, traces, said)
+    copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _Copies()
     orders = sample.challenge
-    is_odd = isinstance(orders, Orders) and not missing and _is_odd(orders, traces)
     faults = (
         (Fault.EMPTY, not spans),
         (Fault.LEAK, copies.leaks),
         (Fault.PHRASE, copies.missing),
         (Fault.UNIT, missing),
         (Fault.DOUBT, any(label.kind == "doubtful unit" for _, _, label in located)),
-        (Fault.ORDER, is_odd),
+        (Fault.ORDER, isinstance(orders, Orders) and not missing and _is_odd(orders, traces)),
         (Fault.REPETITION, _repeats(words)),
-        (Fault.UNFINISHED, spans and not _ends(text) and _is_ended(sample.references)),
+        (Fault.UNFINISHED, spans and not of_attributes and _is_cut(text, sample.references)),
         (Fault.LINES, (output[: scored.start] + output[scored.end :]).strip()),
     )
     return Marked(
@@ -184,51 +180,26 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
     )
 
 
-def mark_all(sample: Sample, outputs: Sequence[str], scored: Sequence[str]) -> tuple[Marked, ...]:
+def mark_all(
+    sample: Sample, outputs: Sequence[str], scored: Sequence[str], said: Iterable[Said] = ()
+) -> tuple[Marked, ...]:
     """Return the marked outputs of a sample: one, or one for each of two input orders.
 
     Those for its twin follow, in which the twin's units are located.
     """
     owners = side_of_each(sample, len(outputs))
-    return tuple(mark(*each) for each in zip(owners, outputs, scored, strict=True))
+    return tuple(mark(*each, said) for each in zip(owners, outputs, scored, strict=True))
 
 
 def marks_of(record: Record) -> tuple[Marked, ...]:
     """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
     if record.likelihoods:
-        texts = record.scored
-        return tuple(Marked(text, Span(0, len(text)), (), (), (), (), ()) for text in texts)
-    marked = mark_all(record.sample, record.outputs, record.scored)
-    return _with_attributes(marked, record) if has_attributes(record.sample) else marked
-
-
-def _with_attributes(outputs: Sequence[Marked], record: Record) -> tuple[Marked, ...]:
-    """Return outputs with the attributes that they lack, which may end anywhere."""
-    values = {aspect: value for aspect, value, _ in record.said}
-    missing = tuple(
-        number
-        for number, unit in enumerate(record.sample.units)
-        if values.get(unit[0], unit[-1]) != unit[-1]
-    )
-    return tuple(
-        replace(
-            each,
-            units=missing,
-            faults=tuple(
-                fault
-                for fault in Fault
-                if (fault in each.faults and fault is not Fault.UNFINISHED)
-                or (fault is Fault.UNIT and missing)
-            ),
-        )
-        for each in outputs
-    )
+        return tuple(Marked(text, Span(0, len(text))) for text in record.scored)
+    return mark_all(record.sample, record.outputs, record.scored, record.said)
 
 
 def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     """Return the faults of a sample's outputs, and of those for two input orders together."""
-    if len(outputs) == 1:
-        return outputs[0].faults
     faults = {fault for output in outputs for fault in output.faults}
     complete = [not output.units for output in outputs]
     orders = len(complete) // len(sides(sample))
@@ -237,7 +208,23 @@ def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     return tuple(fault for fault in Fault if fault in faults)
 
 
-def _is_wordless(unit: DataUnit) -> bool:
+def _missing(
+    sample: Sample, traces: Sequence[Sequence[align.Placement]], said: Iterable[Said]
+) -> tuple[int, ...]:
+    """Return the numbers of units that are not located, or of attributes with another value."""
+    if has_attributes(sample):
+        values = {aspect: value for aspect, value, _ in said}
+        others = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
+        return tuple(number for number, is_other in enumerate(others) if is_other)
+    may_lack = has_cells(sample)
+    return tuple(
+        number
+        for number, placements in enumerate(traces)
+        if not placements and not (may_lack and is_wordless(sample.units[number]))
+    )
+
+
+def is_wordless(unit: DataUnit) -> bool:
     """Return whether a unit has no letter or digit that a text could have too."""
     return not any(map(str.isalnum, unit[-1]))
 
@@ -307,57 +294,41 @@ def _flat(stretches: Sequence[_Stretch]) -> Iterator[Mark]:
 
 
 class _Copies(NamedTuple):
-    missing: tuple[int, ...]
-    leaks: tuple[str, ...]
-    stretches: tuple[_Stretch, ...]
-
-
-_NO_COPIES = _Copies((), (), ())
+    missing: tuple[int, ...] = ()
+    leaks: tuple[str, ...] = ()
+    stretches: tuple[_Stretch, ...] = ()
 
 
 def _copies(sample: Sample, text: str) -> _Copies:
+    """Return the phrases that are not copied, what leaks, and where both stand in the text."""
     hidden = hidden_of(sample).phrases
     published = CopyRule().measured(sample, text).published
     leaks = tuple(leak.value for leak in published.leaks)
     missing = tuple(
         number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing
     )
-    normalized = _Normalized(copy_rule.normalized(text), copy_rule.origins(text))
-    return _Copies(
-        missing,
-        leaks,
-        stretches=(
-            *(
-                (*span, Label("phrase", number))
-                for number, (_, phrase) in enumerate(hidden)
-                if number not in missing and (span := _copy(phrase, sample, normalized))
-            ),
-            *(
-                (*normalized.span(start, len(leak)), Label(kind, number))
-                for number, leak in enumerate(map(str.lower, leaks))
-                for kind, start in _leaks(normalized.text, leak)
-            ),
-        ),
-    )
+    normalized, origins = copy_rule.normalized(text), copy_rule.origins(text)
+    copies = [
+        (*place, Label("phrase", number))
+        for number, (_, phrase) in enumerate(hidden)
+        if number not in missing and (place := _copy(phrase, sample, normalized))
+    ]
+    leaking = [
+        (start, start + len(leak), Label(kind, number))
+        for number, leak in enumerate(map(str.lower, leaks))
+        for kind, start in _leaks(normalized, leak)
+    ]
+    stretches = ((origins[a], origins[b - 1] + 1, label) for a, b, label in (*copies, *leaking))
+    return _Copies(missing, leaks, tuple(stretches))
 
 
-class _Normalized(NamedTuple):
-    """An output as phrases are sought in it, and where in the output each character of it is."""
-
-    text: str
-    origins: Sequence[int]
-
-    def span(self, start: int, length: int) -> tuple[int, int]:
-        return self.origins[start], self.origins[start + length - 1] + 1
-
-
-def _copy(phrase: str, sample: Sample, output: _Normalized) -> tuple[int, int] | None:
+def _copy(phrase: str, sample: Sample, text: str) -> tuple[int, int] | None:
     """Return where a phrase is copied; None if punctuation splits the symbol."""
     for wording in copy_rule.copies_of(phrase, hides_values=hides_values(sample)):
-        if (start := output.text.find(wording)) >= 0:
-            return output.span(start, len(wording))
-    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", output.text)
-    return output.span(symbol.start(), 1) if symbol else None
+        if (start := text.find(wording)) >= 0:
+            return start, start + len(wording)
+    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", text)
+    return symbol.span() if symbol else None
 
 
 def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
@@ -395,9 +366,9 @@ def _ends(text: str) -> bool:
     return text.rstrip().rstrip(_CLOSING).endswith(_STOPS)
 
 
-def _is_ended(references: Sequence[str]) -> bool:
-    """Return whether a reference ends with a sentence; True without references."""
-    return not references or any(map(_ends, references))
+def _is_cut(text: str, references: Sequence[str]) -> bool:
+    """Return whether a text does not end a sentence, as a reference does, if there are any."""
+    return not _ends(text) and (not references or any(map(_ends, references)))
 
 
 def _is_odd(orders: Orders, traces: Sequence[Sequence[align.Placement]]) -> bool:

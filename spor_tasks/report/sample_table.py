@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Contrast, DataUnit, Sample
+from spor_tasks.core.sample import Contrast, Sample
 from spor_tasks.corpora.totto.table import Cell, has_cells, table_of
 
 SIDES = ("text", "contrast")
@@ -51,17 +53,19 @@ _SMALL = 400  # cells of a table that is shown whole
 _NEAR = 2  # rows above and below one with a highlighted cell
 _MOST_COLUMNS = 1000  # as many as HTML lets a cell span
 _MOST_TEXT = 500  # characters of a cell
-_MOST_DIGITS = 4  # of a column's number
+
+_Place: TypeAlias = tuple[int, int]
+"""The row of a cell, and its index in that row."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Rows of cells; units by the place of the cell, and the columns that each text is about."""
+    """Rows of cells; units by place; and the numbers of the columns that each text is about."""
 
     title: str
     rows: Sequence[Sequence[Cell]]
-    units: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
-    columns: Sequence[Container[int]] = ()
+    units: Mapping[_Place, tuple[int, ...]] = field(default_factory=dict)
+    columns: Sequence[Container[str]] = ()
 
 
 def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None:
@@ -84,32 +88,32 @@ def _with_cells(sample: Sample) -> _Table | None:
         return None
     if len(table.highlighted) != len(sample.units):
         return None
-    units: dict[tuple[int, int], tuple[int, ...]] = {}
+    units: dict[_Place, tuple[int, ...]] = {}
     for unit, place in enumerate(table.highlighted):
         units[place] = (*units.get(place, ()), unit)
     title = " · ".join(filter(None, map(sample.about, ("title", "section_title"))))
     return _Table(title, table.rows, units)
 
 
+class _Texts(msgspec.Struct):
+    header: list[str]
+    rows: list[list[str]]
+
+
 def _with_columns(sample: Sample) -> _Table | None:
-    match sample.context.get("table"):
-        case {"header": list(header), "rows": list(body)}:
-            lines = [header, *body]
-        case _:
-            return None
-    if not all(isinstance(line, list) and {str}.issuperset(map(type, line)) for line in lines):
+    """Return a table of texts, whose units end with the number of their column."""
+    try:
+        texts = msgspec.convert(sample.context.get("table"), _Texts)
+    except msgspec.ValidationError:
         return None
-    rows = [[Cell(text, not number) for text in line] for number, line in enumerate(lines)]
+    header = [Cell(text, is_header=True) for text in texts.header]
     pair = sample.challenge
     sides = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-    return _Table(sample.about("title") or "", rows, columns=[set(_columns(s)) for s in sides])
-
-
-def _columns(units: Iterable[DataUnit]) -> Iterator[int]:
-    """Yield the numbers that units end with, which are those of their columns."""
-    for unit in units:
-        if unit[-1].isascii() and unit[-1].isdecimal() and len(unit[-1]) <= _MOST_DIGITS:
-            yield int(unit[-1])
+    return _Table(
+        sample.about("title") or "",
+        [header, *(list(map(Cell, row)) for row in texts.rows)],
+        columns=[{unit[-1] for unit in side} for side in sides],
+    )
 
 
 def _kept_rows(table: _Table, most: int) -> Iterable[int]:
@@ -117,75 +121,65 @@ def _kept_rows(table: _Table, most: int) -> Iterable[int]:
     count = len(table.rows)
     if not table.units or (count <= most and sum(map(len, table.rows)) <= _SMALL):
         return range(min(count, most))
-    highlighted = dict.fromkeys(row for row, _ in table.units)
-    heads = (
+    highlighted = [row for row, _ in table.units]
+    heads = [
         number
         for number, row in enumerate(table.rows[:_NEAR])
         if row and all(cell.is_header for cell in row)
-    )
-    near = (row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1))
-    numbers = dict.fromkeys([*highlighted, *heads, *(row for row in near if 0 <= row < count)])
-    return islice(numbers, most)
+    ]
+    near = [row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1)]
+    rows = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < count)
+    return islice(rows, most)
 
 
-class _Slot(NamedTuple):
-    """A cell that fills a slot: its row, its number in that row, and its last row."""
-
-    row: int
-    cell: int
-    last: int
+_Slots: TypeAlias = Mapping[int, _Place]
+"""The place of the cell in each slot of a row that is filled, by column."""
 
 
-_Slots: TypeAlias = Mapping[int, _Slot]
-"""The slots of a row that are filled, by column."""
-
-
-def _slots(rows: Iterable[Sequence[Cell]]) -> Iterator[_Slots]:
-    """Yield the slots of each row. As in HTML, a cell stands in the first column that is free.
+def _slots(rows: Sequence[Sequence[Cell]]) -> list[_Slots]:
+    """Return the slots of each row. As in HTML, a cell stands in the first column that is free.
 
     Where HTML lets cells overlap, the cell ends.
     """
-    line: dict[int, _Slot] = {}
+    lines: list[dict[int, _Place]] = [{} for _ in rows]
     for number, row in enumerate(rows):
-        line = {column: slot for column, slot in line.items() if slot.last >= number}
         column = 0
         for index, cell in enumerate(row):
-            while column in line:
+            while column in lines[number]:
                 column += 1
-            slot = _Slot(number, index, number + cell.row_span - 1)
             for free in range(column, min(column + cell.column_span, _MOST_COLUMNS)):
-                if free in line:
+                if free in lines[number]:
                     break
-                line[free] = slot
+                for line in lines[number : number + cell.row_span]:
+                    line[free] = number, index
             column += cell.column_span
-        yield line
+    return lines
 
 
 def _shown_rows(table: _Table, rows: Container[int]) -> Iterator[ShownRow]:
     lines = enumerate(_slots(table.rows))
     for is_kept, run in groupby(lines, lambda each: each[0] in rows):
+        block = list(run)
         if is_kept:
-            block = list(run)
             first, last = block[0][0], block[-1][0]
             yield from (tuple(_cells(table, *line, first, last)) for line in block)
         else:
-            yield sum(1 for _ in run)
+            yield len(block)
 
 
 def _cells(table: _Table, number: int, line: _Slots, first: int, last: int) -> Iterator[ShownCell]:
     """Yield the cells of a row in a block of rows; its first one also has those from above."""
-    for slot, columns in groupby(range(1 + max(line, default=-1)), line.get):
-        place, *others = columns
-        width = 1 + len(others)
-        if slot is None:
-            yield ShownCell("", columns=width)
-        elif number in {slot.row, first}:
-            cell = table.rows[slot.row][slot.cell]
+    for place, columns in groupby(range(1 + max(line, default=-1)), line.get):
+        column, *others = columns
+        if place is None:
+            yield ShownCell("", columns=1 + len(others))
+        elif number in {place[0], first}:
+            cell = table.rows[place[0]][place[1]]
             yield ShownCell(
                 cell.value if len(cell.value) <= _MOST_TEXT else f"{cell.value[:_MOST_TEXT]}…",
                 cell.is_header,
-                width,
-                min(slot.last, last) - number + 1,
-                table.units.get((slot.row, slot.cell), ()),
-                tuple(side for side, linked in enumerate(table.columns) if place in linked),
+                1 + len(others),
+                min(place[0] + cell.row_span - 1, last) - number + 1,
+                table.units.get(place, ()),
+                tuple(side for side, of in enumerate(table.columns) if str(column) in of),
             )

@@ -1,13 +1,20 @@
 """Views of the outputs for a sample, which the page and the terminal share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from spor_tasks.core.sample import Hidden, Orders, Sample, side_of_each, sides
 from spor_tasks.corpora.totto.table import has_cells
-from spor_tasks.metrics.likelihood import Likelihood
-from spor_tasks.report.marking import Fault, Marked, faults_of, has_attributes, marks_of
+from spor_tasks.report.marking import (
+    Fault,
+    Marked,
+    faults_of,
+    has_attributes,
+    is_wordless,
+    marks_of,
+)
 from spor_tasks.report.sample_table import SIDES
 from spor_tasks.results.logged import Record
 
@@ -42,19 +49,24 @@ class RecordView:
 def view_of(record: Record) -> RecordView:
     """Return what is shown of a record's outputs."""
     marked = marks_of(record)
-    owners = side_of_each(record.sample, len(marked))
-    outputs = (_output(record, number, each, owners) for number, each in enumerate(marked))
+    output_of = _given if record.likelihoods else _output
+    outputs = (output_of(record, number, each, len(marked)) for number, each in enumerate(marked))
     return RecordView(tuple(outputs), faults_of(record.sample, marked), tuple(_notes(record)))
 
 
-def _output(record: Record, number: int, marked: Marked, owners: Sequence[Sample]) -> OutputView:
-    owner = owners[number]
-    if record.likelihoods:
-        purpose = SIDES[number] if len(owners) > 1 else ""
-        return OutputView(marked, purpose, (), (_likelihood(record.likelihoods[number]),))
+def _given(record: Record, number: int, marked: Marked, count: int) -> OutputView:
+    """Return a given text with its likelihood; of a pair each text has a side."""
+    likelihood = record.likelihoods[number]
+    each = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
+    note = f"log likelihood {likelihood.log:.2f}{each}, {likelihood.per_byte:.3f} by byte"
+    return OutputView(marked, SIDES[number] if count > 1 else "", (), (note,))
+
+
+def _output(record: Record, number: int, marked: Marked, count: int) -> OutputView:
+    owner = side_of_each(record.sample, count)[number]
     purposes = []
     if len(sides(record.sample)) > 1:
-        purposes.append("the original" if number < len(owners) / 2 else "the twin")
+        purposes.append("the original" if number < count / 2 else "the twin")
     if isinstance(owner.challenge, Orders):
         order = owner.challenge.inputs[number % len(owner.challenge.inputs)]
         purposes.append(f"input order {' '.join(map(str, order))}")
@@ -75,7 +87,7 @@ def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict
             yield "missing"
         elif number in doubtful:
             yield "in doubt"
-        elif of_cells and not any(map(str.isalnum, unit[-1])):
+        elif of_cells and is_wordless(unit):
             yield "without words"
         else:
             yield "expressed"
@@ -96,7 +108,11 @@ def _lacks(owner: Sample, marked: Marked) -> Iterator[str]:
 
 def _notes(record: Record) -> Iterator[str]:
     if len(record.likelihoods) > 1:
-        winners = (f"by {unit} {_likelier(*pair)}" for unit, pair in _measures(record).items())
+        units = {"token": "per_token", "sum": "log", "byte": "per_byte"}
+        winners = (
+            f"by {unit} {_likelier(*map(attrgetter(name), record.likelihoods))}"
+            for unit, name in units.items()
+        )
         yield f"likelier: {', '.join(winners)}"
     if reading := record.reading:
         search = f"{reading.programs:,} programs found, search ended: {reading.ended}"
@@ -108,19 +124,6 @@ def _notes(record: Record) -> Iterator[str]:
             for aspect, value, wish in record.said
         )
         yield f"{'likeliest' if record.likelihoods else 'judged'} as: {', '.join(values)}"
-
-
-def _likelihood(likelihood: Likelihood) -> str:
-    each = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
-    return f"log likelihood {likelihood.log:.2f}{each}, {likelihood.per_byte:.3f} by byte"
-
-
-def _measures(record: Record) -> Mapping[str, Sequence[float | None]]:
-    return {
-        "token": [each.per_token for each in record.likelihoods],
-        "sum": [each.log for each in record.likelihoods],
-        "byte": [each.per_byte for each in record.likelihoods],
-    }
 
 
 def _likelier(text: float | None, contrast: float | None) -> str:
