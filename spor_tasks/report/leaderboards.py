@@ -37,7 +37,6 @@ KIND = "export"
 
 _HUB_NAME = re.compile(r"(?!.*(?:--|\.\.))\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 _ENGINES = {"hf": "transformers", "spor-hf": "transformers", "vllm": "vllm"}
-_ARGUMENTS = {"temperature": "temperature", "top_p": "top_p", "max_gen_toks": "max_tokens"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,6 @@ def _scored(result: TaskResult, metric: str, evidence: Evidence) -> dict[str, An
             },
             "num_bootstrap_samples": RESAMPLES,
         }
-    test = {"test_sha256": result.signature["test_sha256"], **result.spec.name._asdict()}
     return {
         "evaluation_result_id": f"{result.task}/{metric}",
         "evaluation_name": result.task,
@@ -256,7 +254,6 @@ def _scored(result: TaskResult, metric: str, evidence: Evidence) -> dict[str, An
             "dataset_name": full_title(result),
             "source_type": "url",
             "url": [benchmark(result.spec.benchmark).source],
-            "additional_details": _details(test),
         },
         "metric_config": {
             "metric_id": f"{result.spec.benchmark}.{metric}",
@@ -269,14 +266,6 @@ def _scored(result: TaskResult, metric: str, evidence: Evidence) -> dict[str, An
         "score_details": {
             "score": min(max(result.scores[metric], info.low), info.high),  # it is rounded
             "uncertainty": uncertainty,
-        },
-        "generation_config": {
-            "generation_args": {
-                _ARGUMENTS[key]: value
-                for key, value in result.generation.items()
-                if key in _ARGUMENTS and isinstance(value, int | float)
-            },
-            "additional_details": _details({"shown_arm": result.shown_arm}),
         },
     }
 

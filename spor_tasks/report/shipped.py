@@ -25,14 +25,9 @@ class ShippedTask(NamedTuple):
     version: str
     test_sha256: str | None
 
-    @property
-    def major(self) -> str:
-        """The part of the version that changes when results stop being comparable."""
-        return major(self.version)
 
-
-def major(version: str) -> str:
-    """Return N of a version N.X."""
+def _major(version: str) -> str:
+    """Return N of a version N.X, which changes when results stop being comparable."""
     return version.partition(".")[0]
 
 
@@ -53,22 +48,22 @@ def contradiction(result: TaskResult) -> str | None:
 
     Results of another version of the task, before the point, cannot be compared with the file.
     """
-    ours = shipped_task(result)
-    if ours is None or major(result.signature["version"]) != ours.major:
+    ours, spec = shipped_task(result), result.spec
+    if ours is None or _major(result.signature["version"]) != _major(ours.version):
         return None
-    spec = result.spec
-    is_split = spec.split_of is not None and spec.task == ours.task
-    if (claimed := (spec.benchmark, spec.name)) != (ours.benchmark, ours.name) and not is_split:
+    if spec.split_of is not None and spec.task == ours.task:
+        # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
+        return None
+    if (spec.benchmark, spec.name) != (ours.benchmark, ours.name):
         return (
-            f"claims to be of {_sets(*claimed)}, but {ours.task} is of "
-            f"{_sets(ours.benchmark, ours.name)}: left out"
+            f"claims to be of {spec.benchmark} {spec.name}, but {ours.task} is of "
+            f"{ours.benchmark} {ours.name}: left out"
         )
-    # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
-    expected = None if is_split else ours.test_sha256
-    if expected and (sha256 := result.signature["test_sha256"]) != expected:
+    sha256, expected = result.signature["test_sha256"], ours.test_sha256
+    if expected and sha256 != expected:
         return (
-            f"claims the test set {sha256[:_LENGTH]}…, but version {ours.major} of {ours.task} has "
-            f"{expected[:_LENGTH]}…: left out"
+            f"claims the test set {sha256[:_LENGTH]}…, but version {_major(ours.version)} of "
+            f"{ours.task} has {expected[:_LENGTH]}…: left out"
         )
     return None
 
@@ -81,7 +76,7 @@ def fault_of(file: SampleFile) -> str | None:
     """
     result, version = file.run, file.run.signature["version"]
     ours = shipped_task(result)
-    if ours and major(version) != ours.major:
+    if ours and _major(version) != _major(ours.version):
         return f"is of version {version}, and this package can check only {ours.version}"
     if result.n != result.documents:
         return f"has {result.n:,} of {result.documents:,} samples: evaluate without --limit"
@@ -104,10 +99,6 @@ def _split_sha256(spec: SetSpec) -> str | None:
     return digest(sets.load(spec.name).test.samples) if spec.is_pinned else None
 
 
-def _sets(benchmark: str, name: SetName) -> str:
-    return f"{benchmark} {name}"
-
-
 @cache  # the files do not change while a report is made
 def _shipped() -> tuple[Mapping[str, ShippedTask], Mapping[tuple[str, SetName], ShippedTask]]:
     tasks = [_read(file.name, file.content["metadata"]) for file in task_files.files()]
@@ -118,13 +109,10 @@ def _shipped() -> tuple[Mapping[str, ShippedTask], Mapping[tuple[str, SetName], 
 
 
 def _read(task: str, metadata: Mapping[str, Any]) -> ShippedTask:
-    name = SetName(
-        metadata["aspect"], metadata["corpus"], metadata["protocol"], metadata.get("part")
-    )
     return ShippedTask(
         task,
         metadata.get("benchmark", FIRST_BENCHMARK),
-        name,
+        SetName(*(metadata.get(field) for field in SetName._fields)),
         str(metadata["version"]),
         metadata.get("test_sha256"),
     )
