@@ -32,8 +32,14 @@ def page(
     rows = [row for table in report.tables for row in table.rows if not row.published]
     document = tables_document(report)
     rankings = [each for each in map(grid, boards) if len(each.runs) > 1]
-    problems = [*report.problems, *browser.problems]
     missing = "" if available() else MISSING
+    content = {
+        "tables": document.grids,
+        "leaderboard": rankings,
+        "plots": drawn or missing,
+        "samples": True,
+        "problems": [*report.problems, *browser.problems],
+    }
     return template().render(
         version=__version__,
         name=", ".join(dict.fromkeys(benchmark(row.spec.benchmark).title for row in rows)),
@@ -42,22 +48,13 @@ def page(
         style=style,
         script=script,
         digests=(_digest(style), _digest(script)),
-        sections=(
-            ("tables", "Tables", report.tables),
-            ("leaderboard", "Leaderboard", rankings),
-            ("plots", "Plots", drawn or missing),
-            ("samples", "Samples", True),
-            ("problems", "Problems", problems),
-        ),
-        tables=(
-            ("tables", "Tables", "", document.grids),
-            ("leaderboard", "Leaderboard", LEGEND, rankings),
-        ),
+        sections=[name for name, each in content.items() if each],
+        tables=[("tables", "", document.grids), ("leaderboard", LEGEND, rankings)],
         numeric=numeric,
         missing=missing,
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
-        problems=problems,
-        legend=document.legend,
+        problems=content["problems"],
+        footer=document.legend,
         chunks=browser.chunks,
     )
 

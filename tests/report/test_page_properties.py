@@ -33,7 +33,7 @@ texts = (
 
 PAGE = template()
 EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks"), ())
-TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "legend")
+TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "footer")
 
 
 def page(**content: Any) -> str:  # noqa: ANN401 - what the template takes
@@ -45,7 +45,7 @@ def page(**content: Any) -> str:  # noqa: ANN401 - what the template takes
 def in_a_table(text: str) -> str:
     name = f"a{text}"  # which is never a number
     grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
-    return page(tables=[("tables", "Tables", "", [grid])])
+    return page(tables=[("tables", "", [grid])])
 
 
 def in_a_problem(text: str) -> str:
