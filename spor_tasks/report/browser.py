@@ -76,17 +76,10 @@ def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
 
 def _place(file: SampleFile) -> tuple[Any, ...]:
     run = file.run
-    arms = run.spec.arms
-    return (
-        place_of(run.spec.benchmark, run.aspect),
-        run.corpus,
-        run.protocol,
-        run.comparison,
-        run.model,
-        arms.index(run.arm) if run.arm in arms else -1,
-        -1 if run.seed is None else run.seed,
-        file.path,
-    )
+    arm = run.spec.arms.index(run.arm) if run.arm in run.spec.arms else -1
+    aspect = place_of(run.spec.benchmark, run.aspect)
+    seed = -1 if run.seed is None else run.seed
+    return aspect, run.corpus, run.protocol, run.comparison, run.model, arm, seed, file.path
 
 
 # --- One run, by itself: what takes time, and can be done for several runs at once ----------------

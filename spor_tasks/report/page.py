@@ -21,7 +21,6 @@ from spor_tasks.report.leaderboard import LEGEND, Board, grid
 from spor_tasks.report.plots import MISSING, Plot, available
 from spor_tasks.report.tables import document as tables_document
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.grid import Content, Grid, Number
 
 
 def page(
@@ -50,7 +49,6 @@ def page(
         digests=(_digest(style), _digest(script)),
         sections=[name for name, each in content.items() if each],
         tables=[("tables", "", document.grids), ("leaderboard", LEGEND, rankings)],
-        numeric=numeric,
         missing=missing,
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
         problems=content["problems"],
@@ -88,15 +86,3 @@ def _source(name: str) -> str:
 def _digest(text: str) -> str:
     """Return what a content security policy allows a style or a script by."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def numeric(grid: Grid) -> list[bool]:
-    """Return which columns hold nothing but numbers and empty cells."""
-    lines = [*grid.runs, *grid.paper]
-    return [all(_is_number(line[at]) for line in lines) for at in range(len(grid.header))]
-
-
-def _is_number(content: Content) -> bool:
-    if isinstance(content, Number):
-        return True
-    return not content or content.replace(",", "").strip().isdecimal()

@@ -50,8 +50,6 @@ function outputOf(output) {
 const SIDES = ['text', 'contrast']; // that a column may be linked to: of a sample, and of a pair the other one
 const SIGNS = { expressed: '✓', missing: '✗', 'in doubt': '?', 'without words': '–', copied: '✓' };
 
-const verdictClass = (verdict) => (['missing', 'in doubt'].includes(verdict) ? 'no' : 'yes');
-
 function card(title, ...content) {
   return el('section', { class: 'card' }, el('header', {}, el('h4', {}, title)), ...content);
 }
@@ -64,11 +62,11 @@ function tableOf(heads, lines, kind = '') {
 /** Return a table of parts of the input, with the verdict on each part in each output. */
 function inputTable(names, outputs, lines) {
   const heads = names.map((name) => el('th', { scope: 'col' }, name));
-  const columns = outputs.map(({ name, title }) => el('th', { scope: 'col', class: 'verdict', title }, name));
+  const columns = outputs.map(({ name }) => el('th', { scope: 'col', class: 'verdict' }, name));
   return tableOf([...heads, ...columns], lines.map(({ unit, head, texts, verdicts }) => el('tr', { 'data-unit': unit },
     el('th', { scope: 'row' }, head),
     texts.map((text) => el('td', { dir: 'auto' }, text)),
-    verdicts.map((verdict) => el('td', { class: `verdict ${verdictClass(verdict)}` }, `${SIGNS[verdict]} `, el('span', { class: 'word' }, verdict))))));
+    verdicts.map((verdict) => el('td', { class: `verdict ${['missing', 'in doubt'].includes(verdict) ? 'no' : 'yes'}` }, `${SIGNS[verdict]} ${verdict}`)))));
 }
 
 function unitTable({ units, table }, outputs) {
@@ -89,24 +87,22 @@ function hiddenTable(hidden, outputs) {
   })));
 }
 
-/** Return a cell of a table. A highlighted one has its units, each with the output's verdict. */
-function cellOf({ text, header, columns, rows, units = [], sides = [] }, scope, verdicts) {
-  const signs = units.flatMap((number) => {
-    const verdict = verdicts?.[number];
-    return [' ', badge(number), verdict && el('span', { class: `sign ${verdictClass(verdict)}`, title: verdict },
-      SIGNS[verdict], el('span', { class: 'visually-hidden' }, ` ${verdict}`))];
-  });
-  const names = header ? sides.map((side) => el('span', { class: 'side' }, ` ${SIDES[side]}`)) : [];
+/** Return a cell of a table: a highlighted one has its units, a linked header names the text. */
+function cellOf({ text, header, columns, rows: height, units = [], sides = [] }, scope) {
   return el(header ? 'th' : 'td', {
-    dir: 'auto', colspan: columns, rowspan: rows, scope: header && scope, 'data-unit': units.length > 0 && units.join(' '),
+    dir: 'auto',
+    colspan: columns,
+    rowspan: height,
+    scope: header && scope,
+    'data-unit': units.length > 0 && units.join(' '),
     class: [...sides.map((side) => `about-${side}`), units.length && 'highlighted', hue(units)].filter(Boolean).join(' '),
-  }, text, names, signs);
+  }, text, units.flatMap((number) => [' ', badge(number)]), sides.map((side) => header && el('span', { class: 'side' }, ` ${SIDES[side]}`)));
 }
 
 /** Return a table in which linked columns and highlighted cells stand out. */
-function tableCard({ table, about }, output) {
+function tableCard({ table, about }) {
   const lines = table.rows.map((line) => (Array.isArray(line)
-    ? el('tr', {}, line.map((cell) => cellOf(cell, line.every(({ header }) => header) ? 'col' : 'row', output?.verdicts)))
+    ? el('tr', {}, line.map((cell) => cellOf(cell, line.every(({ header }) => header) ? 'col' : 'row')))
     : el('tr', {}, el('td', { class: 'left-out', colspan: 1000 }, `… ${plural(line, 'row')} not shown`))));
   return card(table.title || 'Table', tableOf([], lines, 'cells'), about && el('p', { class: 'note about-text', dir: 'auto' }, about));
 }
@@ -126,7 +122,6 @@ function columnsOf(shown, outcomes) {
   return shown.flatMap(({ run }, place) => outcomes[place].outputs.map((output, number, { length }) => ({
     ...output,
     name: (shown.length > 1 ? run.name : 'here') + (length > 1 ? ` (${number + 1})` : ''),
-    title: (place ? 'The output beside' : 'This output') + (output.purpose ? `, for ${output.purpose}` : ''),
   }))).filter(({ verdicts }) => verdicts);
 }
 
@@ -152,7 +147,7 @@ async function showSample(row, scroll) {
   const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, text)));
   $('sample').replaceChildren(...[
     headOf(row, record),
-    table && tableCard(record, outputs[0]),
+    table && tableCard(record),
     !table?.linked && card(table ? 'Highlighted cells' : 'Input', unitTable({ units, table }, outputs)),
     hidden.length && card('Hidden phrases', hiddenTable(hidden, outputs)),
     el('div', { class: 'pair' }, shown.map((each, place) => outputCard(each, outcomes[place]))),

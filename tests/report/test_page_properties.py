@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser
 from spor_tasks.report.marking import mark
-from spor_tasks.report.page import numeric, template
+from spor_tasks.report.page import template
 from spor_tasks.report.views import OutputView
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.reading import Problem
@@ -37,9 +37,7 @@ TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "fo
 
 
 def page(**content: Any) -> str:  # noqa: ANN401 - what the template takes
-    return PAGE.render(
-        {**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), "numeric": numeric, **content}
-    )
+    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
 
 
 def in_a_table(text: str) -> str:
