@@ -20,8 +20,9 @@ from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.collect import Report
-from spor_tasks.results.comparisons import Comparison
 from spor_tasks.results.grid import label, section_title
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -249,7 +250,7 @@ def _arms(row: Comparison) -> _Row | None:
     )
 
 
-def _ends(interval: Any) -> Sequence[float]:  # noqa: ANN401 - with both ends, or None
+def _ends(interval: Interval | None) -> Sequence[float]:
     return () if interval is None else (interval.low, interval.high)
 
 
