@@ -136,7 +136,7 @@ _Slots: TypeAlias = Mapping[int, _Place]
 """The place of the cell in each slot of a row that is filled, by column."""
 
 
-def _slots(rows: Sequence[Sequence[Cell]]) -> list[_Slots]:
+def _slots(rows: Sequence[Sequence[Cell]]) -> Sequence[_Slots]:
     """Return the slots of each row. As in HTML, a cell stands in the first column that is free.
 
     Where HTML lets cells overlap, the cell ends.

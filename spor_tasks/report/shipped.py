@@ -109,10 +109,11 @@ def _shipped() -> tuple[Mapping[str, ShippedTask], Mapping[tuple[str, SetName], 
 
 
 def _read(task: str, metadata: Mapping[str, Any]) -> ShippedTask:
+    aspect, corpus, protocol = (metadata[field] for field in ("aspect", "corpus", "protocol"))
     return ShippedTask(
         task,
         metadata.get("benchmark", FIRST_BENCHMARK),
-        SetName(*(metadata.get(field) for field in SetName._fields)),
+        SetName(aspect, corpus, protocol, metadata.get("part")),
         str(metadata["version"]),
         metadata.get("test_sha256"),
     )
