@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.table import CellTable, Table
 
 
 class Triple(NamedTuple):
@@ -26,6 +27,17 @@ class AttributeValue(NamedTuple):
     value: str
 
 
+class Column(AttributeValue):
+    """A column of a table that a text is linked to: its name, and its number from 0 as text."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        """The number of the column in the table."""
+        return int(self.value)
+
+
 DataUnit: TypeAlias = Triple | AttributeValue
 
 
@@ -33,6 +45,9 @@ Order: TypeAlias = tuple[int, ...]
 """Indices into the units of a sample, each once."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+Fact: TypeAlias = "Json | Table | CellTable"
+"""A fact of the source about a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +116,15 @@ class Sample:
     """Data units and the texts that people wrote for them.
 
     ``id`` is stable: see :class:`SampleMaker`. ``context`` has further facts of the source, such as
-    the ``name`` of an E2E restaurant or the ``category`` of WebNLG. A key is missing if the source
-    has no value. ``challenge`` is what an aspect adds.
+    the ``name`` of an E2E restaurant, the ``category`` of WebNLG, or a ``table``. A key is missing
+    if the source has no value. ``challenge`` is what an aspect adds.
     """
 
     id: str
     corpus: str
     units: tuple[DataUnit, ...]
     references: tuple[str, ...]
-    context: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    context: Mapping[str, Fact] = field(default_factory=dict, hash=False)
     challenge: Challenge | None = None
 
     @property
@@ -123,7 +138,13 @@ class Sample:
             return self.id
         if source := self.about("source"):
             return source
-        return self.about("name") if "table" in self.context else frozenset(self.units)
+        return self.about("name") if self.table else frozenset(self.units)
+
+    @property
+    def table(self) -> Table | CellTable | None:
+        """The table that it is about, if any."""
+        table = self.context.get("table")
+        return table if isinstance(table, Table | CellTable) else None
 
     @property
     def target(self) -> str:
@@ -350,7 +371,7 @@ class SampleMaker:
         self,
         units: Iterable[DataUnit],
         references: Iterable[str],
-        **context: Json,
+        **context: Fact,
     ) -> Sample:
         """Return the next sample of the source; its context leaves out what is None."""
         units, references = tuple(units), tuple(references)

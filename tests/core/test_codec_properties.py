@@ -31,8 +31,8 @@ values: st.SearchStrategy[Json] = st.recursive(
     max_leaves=6,
 )
 contexts = st.dictionaries(
-    st.sampled_from(["table", "title", "code"])
-    | texts.filter(lambda key: key not in {"name", "category"}),
+    st.sampled_from(["title", "code"])
+    | texts.filter(lambda key: key not in {"name", "category", "table"}),
     values.filter(lambda value: value is not None),
     max_size=3,
 )

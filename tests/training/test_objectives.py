@@ -12,7 +12,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import AttributeValue, Contrast, Sample, Split, SplitPair
+from spor_tasks.core.sample import AttributeValue, Column, Contrast, Sample, Split, SplitPair
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
@@ -49,21 +50,21 @@ def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
     return Sample(
         id=f"s{number}",
         corpus="logicnlg",
-        units=(AttributeValue("who", "0"), AttributeValue("n", "1")),
+        units=(Column("who", "0"), Column("n", "1")),
         references=(TEXTS[number],),
         context={
             "name": "table",
             "title": "t",
             "target": TEXTS[number],
             "template": TEMPLATES[number],
-            "table": {"header": ["who", "n"], "rows": ROWS},
+            "table": Table(("who", "n"), tuple(map(tuple, ROWS))),
             **context,
         },
     )
 
 
 SAMPLES = tuple(map(make, range(4)))
-CONTRAST = Contrast((AttributeValue("n", "1"),), "all have 7 .")
+CONTRAST = Contrast((Column("n", "1"),), "all have 7 .")
 PAIRED = (*SAMPLES[:2], replace(SAMPLES[2], challenge=CONTRAST), SAMPLES[3])
 
 
