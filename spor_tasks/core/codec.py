@@ -36,9 +36,6 @@ from spor_tasks.core.sample import (
     Sample,
     SampleMaker,
     Triple,
-    Twin,
-    sides,
-    with_twin,
 )
 from spor_tasks.core.table import CellTable, Table, from_json, to_json
 
@@ -54,9 +51,6 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 
 def doc_of(sample: Sample) -> dict[str, Any]:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
-    if isinstance(sample.challenge, Twin):
-        own, twin = map(doc_of, sides(sample))
-        return own | {"twin": _text(twin)}
     doc = {
         "id": sample.id,
         "target": sample.target,
@@ -73,7 +67,8 @@ def doc_of(sample: Sample) -> dict[str, Any]:
             doc["hidden"] = _text(phrases)
             doc |= {"possible_values": _text(values)} if values else {}
     row = to_row(sample)
-    return doc | {field: _text(row[field]) for field in _NESTED if field in row}
+    doc |= {field: _text(row[field]) for field in _NESTED if field in row}
+    return doc | ({"twin": _text(doc_of(sample.twin))} if sample.twin else {})
 
 
 def sample_of(doc: Mapping[str, Any]) -> Sample:
@@ -85,7 +80,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         LookupError, TypeError, ValueError: the document has another form.
     """
     if twin := doc.get("twin"):
-        return with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
+        return _with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -183,8 +178,7 @@ def _row_of(sample: Sample) -> _Row:
             row.contrast = _Contrast(units, text, template)
         case Rivals(rivals, alike):
             row.rivals = tuple(map(_Rival, rivals, alike))
-        case Twin():
-            row, row.twin = map(_row_of, sides(sample))
+    row.twin = _row_of(sample.twin) if sample.twin else None
     return row
 
 
@@ -241,7 +235,9 @@ def _sample(
     sample = make(units, texts, **context)
     if challenge is not None:
         sample = replace(sample, challenge=challenge)
-    return sample if row.twin is None else _with_twin(sample, row.twin)
+    if row.twin is None:
+        return sample
+    return _with_twin(sample, _sample(row.twin, SampleMaker(sample.corpus), type(units[0])))
 
 
 def _units(data: _Data, unit: type[DataUnit] | None, table: Table | CellTable | None) -> Units:
@@ -279,15 +275,14 @@ def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) ->
     return Orders(inputs, row.output_order)
 
 
-def _with_twin(sample: Sample, row: _Row) -> Sample:
-    """Return the sample with the twin in a row, which must be of the same form."""
-    twin = _sample(row, SampleMaker(sample.corpus), type(sample.units[0]))
-    counts = [
-        (len(each.units), len(each.references), type(each.challenge)) for each in (sample, twin)
-    ]
-    if counts[0] != counts[1] or isinstance(sample.challenge, Contrast | Rivals):
+def _with_twin(sample: Sample, twin: Sample) -> Sample:
+    """Return the sample with its twin, which must be of the same form and have its id."""
+    one, other = (
+        (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
+    )
+    if one != other or twin.twin or isinstance(sample.challenge, Contrast | Rivals):
         raise ValueError(
             "`twin` must have as many units and texts as the sample, and the same fields, but "
             "neither `contrast` nor `rivals`"
         )
-    return with_twin(sample, replace(twin, id=sample.id))
+    return replace(sample, twin=replace(twin, id=sample.id))

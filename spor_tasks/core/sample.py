@@ -96,18 +96,7 @@ class Rivals:
     alike: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The same sample about invented entities, which is asked after the sample itself.
-
-    ``own`` is the challenge of the sample; ``sample``, the twin, has one of the same kind.
-    """
-
-    sample: "Sample"
-    own: "Orders | Hidden | None" = None
-
-
-Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals | Twin
+Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
 _Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 
 
@@ -117,7 +106,8 @@ class Sample:
 
     ``id`` is stable: see :class:`SampleMaker`. ``context`` has further facts of the source, such as
     the ``name`` of an E2E restaurant, the ``category`` of WebNLG, or a ``table``. A key is missing
-    if the source has no value. ``challenge`` is what an aspect adds.
+    if the source has no value. ``challenge`` is what an aspect adds. ``twin`` is the same sample
+    about invented entities, which is asked after the sample itself; a twin has no twin.
     """
 
     id: str
@@ -126,6 +116,7 @@ class Sample:
     references: tuple[str, ...]
     context: Mapping[str, Fact] = field(default_factory=dict, hash=False)
     challenge: Challenge | None = None
+    twin: "Sample | None" = None
 
     @property
     def cluster(self) -> Hashable:
@@ -214,22 +205,8 @@ def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:
 
 
 def sides(sample: Sample) -> tuple[Sample, ...]:
-    """Return the sample, or the original and its twin, each with the challenge that it has."""
-    if isinstance(twin := sample.challenge, Twin):
-        return replace(sample, challenge=twin.own), twin.sample
-    return (sample,)
-
-
-def with_twin(sample: Sample, twin: Sample) -> Sample:
-    """Return the sample with a twin, which :func:`sides` takes apart again.
-
-    Raises:
-        CorpusError: it has a challenge that twins cannot have.
-    """
-    own = sample.challenge
-    if not isinstance(own, Orders | Hidden | None):
-        raise CorpusError("is of a kind that has no twins", where=f"sample {sample.id}")
-    return replace(sample, challenge=Twin(twin, own))
+    """Return the sample, or the original and its twin, each without a twin."""
+    return (replace(sample, twin=None), sample.twin) if sample.twin else (sample,)
 
 
 def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
@@ -240,19 +217,16 @@ def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
 
 def views(sample: Sample) -> Iterator[Sample]:
     """Yield the sample as each of its prompts shows it: with its own, or other, units."""
-    match sample.challenge:
-        case Twin():
-            for side in sides(sample):
-                yield from views(side)
-        case Orders(inputs, _):
-            for order in inputs:
-                yield reordered(sample, order)
-        case Contrast(units=others):
-            yield from (sample, replace(sample, units=others))
-        case Rivals(units=rivals):
-            yield from (sample, *(replace(sample, units=units) for units in rivals))
-        case _:
-            yield sample
+    for side in sides(sample):
+        match side.challenge:
+            case Orders(inputs, _):
+                yield from (reordered(side, order) for order in inputs)
+            case Contrast(units=others):
+                yield from (side, replace(side, units=others))
+            case Rivals(units=rivals):
+                yield from (side, *(replace(side, units=units) for units in rivals))
+            case _:
+                yield side
 
 
 def reordered(sample: Sample, order: Order) -> Sample:
@@ -263,11 +237,10 @@ def reordered(sample: Sample, order: Order) -> Sample:
 def without_first_reference(sample: Sample) -> Sample:
     """Return the sample, and its twin, without the first reference, with the same id."""
     challenge = sample.challenge
-    if isinstance(challenge, Twin):
-        return with_twin(*map(without_first_reference, sides(sample)))
     if isinstance(challenge, Orders):
         challenge = replace(challenge, references=challenge.references[1:])
-    return replace(sample, references=sample.references[1:], challenge=challenge)
+    twin = sample.twin and without_first_reference(sample.twin)
+    return replace(sample, references=sample.references[1:], challenge=challenge, twin=twin)
 
 
 @dataclass(frozen=True, slots=True)

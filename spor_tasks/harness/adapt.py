@@ -5,7 +5,7 @@ from typing import Any
 
 from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, Twin
+from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric, judged, metric, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
@@ -85,7 +85,7 @@ def measured(
         judgements = judged(each, samples, outputs, scores)
         for number, (of_sample, details) in enumerate(judgements):
             values_of[number] |= of_sample
-            if not isinstance(samples[number].challenge, Twin):
+            if not samples[number].twin:
                 logged[number] |= {key: details[key] for key in each.logged if key in details}
     listed = [as_listed(of_sample, scores) for of_sample in values_of]
     return list(zip(listed, logged, strict=True))

@@ -21,7 +21,6 @@ from spor_tasks.core.sample import (
     SampleMaker,
     Triple,
     sides,
-    with_twin,
 )
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)  # halves of surrogate pairs too
@@ -70,7 +69,7 @@ def samples(draw: st.DrawFn) -> Sample:
     sample = replace(made, challenge=challenge)
     if isinstance(challenge, Rivals) or not draw(st.booleans()):
         return sample
-    return with_twin(sample, draw(twins_of(sample)))
+    return replace(sample, twin=draw(twins_of(sample)))
 
 
 def twins_of(sample: Sample) -> st.SearchStrategy[Sample]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from spor_tasks.core.contracts import Gap, SetName, SetSpec, of_twin
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair, with_twin
+from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.twins import CORPORA, twins_of
 
 PROTOCOL = "twin"
@@ -68,7 +68,7 @@ def load(original: SplitPair) -> SplitPair:
     """
     twins = twins_of(original.corpus)
     pairs = [(sample, twins.twin(sample)) for sample in original.test.samples]
-    test = tuple(with_twin(sample, twin) for sample, twin in pairs if isinstance(twin, Sample))
+    test = tuple(replace(sample, twin=twin) for sample, twin in pairs if isinstance(twin, Sample))
     left_out = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
     if not test:
         raise SplitError(
