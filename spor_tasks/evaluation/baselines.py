@@ -14,7 +14,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
-from spor_tasks.prompts.demonstrations import copied_text
+from spor_tasks.prompts.content import copied_text
 from spor_tasks.text.normalize import display
 
 PREFIX = "baseline:"

@@ -23,7 +23,7 @@ from spor_tasks.harness.plan import (
 )
 from spor_tasks.harness.submission import Submission
 from spor_tasks.harness.tokens import Tokens
-from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
 
@@ -381,7 +381,7 @@ class SporTask(host.HostTask):
             chosen = documents.chosen(pair, number)
             matching = documents.matching(pair, number)
             facts |= {
-                "demonstrations_sha256": demonstrations.digest(chosen),
+                "demonstrations_sha256": digest_demonstrations(chosen),
                 "matching": {name: asdict(of_arm) for name, of_arm in matching.items()},
                 "covered": len(chosen),
                 "test_samples": len(pair.test.samples),

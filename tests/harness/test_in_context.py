@@ -17,7 +17,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.evaluator import register_models
 from spor_tasks.harness import task_files
 from spor_tasks.prompts import demonstrations
-from spor_tasks.prompts.demonstrations import digest
+from spor_tasks.prompts.content import digest
 from spor_tasks.prompts.styles import prompt
 from tests.support.soak import soak
 

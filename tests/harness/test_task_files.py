@@ -12,7 +12,8 @@ from lm_eval.api.task import Task
 
 from spor_tasks.core.sample import AttributeValue, Sample, SplitPair, Triple
 from spor_tasks.harness import documents, generate, task_files
-from spor_tasks.prompts.demonstrations import Prompted, choose
+from spor_tasks.prompts.content import Prompted
+from spor_tasks.prompts.demonstrations import choose
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from spor_tasks.results.benchmarks import benchmark
 from tests.conftest import REPOSITORY

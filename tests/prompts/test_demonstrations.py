@@ -17,7 +17,8 @@ from spor_tasks.core.sample import (
     SplitPair,
     Triple,
 )
-from spor_tasks.prompts.demonstrations import choose, digest, matching
+from spor_tasks.prompts.content import digest, matching
+from spor_tasks.prompts.demonstrations import choose
 from tests.conftest import REPOSITORY
 from tests.support import strategies
 from tests.support.damage import SOAK
