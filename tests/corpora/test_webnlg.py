@@ -20,7 +20,6 @@ ENTRY = """
     <lex comment="bad" lid="Id2">12: Gull, &lt;Ålborg&gt;.</lex>
   </entry>
 """
-FIRST_TRIPLE = "<mtriple>Gull | homePort | Ålborg_Harbour</mtriple>"
 
 
 def document(*entries: str) -> bytes:
