@@ -7,18 +7,18 @@ of more than N units.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from math import lcm
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.divergence import LIMIT
-from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
+from spor_tasks.aspects.numbers import Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
@@ -40,15 +40,6 @@ def threshold_of(part: str | None) -> int:
     return int(part[1:])
 
 
-Method: TypeAlias = Literal["exchange", "scarcest", "longest"]
-"""How Visible's samples of more than N units are chosen.
-
-``scarcest`` is the published method on WebNLG, ``longest`` that on E2E [code]. Each sample is tried
-once; the next one is always the one whose units Visible has lost most of (``scarcest``), or the
-longest. ``exchange`` maximises the units in long samples and keeps every unit of the test set.
-"""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of a build.
@@ -58,11 +49,24 @@ class Settings:
     """
 
     threshold: int
-    method: Method = "exchange"
     limit: float = LIMIT
 
 
-def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -> SplitPair:
+Choose: TypeAlias = Callable[[Numbers, Sequence[Sample], Settings], list[int]]
+"""Returns which of a pool of training samples are in Visible, given the possible test samples."""
+
+
+def exchanged(pool: Numbers, tests: Sequence[Sample], settings: Settings) -> list[int]:
+    """Return a Visible with many units in long samples and with every unit of the test samples."""
+    return _Exchange(pool, tests, settings).run()
+
+
+def build(
+    train: Iterable[Sample],
+    test: Iterable[Sample],
+    settings: Settings,
+    choose: Choose = exchanged,
+) -> SplitPair:
     """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
 
     If samples have categories, only categories with a training sample of the largest size are used,
@@ -93,12 +97,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
             remedy="Use a lower threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
-    chosen = (
-        _Exchange(numbers, testable, settings).run()
-        if settings.method == "exchange"
-        else _try_in_turn(numbers, settings)
-    )
-    visible = [pool[index] for index in chosen]
+    visible = [pool[index] for index in choose(numbers, testable, settings)]
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
@@ -133,48 +132,6 @@ def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[
     """Return the samples all of whose units the arm shows."""
     units = {unit for sample in arm for unit in sample.units}
     return [sample for sample in samples if units.issuperset(sample.units)]
-
-
-def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
-    """Try each sample above N once, in place of samples whose units have become too common.
-
-    The published sets depend on how ties are broken: both lists keep the order of the previous
-    round, and the remaining shorter samples come last in Visible, in that order [code].
-    """
-    short = np.flatnonzero(pool.sizes <= settings.threshold)
-    long = np.flatnonzero(pool.sizes > settings.threshold)
-    if settings.method == "longest":
-        long = sort(long, pool.sizes)
-    before = after = pool.counts(short)
-    added: list[int] = []
-    while long.size:
-        if settings.method == "scarcest":
-            long = sort(long, pool.sums(before - after))
-        candidate, long = int(long[-1]), long[:-1]
-        trial = after + pool.counts([candidate])
-        short = sort(short, pool.sums(trial - before))
-        places = _fill(pool.sizes[short], int(pool.sizes[candidate]))
-        if places:
-            trial -= pool.counts(short[places])
-            if divergence(before, trial) <= settings.limit:
-                after = trial
-                added.append(candidate)
-                short = np.delete(short, places)
-    return [*added, *short.tolist()]
-
-
-def _fill(sizes: Ints, room: int) -> list[int]:
-    """Return places that fill the room exactly, each the last that fits; or an empty list."""
-    places: list[int] = []
-    end = len(sizes)
-    while room:
-        fitting = np.flatnonzero(sizes[:end] <= room)
-        if not fitting.size:
-            return []
-        end = int(fitting[-1])
-        places.append(end)
-        room -= int(sizes[end])
-    return places
 
 
 _AFFINITY_SCALE = 2**40  # affinities are integers in this fraction of an occurrence

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.divergence import divergence
 from spor_tasks.aspects.numbers import Numbers
-from spor_tasks.aspects.productivity import Method, Settings, _try_in_turn, build
+from spor_tasks.aspects.productivity import Settings, build
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core import codec, digests, files
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.oracles.productivity import Method, published, try_in_turn
 from tests.support.soak import soak
 from tests.support.strategies import pools
 
@@ -79,8 +80,8 @@ def replace_in_turn(
 def test_visible_is_what_the_published_procedure_makes(
     train: tuple[Sample, ...], threshold: int, method: Method, limit: float
 ) -> None:
-    settings = Settings(threshold=threshold, method=method, limit=limit)
-    chosen = _try_in_turn(Numbers([sample.units for sample in train]), settings)
+    settings = Settings(threshold=threshold, limit=limit)
+    chosen = try_in_turn(Numbers([sample.units for sample in train]), settings, method)
     assert [train[i] for i in chosen] == replace_in_turn(train, threshold, method, limit)
 
 
@@ -108,8 +109,8 @@ def test_released_sets_are_rebuilt_to_the_byte_and_strict_ones_meet_every_requir
 ) -> None:
     """Counted are test samples, and Visible's samples of more than N units and their units."""
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    settings = Settings(threshold=threshold, method=PUBLISHED[corpus])
-    rebuilt = build(*corpora(data_dir)[corpus], settings)
+    settings = Settings(threshold=threshold)
+    rebuilt = build(*corpora(data_dir)[corpus], settings, published(PUBLISHED[corpus]))
     for split, name in zip(rebuilt.splits, NAMES, strict=True):
         path = released.path(name.format(f"{corpus}_productivity_N={threshold}"))
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)
