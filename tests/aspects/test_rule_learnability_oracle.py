@@ -14,13 +14,13 @@ from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.e2e.enumeration import _ENUMERATED, POSSIBLE_VALUES, hide_values
 from spor_tasks.corpora.slots import values_by_attribute
-from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.oracles.webnlg import read_test as read_webnlg_test
 
 pytestmark = pytest.mark.real_data
 
 
 def test_the_webnlg_test_set_is_rebuilt_to_the_byte(data_dir: Path) -> None:
-    samples = hide_entities(webnlg.read_test(data_dir))
+    samples = hide_entities(read_webnlg_test(data_dir))
     assert len(samples) == 1_614
     content = b"".join(encode_row(to_row(sample)) for sample in samples)
     path = published.path("test_webnlg_rule-learnability")

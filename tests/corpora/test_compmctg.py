@@ -14,9 +14,9 @@ from spor_tasks.corpora.compmctg.reader import (
     combination_in,
     read,
     read_unseen,
-    unseen_rows,
 )
 from spor_tasks.corpora.compmctg.spaces import MIXTURE, PUBLISHED, YELP, Space
+from tests.support.compmctg import unseen_rows
 
 ROW = {"review": "a text", "sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
 

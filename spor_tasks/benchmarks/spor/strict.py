@@ -9,7 +9,6 @@ from spor_tasks.benchmarks.spor import released, shipped
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample, Split, SplitPair
-from spor_tasks.corpora.webnlg import reader as webnlg
 
 _THRESHOLDS: Mapping[str | None, int] = {f"n{n}": n for n in productivity.THRESHOLDS}
 
@@ -67,7 +66,7 @@ def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair
 
 def _of_known_units(pair: SplitPair, folder: Path | None) -> tuple[Sample, ...]:
     """Return the samples of a WebNLG test set whose triples all occur in the training set."""
-    samples = webnlg.read_test(folder, keep="strict")
+    samples = _read("webnlg", folder).test
     if pair.aspect == "rule_learnability":
         samples = rule_learnability.hide_entities(samples)
     ids = {sample.id for sample in samples}

@@ -11,10 +11,11 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
-from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen, unseen_rows
+from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
 from spor_tasks.harness.plan import arm_digest
 from tests.support import compmctg, golden
+from tests.support.compmctg import unseen_rows
 
 WRITTEN = [spec for spec in sets.specs() if spec.name.protocol != "discrimination"]
 SPACES = {space.name: space for space in PUBLISHED}
