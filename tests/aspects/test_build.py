@@ -10,7 +10,7 @@ from spor_tasks.aspects import build, check, named, search
 from spor_tasks.aspects.build import Settings
 from spor_tasks.benchmarks.spor import built
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
 from spor_tasks.corpora.embedded import MINI
 from tests.conftest import REPOSITORY
@@ -27,11 +27,6 @@ def test_every_aspect_of_a_corpus_that_is_large_enough_meets_its_requirements() 
 
 def made(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> CorpusSamples:
     return CorpusSamples("a", train, test)
-
-
-@pytest.mark.parametrize(("aspect", "part"), [("productivity", "n3"), ("order_invariance", "main")])
-def test_where_an_aspect_has_parts_the_first_is_built(aspect: str, part: str) -> None:
-    assert build.build(MINI.read(), aspect).part == part
 
 
 def test_other_thresholds_than_the_papers_can_be_built() -> None:
@@ -97,11 +92,6 @@ def test_a_sentence_says_why_sets_cannot_be_built(
 ) -> None:
     with pytest.raises(SplitError, match=fault):
         build.build(corpus, aspect, part)
-
-
-def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigError, match="restarts: must be at least 1"):
-        build.build(made(LETTERS, ()), "systematicity", None, Settings(restarts=0))
 
 
 def test_pairs_of_other_attributes_than_e2es_hide_what_references_copy() -> None:

@@ -92,12 +92,6 @@ def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
     assert [one.has(row) for row in rows] == 4 * [True] + 4 * [False]
 
 
-def test_a_split_may_name_some_aspects_alone(tmp_path: Path) -> None:
-    row = {"mode": "Hold-Out", "idx": "3", "unseen_combs": [{"tense": "Past"}]}
-    (found,) = read_unseen(write(tmp_path / "unseen.jsonl", row), YELP)
-    assert sum(found.has(YELP.as_row(each)) for each in YELP.combinations) == 4
-
-
 @pytest.mark.parametrize(
     "change",
     [{"mode": "Other"}, {"unseen_combs": {}}, {"unseen_combs": [{"tense": "Future"}]}],

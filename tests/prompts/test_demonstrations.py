@@ -50,21 +50,10 @@ def test_a_pair_is_shown_together_and_a_sample_of_other_units_fills_up() -> None
     assert shown(pair) == [[["a", "b", "cx"], ["ab", "c", "x"]]]
 
 
-def test_both_arms_are_filled_up_where_one_alone_cannot_be() -> None:
-    pair = sets("systematicity", pool(["ab"]), pool(["a", "b", "xyz"]), pool(["abx", "y", "z"]))
-    assert shown(pair) == [[["a", "b", "xyz"], ["abx", "y", "z"]]]
-
-
 def test_as_many_pairs_as_can_be_stand_together() -> None:
     atom = pool(["a", "bv", "cw", "dx", "y", "z"])
     pair = sets("systematicity", pool(["abcd"]), atom, pool(["ab", "abc", "cd", "d", "y", "wz"]))
     assert shown(pair) == [[["a", "bv", "cw", "dx"], ["abc", "d", "wz", "y"]]]
-
-
-def test_test_samples_without_a_pair_in_combination_are_left_out() -> None:
-    combination = pool(["abx", "c", "d", "y"])
-    pair = sets("systematicity", pool(["ab", "cd"]), pool(["ax", "bx", "c", "d", "y"]), combination)
-    assert [word(found.sample) for found in choose(pair, 8)] == ["ab"]
 
 
 def test_the_test_sample_itself_is_never_shown_but_one_with_more_units_is_if_it_must_be() -> None:
