@@ -82,7 +82,7 @@ def require_known(aspect: str, part: str | None) -> None:
         productivity.threshold_of(part)
     elif aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
         raise SplitError(
-            f"there is no aspect or part {' '.join(filter(None, [aspect, part]))!r} to build",
+            f"unknown aspect or part {' '.join(filter(None, [aspect, part]))!r}",
             remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and "
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",

@@ -139,8 +139,8 @@ def _phrases(
     reveals one name hides nothing.
     """
     remaining = names
-    while found := revealed(remaining):
-        remaining = [] if all_or_none else [name for name in remaining if name not in found]
+    while dropped := revealed(remaining):
+        remaining = [] if all_or_none else [name for name in remaining if name not in dropped]
         if looks_once:
             break
     phrases = dict(zip(names if looks_once else remaining, map(phrase, count(1)), strict=False))
@@ -176,7 +176,7 @@ def _in_all_references(triples: Sequence[Triple], references: Iterable[str]) -> 
         name = names[subject]
         if (
             not any(map(str.isdigit, name))
-            and not any(name in other for end, other in names.items() if end != subject)
+            and not any(name in entity for end, entity in names.items() if end != subject)
             and all(name in text for text in texts)
         ):
             yield display(subject)
@@ -230,9 +230,9 @@ def _revealed_attributes(
     sample: Sample, names: Sequence[str], values: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return the attributes of which any value is in the rest of the input."""
-    shown = [unit[-1] for unit in sample.units if unit[0] not in names]
+    plain = [unit[-1] for unit in sample.units if unit[0] not in names]
     placeholders = map(_placeholder, range(1, len(names) + 1))
-    rest = [*sample.context.values(), *shown, *placeholders]
+    rest = [*sample.context.values(), *plain, *placeholders]
     texts = [display(text).lower() for text in rest if isinstance(text, str)]
     return [
         name

@@ -277,10 +277,10 @@ def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) ->
 
 def _with_twin(sample: Sample, twin: Sample) -> Sample:
     """Return the sample with its twin, which must be of the same form and have its id."""
-    one, other = (
+    own_form, twin_form = (
         (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
     )
-    if one != other or twin.twin or isinstance(sample.challenge, Contrast | Rivals):
+    if own_form != twin_form or twin.twin or isinstance(sample.challenge, Contrast | Rivals):
         raise ValueError(
             "`twin` must have as many units and texts as the sample, and the same fields, but "
             "neither `contrast` nor `rivals`"
