@@ -32,7 +32,7 @@ class Settings:
     """
 
     seed: int = 0
-    restarts: int = systematicity.Settings().restarts
+    restarts: int = systematicity.RESTARTS
     hide: tuple[str, ...] = ()
 
 
@@ -54,15 +54,13 @@ def build(
     require_known(aspect, part)
     rng = random.Random(settings.seed)
     if aspect == "systematicity":
-        runs = systematicity.Settings(restarts=settings.restarts)
-        pair = systematicity.build(corpus.samples, runs, rng)
+        pair = systematicity.build(corpus.samples, rng, settings.restarts)
         refuse_equal_arms(pair)
         return pair
     test = _testable(corpus)
     match aspect:
         case "productivity":
-            chosen = productivity.Settings(threshold=productivity.threshold_of(part))
-            pair = productivity.build(corpus.train, test, chosen)
+            pair = productivity.build(corpus.train, test, productivity.threshold_of(part))
         case "order_invariance":
             pair = order_invariance.build(corpus.train, test, str(part), rng)
         case _:

@@ -8,7 +8,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, product
 from math import lcm
 from operator import itemgetter
@@ -40,34 +39,26 @@ def threshold_of(part: str | None) -> int:
     return int(part[1:])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of a build.
-
-    ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over
-    all their units.
-    """
-
-    threshold: int
-    limit: float = LIMIT
+Choose: TypeAlias = Callable[[Numbers, Sequence[Sample], int, float], list[int]]
+"""Returns which samples of a pool are in Visible: of the pool, test samples, N and the limit."""
 
 
-Choose: TypeAlias = Callable[[Numbers, Sequence[Sample], Settings], list[int]]
-"""Returns which of a pool of training samples are in Visible, given the possible test samples."""
-
-
-def exchanged(pool: Numbers, tests: Sequence[Sample], settings: Settings) -> list[int]:
+def exchanged(pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float) -> list[int]:
     """Return a Visible with many units in long samples and with every unit of the test samples."""
-    return _Exchange(pool, tests, settings).run()
+    return _Exchange(pool, tests, threshold, limit).run()
 
 
 def build(
     train: Iterable[Sample],
     test: Iterable[Sample],
-    settings: Settings,
+    threshold: int,
+    limit: float = LIMIT,
     choose: Choose = exchanged,
 ) -> SplitPair:
     """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
+
+    ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over
+    all their units. ``choose`` makes Visible.
 
     If samples have categories, only categories with a training sample of the largest size are used,
     so that the arms do not differ in topic. Invisible has all training samples of at most N units.
@@ -77,7 +68,7 @@ def build(
     Raises:
         SplitError: no test sample is left, or no longer sample fits into Visible.
     """
-    n = settings.threshold
+    n = threshold
     train, test = tuple(train), tuple(test)
     largest = max((len(sample.units) for sample in train), default=0)
     categories = {s.about("category") for s in train if len(s.units) == largest}
@@ -97,7 +88,7 @@ def build(
             remedy="Use a lower threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
-    visible = [pool[index] for index in choose(numbers, testable, settings)]
+    visible = [pool[index] for index in choose(numbers, testable, n, limit)]
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
@@ -151,16 +142,18 @@ class _Exchange:
     sets; divergences are exact.
     """
 
-    def __init__(self, pool: Numbers, tests: Sequence[Sample], settings: Settings) -> None:
+    def __init__(
+        self, pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float
+    ) -> None:
         self._pool = pool
-        self._settings = settings
+        self._limit = limit
         self._needed = np.unique([pool.of_unit[unit] for test in tests for unit in test.units])
-        self._visible = pool.sizes <= settings.threshold
+        self._visible = pool.sizes <= threshold
         self._before = self._after = pool.counts(np.flatnonzero(self._visible))
         self._divergence = 0.0
         of_size = {int(size): np.flatnonzero(pool.sizes == size) for size in np.unique(pool.sizes)}
-        self._short = {size: some for size, some in of_size.items() if size <= settings.threshold}
-        self._long = {size: some for size, some in of_size.items() if size > settings.threshold}
+        self._short = {size: some for size, some in of_size.items() if size <= threshold}
+        self._long = {size: some for size, some in of_size.items() if size > threshold}
         self._tests_of_size = Counter(len(sample.units) for sample in tests)
 
     def run(self) -> list[int]:
@@ -218,7 +211,7 @@ class _Exchange:
                 exchanges.append((self._share(long), cost, sides))
         exchanges.sort(key=itemgetter(0, 1))
         for _, _, sides in exchanges:
-            yield *sides, self._settings.limit
+            yield *sides, self._limit
 
         swaps = [
             (int(gains[enter[0]] - losses[leave[0]]), (enter, leave))

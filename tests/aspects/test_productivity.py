@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.productivity import Settings, build, exchanged
+from spor_tasks.aspects.productivity import build, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split
 from spor_tasks.corpora.embedded import MINI
@@ -33,8 +33,7 @@ def built(
     limit: float = 0.02,
 ) -> tuple[list[str], ...]:
     """The words that came into Invisible, Visible and the test set."""
-    settings = Settings(threshold=threshold, limit=limit)
-    pair = build(pool(train), pool(test), settings, METHODS[method])
+    pair = build(pool(train), pool(test), threshold, limit, METHODS[method])
     return tuple(map(words_of, pair.splits))
 
 
@@ -106,7 +105,7 @@ def test_only_categories_with_samples_of_the_largest_size_are_used() -> None:
 
     train = categorised(["a", "b", "ab", "a", "b", "c", "a", "b", "c", "abc"], "XXXYYYYYYY")
     test = categorised(["ac", "ca"], "XY")
-    pair = build(train, test, Settings(threshold=1))
+    pair = build(train, test, 1)
     assert {sample.about("category") for split in pair.splits for sample in split.samples} == {"Y"}
     assert words_of(pair.test) == ["ca"]
 
@@ -156,9 +155,7 @@ def embedded() -> tuple[list[Sample], list[Sample]]:
 def test_exchanges_show_more_than_the_published_ways(threshold: int) -> None:
     train, test = embedded()
     reports = {
-        method: check.productivity(
-            build(train, test, Settings(threshold=threshold), choose), threshold
-        )
+        method: check.productivity(build(train, test, threshold, choose=choose), threshold)
         for method, choose in METHODS.items()
     }
     assert not any(report.violations for report in reports.values())

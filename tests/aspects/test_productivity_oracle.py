@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.divergence import divergence
 from spor_tasks.aspects.numbers import Numbers
-from spor_tasks.aspects.productivity import Settings, build
+from spor_tasks.aspects.productivity import build
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core import codec, digests, files
 from spor_tasks.core.sample import DataUnit, Sample
@@ -81,8 +81,7 @@ def replace_in_turn(
 def test_visible_is_what_the_published_procedure_makes(
     train: tuple[Sample, ...], threshold: int, method: Method, limit: float
 ) -> None:
-    settings = Settings(threshold=threshold, limit=limit)
-    chosen = try_in_turn(Numbers([sample.units for sample in train]), settings, method)
+    chosen = try_in_turn(Numbers([sample.units for sample in train]), threshold, limit, method)
     assert [train[i] for i in chosen] == replace_in_turn(train, threshold, method, limit)
 
 
@@ -110,8 +109,8 @@ def test_released_sets_are_rebuilt_to_the_byte_and_strict_ones_meet_every_requir
 ) -> None:
     """Counted are test samples, and Visible's samples of more than N units and their units."""
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    settings = Settings(threshold=threshold)
-    rebuilt = build(*corpora(data_dir)[corpus], settings, published(PUBLISHED[corpus]))
+    train, test = corpora(data_dir)[corpus]
+    rebuilt = build(train, test, threshold, choose=published(PUBLISHED[corpus]))
     for split, name in zip(rebuilt.splits, NAMES, strict=True):
         path = released.path(name.format(f"{corpus}_productivity_N={threshold}"))
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)

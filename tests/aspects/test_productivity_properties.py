@@ -4,7 +4,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.productivity import Choose, Settings, build, exchanged
+from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.productivity import Choose, build, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 from tests.oracles.productivity import published
@@ -20,9 +21,15 @@ limits = st.floats(0, 1)
 METHODS: tuple[Choose, ...] = (exchanged, published("scarcest"), published("longest"))
 
 
-def built(train: Pool, test: Pool, settings: Settings, choose: Choose = exchanged) -> SplitPair:
+def built(
+    train: Pool,
+    test: Pool,
+    threshold: int,
+    limit: float = LIMIT,
+    choose: Choose = exchanged,
+) -> SplitPair:
     try:
-        return build(train, test, settings, choose)
+        return build(train, test, threshold, limit, choose)
     except SplitError:
         assume(False)  # noqa: FBT003
         raise
@@ -32,7 +39,7 @@ def built(train: Pool, test: Pool, settings: Settings, choose: Choose = exchange
 def test_every_build_is_what_the_paper_requires(
     train: Pool, test: Pool, threshold: int, limit: float, choose: Choose
 ) -> None:
-    pair = built(train, test, Settings(threshold=threshold, limit=limit), choose)
+    pair = built(train, test, threshold, limit, choose)
     assert check.productivity(pair, threshold, limit=limit).violations == ()
 
 
@@ -40,7 +47,7 @@ def test_every_build_is_what_the_paper_requires(
 def test_arms_and_test_set_are_all_that_they_can_be(
     train: Pool, test: Pool, threshold: int, choose: Choose
 ) -> None:
-    pair = built(train, test, Settings(threshold=threshold), choose)
+    pair = built(train, test, threshold, choose=choose)
     invisible, visible = (arm.samples for arm in pair.arms)
     tested = {frozenset(sample.units) for sample in test if len(sample.units) > threshold}
     assert invisible == tuple(
@@ -60,7 +67,7 @@ def test_arms_and_test_set_are_all_that_they_can_be(
 def test_exchanges_keep_every_test_sample_and_the_order_of_the_pool(
     train: Pool, test: Pool, threshold: int
 ) -> None:
-    pair = built(train, test, Settings(threshold=threshold))
+    pair = built(train, test, threshold)
     invisible, visible = (arm.samples for arm in pair.arms)
     known = set(chain.from_iterable(sample.units for sample in invisible))
     assert pair.test.samples == tuple(

@@ -37,7 +37,7 @@ def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
 
 
 def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sample, ...]) -> None:
-    built = systematicity.build(samples, systematicity.Settings(), random.Random(0))
+    built = systematicity.build(samples, random.Random(0))
     found = search(samples, 0, rounds=3)
     assert found.rounds == 3
     assert check.check(found.pair).holds

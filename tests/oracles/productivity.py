@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
-from spor_tasks.aspects.productivity import Choose, Settings
+from spor_tasks.aspects.productivity import Choose
 from spor_tasks.core.sample import Sample
 
 Method: TypeAlias = Literal["scarcest", "longest"]
@@ -19,20 +19,20 @@ Method: TypeAlias = Literal["scarcest", "longest"]
 def published(method: Method) -> Choose:
     """Return the published way on a corpus."""
 
-    def choose(pool: Numbers, _: Sequence[Sample], settings: Settings) -> list[int]:
-        return try_in_turn(pool, settings, method)
+    def choose(pool: Numbers, _: Sequence[Sample], threshold: int, limit: float) -> list[int]:
+        return try_in_turn(pool, threshold, limit, method)
 
     return choose
 
 
-def try_in_turn(pool: Numbers, settings: Settings, method: Method) -> list[int]:
+def try_in_turn(pool: Numbers, threshold: int, limit: float, method: Method) -> list[int]:
     """Try each sample above N once, in place of samples whose units have become too common.
 
     The published sets depend on how ties are broken: both lists keep the order of the previous
     round, and the remaining shorter samples come last in Visible, in that order [code].
     """
-    short = np.flatnonzero(pool.sizes <= settings.threshold)
-    long = np.flatnonzero(pool.sizes > settings.threshold)
+    short = np.flatnonzero(pool.sizes <= threshold)
+    long = np.flatnonzero(pool.sizes > threshold)
     if method == "longest":
         long = sort(long, pool.sizes)
     before = after = pool.counts(short)
@@ -46,7 +46,7 @@ def try_in_turn(pool: Numbers, settings: Settings, method: Method) -> list[int]:
         places = _fill(pool.sizes[short], int(pool.sizes[candidate]))
         if places:
             trial -= pool.counts(short[places])
-            if divergence(before, trial) <= settings.limit:
+            if divergence(before, trial) <= limit:
                 after = trial
                 added.append(candidate)
                 short = np.delete(short, places)

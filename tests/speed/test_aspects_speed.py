@@ -44,7 +44,7 @@ def test_productivity_of_all_thresholds(corpora: Corpora) -> None:
     def build_all() -> None:
         for train, test in corpora.values():
             for n in productivity.THRESHOLDS:
-                productivity.build(train, test, productivity.Settings(threshold=n))
+                productivity.build(train, test, n)
 
     took = seconds(build_all)
     report("productivity, N = 3, 4, 5, both corpora", took, target=3, published=42)

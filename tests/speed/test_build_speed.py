@@ -76,7 +76,7 @@ def test_productivity(corpora: dict[str, CorpusSamples]) -> None:
     def build() -> None:
         for corpus in corpora.values():
             for n in productivity.THRESHOLDS:
-                productivity.build(corpus.train, corpus.test, productivity.Settings(threshold=n))
+                productivity.build(corpus.train, corpus.test, n)
 
     row("productivity: all N, both corpora", fastest(build), "≤ 3 s", "42 s")
 

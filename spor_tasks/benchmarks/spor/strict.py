@@ -61,7 +61,7 @@ def _read(corpus: str, folder: Path | None) -> CorpusSamples:
 
 def _productivity(corpus: str, threshold: int, folder: Path | None) -> SplitPair:
     read = _read(corpus, folder)
-    return productivity.build(read.train, read.test, productivity.Settings(threshold=threshold))
+    return productivity.build(read.train, read.test, threshold)
 
 
 def _of_known_units(pair: SplitPair, folder: Path | None) -> tuple[Sample, ...]:
