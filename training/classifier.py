@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import tokenizers
 from pydantic import Field
@@ -91,9 +91,8 @@ class Trained(NamedTuple):
     is_new: bool
 
 
-class _Labelled(NamedTuple):
-    texts: Sequence[str]
-    labels: Sequence[int]
+_Labelled: TypeAlias = Sequence[tuple[str, int]]
+"""Texts, each with the number of its value."""
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> ClassifierConfig:
@@ -184,8 +183,10 @@ def train(
                 where=corpus,
                 remedy="Add texts with these values: a classifier learns them from texts.",
             )
-        labels = [*map(values.index, value_of_each)]
-        labelled = _Labelled([sample.target for sample in samples], labels)
+        labelled = [
+            (sample.target, values.index(value))
+            for sample, value in zip(samples, value_of_each, strict=True)
+        ]
         facts = {
             "kind": KIND,
             "corpus": space.name,
@@ -228,9 +229,13 @@ def _trained(
             accuracies = _fit(model, tokenizer, train_part, dev, facts["settings"])
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        counts = {"texts": len(train_part.texts), "dev_texts": len(dev.texts)}
-        weights = {"sha256": digest_weights(place)}
-        write_manifest(place, {**facts, **counts, "dev_accuracies": list(accuracies), **weights})
+        results = {
+            "texts": len(train_part),
+            "dev_texts": len(dev),
+            "dev_accuracies": list(accuracies),
+            "sha256": digest_weights(place),
+        }
+        write_manifest(place, {**facts, **results})
     return Trained(folder, accuracies, is_new=True)
 
 
@@ -276,11 +281,7 @@ def _fit(
 
 
 def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
-    encoded = tokenizer(list(part.texts), truncation=True)
-    return [
-        {"labels": label, **{key: encoded[key][place] for key in encoded}}
-        for place, label in enumerate(part.labels)
-    ]
+    return [{"labels": label, **tokenizer(text, truncation=True)} for text, label in part]
 
 
 def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
@@ -289,16 +290,12 @@ def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
 
 
 def _divided(labelled: _Labelled, config: ClassifierConfig) -> tuple[_Labelled, _Labelled]:
-    """Return the texts to learn from, and those that are held out."""
-    order = random.Random(config.seed).sample(range(len(labelled.texts)), len(labelled.texts))
-    held = max(1, round(config.dev_share * len(order)))
-    if held >= len(order):
-        raise CorpusError(f"has {len(order)} texts, too few to hold some out")
-    train_part, dev = (
-        _Labelled([labelled.texts[i] for i in places], [labelled.labels[i] for i in places])
-        for places in (order[held:], order[:held])
-    )
-    return train_part, dev
+    """Return the texts to learn from, and those that are held out, in random order."""
+    drawn = random.Random(config.seed).sample(labelled, len(labelled))
+    held_out = max(1, round(config.dev_share * len(drawn)))
+    if held_out >= len(drawn):
+        raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
+    return drawn[held_out:], drawn[:held_out]
 
 
 def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) -> tuple[Any, Any]:
@@ -308,7 +305,7 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
         "label2id": {value: number for number, value in enumerate(values)},
     }
     if config.base is None:
-        tokenizer = _word_tokenizer(labelled.texts)
+        tokenizer = _word_tokenizer([text for text, _ in labelled])
         small = BertConfig(
             vocab_size=len(tokenizer),
             hidden_size=64,

@@ -196,11 +196,8 @@ class TrainingConfig:
     @property
     def by_batch(self) -> bool:
         """True if the loss depends on the pairs that share a batch."""
-        if self.method == "codes":
-            return True
         # likelihood is answered without torch, which takes seconds
-        is_other = self.objective != "likelihood"
-        return is_other and bool(self._objective.by_batch(self.objective_settings))
+        return self.objective != "likelihood" and bool(self._objective.by_batch)
 
     @property
     def added_tokens(self) -> tuple[str, ...]:

@@ -139,14 +139,12 @@ def find_arm(pair: SplitPair, name: str) -> Split:
             where="data.part",
             remedy='Name a split, such as data.part="0".',
         )
-    fault = None
-    if name not in arms:
-        fault = f"{sets} has no arm {name!r}"
-    elif not any(sample.references for sample in arms[name].samples):
-        fault = f"{name} of {sets} has no text to train on"
-    if fault:
-        remedy = f"Its arms are {' and '.join(arms)}."
-        raise ConfigError(fault, where="data.arm", remedy=remedy)
+    if name not in arms or not any(sample.references for sample in arms[name].samples):
+        raise ConfigError(
+            f"{sets} has no arm {name!r} with texts to train on",
+            where="data.arm",
+            remedy=f"Its arms are {' and '.join(arms)}.",
+        )
     return arms[name]
 
 

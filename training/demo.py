@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
 from training import tiny_base
@@ -40,14 +39,10 @@ class DemoSettings:
     workers: int = 2
 
 
-_FILES = {
-    "logicnlg_mini": "logicnlg-mini.yaml",
-    "totto_mini": "totto-mini.yaml",
-    "compmctg_mini": "compmctg-mini.yaml",
-}
 DEMOS = {"mini": DemoSettings(seeds=(0, 1))} | {
-    corpus: DemoSettings(corpus, _EXPERIMENTS / file, SETTINGS[corpus])
-    for corpus, file in _FILES.items()
+    corpus: DemoSettings(corpus, _EXPERIMENTS / f"{corpus.replace('_', '-')}.yaml", base)
+    for corpus, base in SETTINGS.items()
+    if corpus != "mini"
 }
 """The demos by the names of their corpora."""
 
@@ -60,11 +55,6 @@ def demonstrate(settings: DemoSettings, *, progress: bool = True) -> bool:
     """
     started = time.perf_counter()
     loaded = experiment.load_experiment(settings.experiment)
-    entry = loaded.sets[0]
-    protocol, part = next(iter(entry.protocols), None), next(iter(entry.parts), None)
-    pair = named.load(entry.aspect, entry.corpora[0], protocol, part)
-    for split in pair.splits:
-        _log.info("%s: %d samples", split.name, len(split.samples))
     base = tiny_base.SHIPPED
     if settings.base is not None:
         base = loaded.folder / "base"

@@ -230,19 +230,6 @@ def _epoch_groups(
     return groups
 
 
-def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationConfig) -> float:
-    """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
-    if settings.packing:
-        return 0.0
-    lengths = [
-        [len(rows[number].input_ids) for number in batch]
-        for step in steps
-        for batch in step.batches
-    ]
-    positions = sum(len(batch) * max(batch) for batch in lengths)
-    return 1 - sum(map(sum, lengths)) / positions
-
-
 _Item = TypeVar("_Item")
 
 

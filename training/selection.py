@@ -247,20 +247,16 @@ class Judge:
         self._scores = data.reported.scores if data.reported else ()
         self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
-        logger = logging.getLogger("lm_eval.models.huggingface")
-        level = logger.level
-        logger.setLevel(logging.ERROR)  # it warns about a model that is loaded already
-        try:
-            self._generator = SporHF(
-                pretrained=model,
-                tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
-                backend=base.style,
-                batch_size=config.selection.batch_size,
-                mixed_precision_dtype=config.optimization.mixed_precision,
-            )
-        finally:
-            logger.setLevel(level)
-            model.train()
+        # lm-eval warns about a model that is loaded already
+        logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
+        self._generator = SporHF(
+            pretrained=model,
+            tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
+            backend=base.style,
+            batch_size=config.selection.batch_size,
+            mixed_precision_dtype=config.optimization.mixed_precision,
+        )
+        model.train()
 
     def __call__(self, processes: PartialState) -> Scores:
         """Return the mean scores; the model can then be trained further as if never judged."""

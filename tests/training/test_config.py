@@ -106,16 +106,6 @@ def test_a_file_names_the_folder_of_its_adapters(tmp_path: Path) -> None:
     assert Path("runs/some/systematicity-webnlg-atom-0") in found
 
 
-def test_the_last_of_equal_settings_wins() -> None:
-    assert parse_config(LEAST, ["lora.r=2", "lora.r=4"]).lora["r"] == 4
-
-
-@pytest.mark.parametrize("spelling", ["1e-3", "1E-3", "1.e-3", "0.001", ".001"])
-def test_every_spelling_of_a_number_is_one(spelling: str) -> None:
-    found = parse_config(LEAST, [f"optimization.learning_rate={spelling}"])
-    assert found.optimization.learning_rate == 1e-3
-
-
 WRONG = {
     "optimization.seed": ["fast", "null", "-1", "4294967296"],
     "optimization.threads": ["null", "0"],
@@ -173,12 +163,6 @@ def test_without_epochs_steps_are_enough() -> None:
         LEAST, ["optimization.epochs=null", "optimization.max_steps=5"]
     ).optimization
     assert (settings.epochs, settings.max_steps) == (None, 5)
-
-
-def test_a_word_that_is_no_setting_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'seed'") as caught:
-        parse_config(LEAST, ["seed"])
-    assert caught.value.remedy == "Write key=value."
 
 
 @pytest.mark.parametrize(

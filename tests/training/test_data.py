@@ -22,8 +22,6 @@ from tests.conftest import REPOSITORY
 from training.__main__ import main
 from training.config import DataConfig, TrainingConfig
 from training.data import (
-    Chosen,
-    TrainingPair,
     corpus_sha256,
     everything,
     find_arm,
@@ -33,43 +31,6 @@ from training.data import (
 )
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
-
-
-def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: SplitPair) -> None:
-    atom, combination = invented.arms
-    pairs = list(make_pairs(atom.samples, "causal", Likelihood.pairs, limit=None, seed=0))
-    assert pairs == [
-        TrainingPair(prompt(sample, "causal"), text, sample.id)
-        for sample in atom.samples
-        for text in sample.references
-    ]
-    assert list(
-        make_pairs(combination.samples, "seq2seq", Likelihood.pairs, limit=None, seed=0)
-    ) == [
-        TrainingPair(
-            "translate from MR to Text: name[Bell] food[Soup] near[The Quay]",
-            "At Bell they cook soup, near The Quay.",
-            "c0",
-        )
-    ]
-
-
-def test_a_limit_draws_pairs_by_the_seed(invented: SplitPair) -> None:
-    every = list(
-        make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=None, seed=0)
-    )
-    drawn = [
-        list(make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=4, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert drawn[0] == drawn[1] != drawn[2]
-    for pairs in drawn:
-        numbers = [every.index(pair) for pair in pairs]
-        assert numbers == sorted(set(numbers))
-        assert len(numbers) == 4
-    assert [
-        *make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=99, seed=0)
-    ] == every
 
 
 def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> None:
@@ -100,16 +61,6 @@ def test_pairs_are_made_when_they_are_asked_for(invented: SplitPair) -> None:
     assert samples.read == []
     next(pairs)
     assert samples.read == [0]
-
-
-def test_some_samples_are_read_when_they_are_asked_for(
-    invented: SplitPair,
-) -> None:
-    samples = Unread(invented.arms[0].samples)
-    chosen = Chosen(samples, [1, 4, 2])
-    assert (len(chosen), len(chosen[1:]), samples.read) == (3, 2, [])
-    assert [sample.id for sample in chosen] == ["a1", "a4", "a2"]
-    assert [sample.id for sample in chosen[1:]] == ["a4", "a2"]
 
 
 def test_a_task_says_where_a_prompt_may_be_cut() -> None:
@@ -176,13 +127,6 @@ def test_sets_are_those_that_the_command_line_builds(
         digest(split.samples) for split in built.splits
     ]
     assert (pair.corpus, pair.protocol) == ("lighthouses", "strict")
-
-
-def test_the_settings_of_a_build_are_passed_on(worlds: Path) -> None:
-    data = DataConfig("systematicity", str(worlds), "atom", seed=3, restarts=2)
-    asked = Request(corpus=str(worlds), aspect="systematicity", seed=3, restarts=2)
-    assert sets_of(data) == answer(asked).pair != sets_of(replace(data, seed=None, restarts=None))
-    assert sets_of(data) is sets_of(replace(data, arm="combination", limit=5))
 
 
 def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(

@@ -8,23 +8,19 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import lm_eval.tasks
 import pytest
 import torch
 from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
-from spor_tasks.evaluation import evaluate
 from spor_tasks.evaluation.evaluator import Evaluator
-from spor_tasks.harness import backends, stubs
+from spor_tasks.harness import backends
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
@@ -95,9 +91,10 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def note(step: str) -> None:
         original = getattr(cells, f"_{step}")
 
-        def noting(job: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
-            noted.append(f"{step} {job.folder.name}")
-            original(job, *args, **more)
+        def noting(work: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
+            folder = work.output.parent if step == "train" else work.folder
+            noted.append(f"{step} {folder.name}")
+            original(work, *args, **more)
 
         monkeypatch.setattr(cells, f"_{step}", noting)
 
@@ -246,13 +243,6 @@ def test_finished_adapters_are_pushed(
     assert main(["run", str(file), "--push-to-hub", "me"]) == 0
 
 
-def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
-    other = replace(copy, name="another")
-    for attempt in (plan, run):
-        with pytest.raises(ConfigError, match="belongs to the experiment 'tiny'"):
-            attempt(other)
-
-
 def test_a_dry_run_lists_every_cell_and_changes_nothing(
     copy: Experiment, finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,29 +369,21 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
 
 
 def test_several_processes_share_a_cell(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What they are started with gives, in this one, a cell that is done."""
+    """The module that they run does, in this process, a whole cell."""
     launched = []
 
     def in_this_process(
-        module: str, arguments: list[Any], *, processes: int, threads: int, log: Path
+        module: str, arguments: tuple[Path, str], *, processes: int, threads: int, log: Path
     ) -> None:
         launched.append((module, processes, threads, log.name))
-        command = {"training": main, "spor_tasks.cli": cli.main}[module]
-        assert command([str(argument) for argument in arguments]) == 0
+        cells.main(*arguments)
 
     monkeypatch.setattr(cells, "launch", in_this_process)
-    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
-    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
-    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     shared = replace(experiment, processes=2)
     assert run(shared, ["atom-0"], progress=False)
-    assert launched == [
-        ("training", 2, 1, "training.log"),
-        ("spor_tasks.cli", 2, 1, "evaluation.log"),
-    ]
+    assert launched == [(cells.__name__, 2, 1, "processes.log")]
     assert look(shared, expand(shared)[0]).status == "done"
 
 
