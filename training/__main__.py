@@ -208,9 +208,9 @@ def _classifier(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from training.demo import DEMOS, demonstrate  # noqa: PLC0415
+    from training.demo import demonstrate  # noqa: PLC0415
 
-    return 0 if demonstrate(DEMOS[options.corpus]) else _NOT_DONE
+    return 0 if demonstrate(options.corpus) else _NOT_DONE
 
 
 def _base(options: argparse.Namespace) -> None:

@@ -62,7 +62,6 @@ def train(
             fit them, a loss is not a finite number, or memory runs out. Finished weights at the
             output are still there.
     """
-    started = time.perf_counter()
     settings, team = config.optimization, processes.join()
     data = training_set(config, pair)
     output = atomic_folder(config.output, kind=KINDS[config.method], overwrite=config.overwrite)
@@ -99,8 +98,7 @@ def train(
             manifest = manifest_of(
                 *(config, data, base, run), rows=rows, steps=steps, folder=folder
             )
-            seconds = round(time.perf_counter() - started, 1)
-            describe(folder, manifest | {"resumed_from": resumed_from, "wall_seconds": seconds})
+            describe(folder, manifest | {"resumed_from": resumed_from})
     unfinished.remove()
     team.wait_for_everyone()
     seen = sum(step.size for step in steps)
@@ -176,7 +174,3 @@ def _log_plan(rows: Rows, steps: Sequence[Step]) -> None:
         _log.warning("%d prompts are too long and lose the end of their table", rows.cut)
     if rows.too_long:
         _log.warning("%d more pairs are too long and are left out", rows.too_long)
-    if rows.split_apart:
-        _log.info(
-            "%d pairs are tokenized apart, as a token would span prompt and text", rows.split_apart
-        )

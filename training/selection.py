@@ -14,10 +14,9 @@ from accelerate.utils import gather_object
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec, without_twin
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Column, metric, registered_score, score_info
+from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
@@ -127,10 +126,9 @@ def _is_of_texts(score: str) -> bool:
     """Return whether outputs can be compared by a score."""
     if without_twin(score) or score_info(score).higher_is_better is None:
         return False
-    plain, metrics = registered_score(score), map(metric, registry().names("metric"))
-    return any(
-        each.answers == "texts" and plain in {info.name for info in each.scores} for each in metrics
-    )
+    from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
+
+    return any(metric.answers == "texts" for metric in adapt.metrics_for([score]))
 
 
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:

@@ -6,7 +6,6 @@ import math
 import os
 import pickle
 import statistics
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,7 +46,7 @@ _log = logging.getLogger(__name__)
 RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
-_SAVED = ("losses", "scores", "best", "seconds", "judging_seconds")
+_SAVED = ("losses", "scores", "best", "seconds")
 
 
 @dataclass(slots=True)
@@ -68,7 +67,6 @@ class Run:
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
     seconds: float = 0.0
-    judging_seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,11 +103,9 @@ class Run:
 
     def judge(self, judge: Judge) -> Scores:
         """Score the model after an epoch, and remember its weights if they are the best so far."""
-        start = time.perf_counter()
         with enough_memory("generating", "Lower selection.batch_size."):
             scores = judge(self.team)
         self.scores.append(scores)
-        self.judging_seconds += time.perf_counter() - start
         label, value = score_info(self.metric).label, scores.get(self.metric, math.nan)
         _log.info("judged epoch %d: %s %.2f", len(self.scores), label, value)
         if self.best_epoch == len(self.scores) - 1:
@@ -278,7 +274,6 @@ def manifest_of(
         "settings_sha256": settings_sha256(settings),
         "pairs": len(rows.rows),
         "pairs_too_long": rows.too_long,
-        "pairs_split_apart": rows.split_apart,
         "steps": len(run.losses),
         "losses": _epoch_means(run.losses, steps),
         "selection": _selection(config, data, run, epochs=1 + steps[-1].epoch),
@@ -316,7 +311,6 @@ def _selection(
         "held_out": len(data.arm.samples) - len(data.trained.samples),
         "scores": run.scores,
         "epoch": epochs - after_best,
-        "seconds": round(run.judging_seconds, 1),
     }
 
 

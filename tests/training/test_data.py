@@ -1,6 +1,5 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora import own
-from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from training.__main__ import main
@@ -83,25 +81,6 @@ def lighthouses(tmp_path: Path) -> Path:
     page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
     path = tmp_path / "lighthouses.jsonl"
     path.write_text(page.partition("```json\n")[2].partition("```")[0])
-    return path
-
-
-@pytest.fixture
-def worlds(tmp_path: Path) -> Path:
-    """Return the embedded corpus as somebody's own file."""
-    corpus = MINI.read()
-    rows = [
-        {
-            "split": part,
-            "data": sample.units,
-            "texts": sample.references,
-            "category": sample.about("category"),
-        }
-        for part, samples in (("train", corpus.train), ("test", corpus.test))
-        for sample in samples
-    ]
-    path = tmp_path / "worlds.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
 
 

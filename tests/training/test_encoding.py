@@ -75,7 +75,6 @@ def test_no_token_spans_prompt_and_text_and_the_rows_where_one_would_are_counted
     prompt_ids = tokenizer(QUOTED.prompt)["input_ids"]
     # the case is real: tokenized as one string, the prompt's ids are no prefix
     assert tokenizer(QUOTED.prompt + QUOTED.text)["input_ids"][: len(prompt_ids)] != prompt_ids
-    assert rows.split_apart == 1
     assert rows.rows[1].input_ids[: len(prompt_ids)] == prompt_ids
     assert tokenizer.decode(targets(rows.rows[1])) == QUOTED.text + "</s>"
 

@@ -117,7 +117,7 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
     assert manifest.pop("losses") == pytest.approx(means)
-    assert manifest.pop("wall_seconds") >= manifest.pop("fitting_seconds")
+    assert manifest.pop("fitting_seconds") >= 0
     assert result.seconds > 0
     assert "2 atoms do not occur in Atom" in manifest.pop("violations")
     assert manifest.pop("versions") == versions()
@@ -139,7 +139,6 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
         "seed": 7,
         "pairs": 8,
         "pairs_too_long": 0,
-        "pairs_split_apart": 0,
         "steps": 6,
         "resumed_from": 0,
         "selection": {
@@ -151,7 +150,6 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
             "held_out": 0,
             "scores": [],
             "epoch": 3,
-            "seconds": 0.0,
         },
         "base_model": {
             "path": str(base("llama")),
