@@ -79,9 +79,6 @@ def parser() -> argparse.ArgumentParser:
     train = add("train", _train, "train an adapter, or a whole model, on one arm of one split")
     train.add_argument("config", **_FILE, help="such as configs/models/mini.yaml")
     train.add_argument("overrides", **_OVERRIDES, help="such as data.arm=combination or lora.r=16")
-    train.add_argument(
-        "--push-to-hub", metavar="REPOSITORY", help="upload the weights to a private repository"
-    )
     _add_run_options(
         add("run", _run, "train and evaluate the cells of an experiment that are not done")
     )
@@ -123,9 +120,6 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--overwrite", action="store_true", help="replace adapters that have other settings"
     )
-    run.add_argument(
-        "--push-to-hub", metavar="NAMESPACE", help="upload finished weights to private repositories"
-    )
 
 
 def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
@@ -160,10 +154,6 @@ def _train(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if _first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
-    if options.push_to_hub and _first():
-        from training.upload import push_adapter  # noqa: PLC0415
-
-        print(push_adapter(result.folder, options.push_to_hub))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -180,7 +170,6 @@ def _run(options: argparse.Namespace) -> int:
         executor=options.executor,
         workers=options.workers,
         overwrite=options.overwrite,
-        push_to=options.push_to_hub,
     )
     return 0 if done else _NOT_DONE
 

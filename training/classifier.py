@@ -45,9 +45,9 @@ from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.readers import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
+from training.processes import cpu_threads
 from training.settings import CLOSED, Count, Positive, read_settings, read_yaml, to_dict
 from training.state import seeded
-from training.threads import cpu_threads
 
 KIND = "classifier"
 SPACES: Mapping[str, Space] = {space.name: space for space in PUBLISHED}

@@ -27,7 +27,6 @@ from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
 from training.selection import Judge, training_set
 from training.state import Run, Unfinished, manifest_of, run_facts, seeded
-from training.threads import cpu_threads
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +72,7 @@ def train(
         limit, number = config.data.limit, team.num_processes
         material = Material(data.trained.samples, base, settings, limit, cut_before, number)
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
-        with seeded(settings.seed, team.device), cpu_threads(settings.threads):
+        with seeded(settings.seed, team.device), processes.cpu_threads(settings.threads):
             objective = kind(kind.settings(**config.objective_settings), material)
             rows, steps = objective.rows, objective.steps()
             _log_plan(rows, steps)
@@ -101,8 +100,8 @@ def train(
             describe(folder, manifest | {"resumed_from": resumed_from})
     unfinished.remove()
     team.wait_for_everyone()
-    seen = sum(step.size for step in steps)
-    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), seen, run.seconds)
+    pairs_seen = sum(step.size for step in steps)
+    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), pairs_seen, run.seconds)
 
 
 def take_steps(

@@ -28,7 +28,7 @@ from spor_tasks.core.weights import digest_weights
 from training.bases import versions
 from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, collate, plan_steps
-from training.threads import cpu_threads
+from training.processes import cpu_threads
 
 KIND = "base"
 PRETRAINING = Path(__file__).parent / "pretraining"

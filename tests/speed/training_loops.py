@@ -39,8 +39,8 @@ from training.encoding import IGNORED, Row, Rows, Step, collate, encode
 from training.lora import fit
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, NoSettings
+from training.processes import cpu_threads
 from training.state import Run, seeded
-from training.threads import cpu_threads
 
 LORA = {"target_modules": "all-linear"}
 _HELD_OUT = 60

@@ -327,7 +327,7 @@ def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> N
 
 
 def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> None:
-    from training.threads import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
+    from training.processes import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
 
     place = _place(job, task)
     with cpu_threads(job.threads):

@@ -19,7 +19,7 @@ import submitit
 from tqdm import tqdm
 
 from spor_tasks import report
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.report import tables
 from spor_tasks.report.document import plain_text
@@ -62,13 +62,11 @@ def run(
     executor: ExecutorName = "local",
     workers: int = 1,
     overwrite: bool = False,
-    push_to: str | None = None,
     progress: bool = True,
 ) -> bool:
     """Do what is not done, report all results, and say whether every cell is done.
 
-    One local worker is this process. ``overwrite`` replaces adapters that have other settings. With
-    ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
+    One local worker is this process. ``overwrite`` replaces adapters that have other settings.
 
     Raises:
         ConfigError: no cell has a name with one of the patterns, or submitit does not know a
@@ -85,8 +83,7 @@ def run(
         _send_out(experiment, chosen, since, executor, workers)
     states = _look(experiment, chosen)
     _tell(experiment, states)
-    pushed = push_to is None or _push(experiment, states, push_to)
-    return pushed and all(state.status == "done" for state in states.values())
+    return all(state.status == "done" for state in states.values())
 
 
 def work(
@@ -229,22 +226,6 @@ def _tell(experiment: Experiment, states: States) -> None:
     print(_counted(states))
     if files:
         print(visible(experiment.folder / report.PAGE))
-
-
-def _push(experiment: Experiment, states: States, namespace: str) -> bool:
-    """Push the finished adapters; say whether all were pushed."""
-    from training.upload import push_adapter  # noqa: PLC0415 - torch, which takes seconds
-
-    faults = []
-    for cell, state in states.items():
-        if cell.kind == "tuned" and state.status == "done":
-            repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
-            try:
-                print(push_adapter(experiment.folder / cell.name / "adapter", repository))
-            except SporError as error:  # the others may still be pushed
-                _log.error("%s", error)
-                faults.append(error)
-    return not faults
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
-from training import lora, upload
+from training import lora
 from training.__main__ import main
 from training.experiments import cells
 from training.experiments.cells import look
@@ -221,26 +221,6 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
     assert statuses(other) == ["done", "conflict", "done"]
-
-
-def test_finished_adapters_are_pushed(
-    copy: Experiment, finished: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pushed = []
-
-    def push(adapter: Path, repository: str) -> str:
-        pushed.append((adapter, repository))
-        if len(pushed) == 1:
-            raise ConfigError("cannot be pushed")
-        return repository
-
-    monkeypatch.setattr(upload, "push_adapter", push)
-    file = finished / "tiny.yaml"
-    assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
-    assert pushed == [
-        (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
-    ]
-    assert main(["run", str(file), "--push-to-hub", "me"]) == 0
 
 
 def test_a_dry_run_lists_every_cell_and_changes_nothing(
