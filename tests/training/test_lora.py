@@ -18,7 +18,7 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.training.losses import rows_of
-from training import adapters, batches, lora
+from training import adapters, lora
 from training.adapters import add_lora
 from training.bases import load_base, versions
 from training.batches import load_batch, target_loss
@@ -77,17 +77,6 @@ def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
     assert fault in caught.value.what
     assert caught.value.remedy
     assert list(tmp_path.iterdir()) == []
-
-
-def test_too_little_memory_to_try_packing_is_told(
-    tune: Tune, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run_out(*_: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-
-    monkeypatch.setattr(batches, "target_losses", run_out)
-    with pytest.raises(SporError, match="memory ran out on the longest pair"):
-        tune("optimization.packing=true")
 
 
 def test_equal_settings_give_equal_bytes_and_another_seed_gives_others(tune: Tune) -> None:

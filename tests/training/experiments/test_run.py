@@ -398,10 +398,8 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
 @pytest.mark.parametrize(
     ("named", "each", "expected"),
     [
-        (None, 1, [[0], [1], [2], [0]]),
         ("4,6", 1, [[4], [6], [4], [6]]),
         (None, 2, [[0, 1], [2, 0], [1, 2], [0, 1]]),
-        ("7", 2, [[7]] * 4),
     ],
 )
 def test_workers_get_gpus_of_their_own_while_there_are_any(
