@@ -105,11 +105,7 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
         )
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model, loading = _AUTO_CLASSES[style].from_pretrained(
-        **source,
-        config=config,
-        dtype=settings.dtype,
-        output_loading_info=True,
-        **reduced,
+        **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced
     )
     quantization.keep_layout(model)
     if missing := sorted(loading["missing_keys"]):

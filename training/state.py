@@ -225,16 +225,24 @@ class Unfinished:
 # --- Facts ---------------------------------------------------------------------------------------
 
 
+def identity(
+    config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None
+) -> dict[str, Any]:
+    """Return the facts that decide what a run learns, besides its device."""
+    return {
+        "settings": learned_settings(config),
+        "versions": versions(config.model),
+        "arm_sha256": arm_sha256,
+        "base_sha256": base_sha256,
+    }
+
+
 def run_facts(
     config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
 ) -> dict[str, Any]:
     """Return the facts that a run must share with the one that it continues."""
-    return {
-        "settings": learned_settings(config),
-        "arm_sha256": digest(data.arm.samples),
+    return identity(config, digest(data.arm.samples), base.sha256) | {
         "judged_sha256": digest(data.dev),
-        "base_sha256": base.sha256,
-        "versions": versions(config.model),
         "processes": team.num_processes,
         "device": team.device.type,
     }

@@ -167,8 +167,7 @@ def pretrain(
         model = _new_model(tokenizer, settings)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps),
+        optimizer, lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps)
     )
     with cpu_threads(settings.threads), tqdm(batches, unit=" steps", disable=not progress) as bar:
         for batch in bar:

@@ -36,13 +36,7 @@ from training.config import (
     learned_settings,
 )
 from training.data import find_arm, sets_of
-from training.experiments.experiment import (
-    Cell,
-    Experiment,
-    ShownModel,
-    expand,
-    training_config,
-)
+from training.experiments.experiment import Cell, Experiment, ShownModel, expand, training_config
 from training.experiments.launch import launch
 from training.experiments.locks import claimed, is_held
 from training.settings import dump_settings, read_settings, read_yaml
@@ -85,12 +79,7 @@ def look(experiment: Experiment, cell: Cell) -> CellState:
 
 
 def complete(
-    experiment: Experiment,
-    cell: Cell,
-    evaluator: Evaluator,
-    *,
-    since: float,
-    progress: bool = True,
+    experiment: Experiment, cell: Cell, evaluator: Evaluator, *, since: float, progress: bool = True
 ) -> bool:
     """Do what of a cell is missing, unless another process works on it; say whether it is done.
 
@@ -205,7 +194,7 @@ def _finished(job: _Job) -> CellState:
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
-    from training.bases import versions  # noqa: PLC0415
+    from training.state import identity  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
@@ -218,14 +207,10 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
         }
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
-    identity = {
-        "settings": learned_settings(config),
-        "versions": versions(config.model),
-        # None: the corpus or the base is not on this machine, which training will report
-        "arm_sha256": _arm_sha256(config.data) or existing["arm_sha256"],
-        "base_sha256": checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"],
-    }
-    for key, value, expected in differing_keys(existing, identity):
+    # None: the corpus or the base is not on this machine, which training will report
+    arm = _arm_sha256(config.data) or existing["arm_sha256"]
+    base = checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"]
+    for key, value, expected in differing_keys(existing, identity(config, arm, base)):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
 

@@ -157,8 +157,7 @@ class Experiment:
         names += [model.name for model in self.in_context.models]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigError(
-                f"two models have the name {twice[0]}",
-                remedy="Give one of them another `name`.",
+                f"two models have the name {twice[0]}", remedy="Give one of them another `name`."
             )
 
     @property

@@ -87,11 +87,7 @@ def run(
 
 
 def work(
-    experiment: Experiment,
-    chosen: Sequence[Cell],
-    since: float,
-    *,
-    progress: bool = False,
+    experiment: Experiment, chosen: Sequence[Cell], since: float, *, progress: bool = False
 ) -> None:
     """Do every cell that no other worker has."""
     evaluator = cells.evaluator_of(experiment)
