@@ -8,7 +8,6 @@ import math
 import random
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import field
@@ -20,6 +19,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from tokenizers import Regex, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordLevel
+from tokenizers.trainers import WordLevelTrainer
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -333,16 +333,15 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
 
 def _word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer whose tokens are the most frequent words in lower case, and signs."""
-    split = pre_tokenizers.Split(_WORDS, "removed", invert=True)
-    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text.lower()))
-    words = sorted(counts, key=lambda word: (-counts[word], word))[:_MOST_WORDS]
-    vocabulary = {word: number for number, word in enumerate([*_SPECIALS, *words])}
-    tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_SPECIALS[1]))
+    tokenizer = tokenizers.Tokenizer(WordLevel(unk_token=_SPECIALS[1]))
     tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = split
-    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(_WORDS, "removed", invert=True)
+    size = len(_SPECIALS) + _MOST_WORDS
+    trainer = WordLevelTrainer(vocab_size=size, special_tokens=[*_SPECIALS], show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=ends
+        single="[CLS] $A [SEP]",
+        special_tokens=[(token, _SPECIALS.index(token)) for token in ("[CLS]", "[SEP]")],
     )
     names = zip(("pad_token", "unk_token", "cls_token", "sep_token"), _SPECIALS, strict=True)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names))

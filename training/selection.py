@@ -6,10 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from accelerate import PartialState
 from accelerate.utils import gather_object
+from torch.utils.data import Subset
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec, without_twin
@@ -22,7 +23,7 @@ from spor_tasks.text import filters
 from training.bases import Base
 from training.batches import Model
 from training.config import DataConfig, SelectionConfig, TrainingConfig
-from training.data import Chosen, check_sets, everything, find_arm, find_spec, sets_of
+from training.data import check_sets, everything, find_arm, find_spec, sets_of
 
 Scores = Mapping[str, float]
 """Scores of the development samples, under their names, without those that have no verdict."""
@@ -90,7 +91,7 @@ def trained_on(settings: SelectionConfig, arm: Split, dev: Sequence[Sample]) -> 
         return arm
     held_out = set(map(_content, dev))
     numbers = [n for n, sample in enumerate(arm.samples) if _content(sample) not in held_out]
-    return replace(arm, samples=Chosen(arm.samples, numbers))
+    return replace(arm, samples=_chosen(arm.samples, numbers))
 
 
 def unseen(dev: Sequence[Sample], trained: Split) -> int:
@@ -191,7 +192,7 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
     samples, first = pair.arms[0].samples, dict[_Content, int]()
     for number, sample in enumerate(samples):
         first.setdefault(_content(sample), number)
-    candidates = Chosen(samples, [*first.values()])
+    candidates = _chosen(samples, [*first.values()])
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
@@ -200,6 +201,11 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
             remedy=f"Set selection.policy to {_OTHER_POLICIES}",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")
+
+
+def _chosen(samples: Sequence[Sample], numbers: Sequence[int]) -> Sequence[Sample]:
+    """Return the samples with these numbers, each of which is read when it is needed."""
+    return cast("Sequence[Sample]", Subset(samples, numbers))
 
 
 def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...]:
