@@ -71,7 +71,7 @@ def load_base(settings: ModelConfig) -> Base:
 
     Raises:
         ConfigError: the folder or model does not exist, is damaged, lacks some of its weights,
-            needs code of its own, or has another architecture than that of the settings.
+            or needs code of its own.
     """
     recover(folder := Path(settings.path))
     if not (is_folder(folder) or _HUB_ID.fullmatch(settings.path)):
@@ -97,12 +97,6 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     }
     config = AutoConfig.from_pretrained(**source)
     style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
-    if settings.architecture not in ("auto", style):
-        raise ConfigError(
-            f"is a {style} model, but model.architecture is {settings.architecture}",
-            where=settings.path,
-            remedy=f"Set model.architecture={style}, or another model.path.",
-        )
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model, loading = _AUTO_CLASSES[style].from_pretrained(
         **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced

@@ -38,12 +38,6 @@ def test_a_base_tells_what_it_is(
     assert loaded.revision is None
 
 
-def test_another_architecture_than_asked_for_is_refused(base: Base) -> None:
-    assert load_base(ModelConfig(str(base("llama")), architecture="causal")).style == "causal"
-    with pytest.raises(ConfigError, match="is a causal model"):
-        load_base(ModelConfig(str(base("llama")), architecture="seq2seq"))
-
-
 def test_a_name_that_leads_to_no_checkpoint_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

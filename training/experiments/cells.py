@@ -46,6 +46,7 @@ Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "c
 
 _log = logging.getLogger(__name__)
 
+_MODEL = "spor-hf"
 _ERROR = "error.txt"
 # Another process may hold a lock for a moment, only to see whether it is held.
 _PATIENCE = 0.2
@@ -112,15 +113,13 @@ def complete(
 class _Job:
     """The work of a cell.
 
-    ``training`` is None where nothing is trained. ``model`` is lm-eval's name of a kind of models.
-    ``arguments``, ``metadata`` and ``options`` are those of an evaluation, and ``threads`` is its
-    number of CPU threads.
+    ``training`` is None where nothing is trained. ``arguments``, ``metadata`` and ``options`` are
+    those of an evaluation, and ``threads`` is its number of CPU threads.
     """
 
     cell: Cell
     folder: Path
     training: TrainingConfig | None
-    model: str
     arguments: dict[str, Any]
     metadata: dict[str, Any]
     options: dict[str, Any]
@@ -147,13 +146,13 @@ def _job(experiment: Experiment, cell: Cell) -> _Job:
     else:
         config = training_config(experiment, cell)
         model, threads = config.model, config.optimization.threads
-        if model.quantization and evaluation.model == "spor-hf":
+        if model.quantization:
             tuning["quantization"] = model.quantization
         if cell.kind == "tuned":
             training = config
             tuning |= tuned(config)
     return _Job(
-        *(cell, experiment.folder / cell.name, training, evaluation.model),
+        *(cell, experiment.folder / cell.name, training),
         arguments=_base(model) | {"dtype": evaluation.dtype or model.dtype} | tuning,
         metadata=metadata,
         options=options,
@@ -198,7 +197,9 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
 
     try:
         checkpoints.check_manifest(manifest, config.output)
-        trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
+        settings = manifest.get("config")  # an earlier version may have had more keys
+        where = str(config.output)
+        trained = read_settings(TrainingConfig, settings, where, unknown_keys="ignore")
         existing = {
             "settings": learned_settings(trained),
             "versions": manifest.get("versions"),
@@ -235,7 +236,7 @@ def _place(job: _Job, task: str) -> Path:
         "versions": {"spor_tasks": __version__, **backends.package_versions()},
         "task": (task, metadata["version"]),
         "test_sha256": _split_sha256(job.cell.sets) or metadata.get("test_sha256"),
-        "model": (job.model, job.arguments, job.threads),
+        "model": (_MODEL, job.arguments, job.threads),
         "settings": (job.metadata, job.options),
     }
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
@@ -333,7 +334,7 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> 
 def evaluator_of(experiment: Experiment) -> Evaluator:
     """Return what evaluates the models of an experiment."""
     own = experiment.evaluation
-    return Evaluator(own.model, batch_size=own.batch_size, device=own.device)
+    return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)
 
 
 def _share(experiment: Experiment, job: _Job) -> None:

@@ -75,27 +75,18 @@ class SetsEntry:
 class EvaluationConfig:
     """How tasks are evaluated.
 
-    ``model`` is lm-eval's kind of model; ``beam5`` and ``beam4`` are the decodings of the SPOR
-    and ToTTo papers, for spor-hf; where sets have no such tasks, their own are taken. ``dtype``
-    and ``threads`` (of the CPU) are by default those of the training, and ``device`` is lm-eval's
-    choice. ``limit`` evaluates only that many samples of each task: such scores are not results.
+    ``beam5`` and ``beam4`` are the decodings of the SPOR and ToTTo papers; where sets have no such
+    tasks, their own are taken. ``dtype`` and ``threads`` (of the CPU) are by default those of the
+    training, and ``device`` is lm-eval's choice. ``limit`` evaluates only that many samples of each
+    task: such scores are not results.
     """
 
-    model: Literal["spor-hf", "hf"] = "spor-hf"
     decoding: Literal["greedy", "beam4", "beam5"] = "greedy"
     batch_size: Count = 16
     dtype: Dtype | None = None
     device: str | None = None
     threads: Count | None = None
     limit: Count | None = None
-
-    def __post_init__(self) -> None:
-        if self.decoding != "greedy" and self.model != "spor-hf":
-            raise ConfigError(
-                f"evaluation.decoding {self.decoding} needs evaluation.model spor-hf, not "
-                f"{self.model}",
-                remedy="Set evaluation.model: spor-hf, or evaluation.decoding: greedy.",
-            )
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

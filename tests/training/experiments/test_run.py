@@ -188,6 +188,16 @@ def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     assert "settings.optimization.seed 1" in state.detail
 
 
+def test_an_adapter_counts_though_a_setting_of_it_does_not_exist_any_more(
+    copy: Experiment,
+) -> None:
+    adapter = copy.folder / NAMES[0] / "adapter"
+    manifest = read_manifest(adapter)
+    manifest["config"]["model"]["architecture"] = "auto"
+    write_manifest(adapter, manifest)
+    assert statuses(copy) == ["done"] * 3
+
+
 @settings(
     max_examples=60 * SOAK,
     database=None,
