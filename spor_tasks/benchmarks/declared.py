@@ -19,15 +19,15 @@ from spor_tasks.corpora.sources import Archive, Repository
 class DeclaredSets:
     """The part of a benchmark about its sets (:class:`~spor_tasks.core.contracts.Sets`).
 
-    A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` are what they are
-    made of, if of files.
+    A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
+    that they are made of, if any.
     """
 
     specs: tuple[SetSpec, ...]
     files: Repository | Archive | None = None
 
-    def read(self, name: SetName, folder: Path | None) -> SplitPair:
-        """Return shipped sets, made of the files in a folder."""
+    def read(self, name: SetName) -> SplitPair:
+        """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
 
     def sets(self) -> tuple[SetSpec, ...]:
@@ -59,8 +59,8 @@ class DeclaredSets:
 
 
 @cache
-def _read(sets: DeclaredSets, name: SetName, folder: Path | None) -> SplitPair:
-    return sets.read(name, folder)
+def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
+    return sets.read(name)
 
 
 class Changed(Sequence[Sample]):

@@ -41,11 +41,11 @@ class Design:
     repeats: int = REPEATS
     own_folder: Path | None = None
 
-    def file(self, part: str, folder: Path | None = None) -> Path:
+    def file(self, part: str) -> Path:
         """Return where a file is: ``gen``, ``cls`` or ``unseen``."""
         if self.own_folder:
             return self.own_folder / f"{part}.jsonl"
-        return reader.file_of(self.space.name, part, folder)
+        return reader.file_of(self.space.name, part)
 
 
 SHIPPED = {space.name: Design(space) for space in SPACES} | {
@@ -72,12 +72,10 @@ def own(path: Path, _sha256: str) -> Design:
     return Design(request.space, prefixes, repeats, path.parent)
 
 
-def pair(
-    name: SetName, design: Design, under: Sequence[Partition], folder: Path | None = None
-) -> SplitPair:
+def pair(name: SetName, design: Design, under: Sequence[Partition]) -> SplitPair:
     """Return the requests, marked under some splits, and the arm if it is a single split."""
     unseen = [frozenset(split.unseen) for split in under]
-    arms = [Split("train", _training_texts(design, each, folder)) for each in unseen]
+    arms = [Split("train", _training_texts(design, each)) for each in unseen]
     marks = {
         combination: "".join(str(int(combination in each)) for each in unseen)
         for combination in design.space.combinations
@@ -116,9 +114,7 @@ def _sha256(*content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _training_texts(
-    design: Design, unseen: frozenset[Combination], folder: Path | None
-) -> Sequence[Sample]:
+def _training_texts(design: Design, unseen: frozenset[Combination]) -> Sequence[Sample]:
     """Return the labelled texts of seen combinations, which are read when they are needed.
 
     Raises:
@@ -128,7 +124,7 @@ def _training_texts(
     space = design.space
     if space.name == MINI:
         return _of_seen(COMPMCTG_MINI.part("train"), unseen)
-    path = design.file("gen", folder)
+    path = design.file("gen")
     sha256 = _sha256(sorted(unseen), sha256_of(path)) if path.is_file() else None
     return Deferred(
         lambda: _complete(_of_seen(_texts(path, space), unseen), path, space, unseen), sha256

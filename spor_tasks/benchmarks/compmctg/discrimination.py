@@ -20,6 +20,7 @@ from spor_tasks.core.sample import Deferred, Rivals, Sample
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
+from spor_tasks.corpora.sources import COMPMCTG
 
 PROTOCOL = "discrimination"
 
@@ -29,12 +30,13 @@ _LIKELIHOODS = 32_000  # that a task may ask for
 _WORDS = 256  # that a text may have: longer ones might lose their combination in a model's window
 
 
-def samples(space: Space, unseen: frozenset[Combination], folder: Path | None) -> Sequence[Sample]:
+def samples(space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
     """Return the texts of a split, with all other combinations as rivals, read when needed.
 
     Raises:
         CorpusError: when they are read, a file is missing or malformed, or has no text to ask for.
     """
+    folder = COMPMCTG.data_dir()
     return Deferred(lambda: tuple(_with_rivals(space, unseen, texts(space, folder))), None)
 
 
@@ -56,7 +58,7 @@ def number_of_texts(space: Space) -> int:
 
 
 @cache
-def texts(space: Space, folder: Path | None) -> tuple[Sample, ...]:
+def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
     """Return the texts of all combinations, which take turns.
 
     Raises:

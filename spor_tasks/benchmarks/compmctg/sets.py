@@ -51,7 +51,7 @@ class _Sets(declared.DeclaredSets):
             )
         return super().find(name)
 
-    def read(self, name: SetName, folder: Path | None) -> SplitPair:
+    def read(self, name: SetName) -> SplitPair:
         """Return sets; a single split has an arm, which is read when it is needed."""
         if name.corpus not in SHIPPED:
             raise SplitError(
@@ -60,10 +60,10 @@ class _Sets(declared.DeclaredSets):
             )
         design = SHIPPED[name.corpus]
         if name.protocol != discrimination.PROTOCOL:
-            return designs.pair(name, design, _splits(name, design), folder)
+            return designs.pair(name, design, _splits(name, design))
         split = read_as(name)
-        texts = discrimination.samples(design.space, frozenset(split.unseen), folder)
-        return replace(designs.pair(name, design, [split], folder), test=Split("test", texts))
+        texts = discrimination.samples(design.space, frozenset(split.unseen))
+        return replace(designs.pair(name, design, [split]), test=Split("test", texts))
 
 
 def _tasks() -> Iterator[SetSpec]:

@@ -6,7 +6,6 @@ The sets of one training set have its arm in common, so that one checkpoint answ
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
@@ -29,14 +28,14 @@ class _Sets(DeclaredSets):
     specs = tuple(declared.specs(BENCHMARK))
     files = LOGICNLG
 
-    def read(self, name: SetName, folder: Path | None) -> SplitPair:
+    def read(self, name: SetName) -> SplitPair:
         """Return training set and test set, both with the prompts of the sets."""
         is_coarse = (name.part or "").startswith("c2f")
         variant = "coarse_to_fine" if is_coarse else _VARIANTS.get(name.protocol, "published")
-        test = _test(name, folder)
+        test = _test(name)
         if name.protocol == "strict":
             test = map(_under_one_prompt, test)
-        arm = Split("train", _arm(name.corpus, variant, folder))
+        arm = Split("train", _arm(name.corpus, variant))
         return SplitPair(*name[:3], (arm,), Split("test", _varied(test, variant)), name.part)
 
 
@@ -44,25 +43,23 @@ _SETS = _Sets()
 specs, find, load = _SETS.sets, _SETS.find, _SETS.load
 
 
-def _test(name: SetName, folder: Path | None) -> Iterable[Sample]:
+def _test(name: SetName) -> Iterable[Sample]:
     is_paired = (name.part or "").endswith("adversarial")
     is_challenge = name.protocol == "challenge"
     if name.corpus != BENCHMARK:
         return LOGICNLG_MINI.part("pairs" if is_paired else "test")
     if is_paired:
-        pairs = reader.read_challenge(folder) if is_challenge else reader.read_pairs("test", folder)
-        return reader.adversarial(pairs, folder)
-    return (
-        reader.read_challenge_inputs(folder) if is_challenge else reader.read_part("test", folder)
-    )
+        pairs = reader.read_challenge() if is_challenge else reader.read_pairs("test")
+        return reader.adversarial(pairs)
+    return reader.read_challenge_inputs() if is_challenge else reader.read_part("test")
 
 
-def _arm(corpus: str, variant: Variant, folder: Path | None) -> Sequence[Sample]:
+def _arm(corpus: str, variant: Variant) -> Sequence[Sample]:
     if corpus != BENCHMARK:
         return _varied(LOGICNLG_MINI.part("train"), variant)
     blobs = (LOGICNLG.files()[file].blob for file in ("data/train_lm.json", "all_csv.zip"))
     sha256 = hashlib.sha256(" ".join([variant, *blobs]).encode()).hexdigest()
-    return Deferred(lambda: _varied(reader.read_part("train", folder), variant), sha256)
+    return Deferred(lambda: _varied(reader.read_part("train"), variant), sha256)
 
 
 def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:

@@ -1,7 +1,6 @@
 """The sets of SPOR, shipped and of corpora of one's own."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects import build, named
@@ -41,14 +40,14 @@ class _Sets(DeclaredSets):
         tags = ["spor_{corpus}", "spor_{aspect}_{corpus}"]
         return _spec(BENCHMARK, name, is_default=True, is_fixed=False, tags=tags)
 
-    def read(self, name: SetName, folder: Path | None) -> SplitPair:
+    def read(self, name: SetName) -> SplitPair:
         """Return shipped sets, not those of a corpus of one's own."""
         super().find(name)
         default = "published" if name.corpus in released.CORPORA else "strict"
         if name.protocol == twins.PROTOCOL:
             return twins.of_pair(self.load(name._replace(protocol=default)))
         read = released.load if name.protocol == "published" else strict.load
-        return read(name.aspect, name.corpus, folder, part=name.part)
+        return read(name.aspect, name.corpus, part=name.part)
 
 
 _SETS = _Sets()

@@ -5,7 +5,6 @@ The development set is what is scored; the references of the test set are not pu
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 from spor_tasks.benchmarks import declared
@@ -28,7 +27,7 @@ class _Sets(DeclaredSets):
     specs = tuple(declared.specs(BENCHMARK))
     files = TOTTO
 
-    def read(self, name: SetName, folder: Path | None) -> SplitPair:
+    def read(self, name: SetName) -> SplitPair:
         """Return training set and test set with the input of the part.
 
         The training set is changed as it is read: it may not fit in memory.
@@ -38,8 +37,8 @@ class _Sets(DeclaredSets):
         train: Sequence[Sample] = tuple(map(change, TOTTO_MINI.part("train")))
         test = TOTTO_MINI.part("test")
         if name.corpus == BENCHMARK:
-            train = Changed(reader.part("train", folder), change, variant)
-            test = reader.part("dev" if name.protocol == "published" else "test", folder)
+            train = Changed(reader.part("train"), change, variant)
+            test = reader.part("dev" if name.protocol == "published" else "test")
         arm = Split("train", train)
         return SplitPair(*name[:3], (arm,), Split("test", tuple(map(change, test))), name.part)
 
