@@ -160,4 +160,4 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
     tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
     fields["trained_on"] = SetName(**(name._asdict() | arms_of))
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]
-    return msgspec.convert(fields, SetSpec)
+    return msgspec.convert(fields | {"tasks": fields}, SetSpec)

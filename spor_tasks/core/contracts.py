@@ -55,6 +55,25 @@ def without_twin(score: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """The facts about the tasks over a set that only their files need.
+
+    ``template`` is the file that a task includes. ``in_context`` tells whether each arm has a task
+    with demonstrations, at most ``shots`` of them. ``submission`` is the format of the file that
+    answers are written to if they are judged elsewhere: ``json`` or ``lines``. ``tags`` are the
+    names that stand for the greedy task and others; in-context tasks of a benchmark with aspects
+    have their own.
+    """
+
+    template: str = "_base"
+    in_context: bool = True
+    shots: int = 8
+    submission: str | None = None
+    version: float = 1.0
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetSpec:
     """A test set, the training arms that it is compared over, and how outputs for it are judged.
 
@@ -67,12 +86,7 @@ class SetSpec:
     outputs. ``is_default`` tells whether the name of a task leaves out the protocol, and
     ``is_fixed`` whether the sets are the same for everyone, not built with a seed of one's own.
     ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
-    can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
-    ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
-    demonstrations, at most ``shots`` of them. ``submission`` is the format of the file that answers
-    are written to if they are judged elsewhere: ``json`` or ``lines``. ``version`` is that of the
-    tasks. ``tags`` are the names that stand for the greedy task and others; in-context tasks of a
-    benchmark with aspects have their own.
+    can be verified. ``decodings`` are the other ways to decode that have tasks.
 
     ``splits`` are the names of the splits that answers to the task may be read under, one at a time
     (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task;
@@ -95,13 +109,8 @@ class SetSpec:
     is_pinned: bool = True
     breakdown: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    template: str = "_base"
     decodings: tuple[str, ...] = ()
-    in_context: bool = True
-    shots: int = 8
-    submission: str | None = None
-    version: float = 1.0
-    tags: tuple[str, ...] = ()
+    tasks: TaskOptions = TaskOptions()
     splits: tuple[str, ...] = ()
     split_of: SetName | None = None
     is_pooled: bool = False
