@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Gap, Sets, SetSpec
+from spor_tasks.core.contracts import Gap, SetName, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Rivals, views
@@ -79,7 +79,7 @@ def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
 
 
 def test_sets_with_arms_under_one_name_have_the_same_arms() -> None:
-    arms: dict[object, list[str]] = {}
+    arms: dict[tuple[SetName, str], str] = {}
     for spec in EMBEDDED:
         pair = benchmark_of(spec).load(spec.name)
         for arm in pair.arms:
