@@ -45,11 +45,11 @@ def _with_rivals(
 ) -> Iterator[Sample]:
     for sample in held_out:
         own = reader.combination_in(sample)
-        others = [each for each in space.combinations if each != own]
-        units = tuple(reader.units_of(space, each) for each in others)
-        rivals = Rivals(units, tuple((each in unseen) == (own in unseen) for each in others))
+        rivals = [each for each in space.combinations if each != own]
+        units = tuple(reader.units_of(space, each) for each in rivals)
+        alike = tuple((each in unseen) == (own in unseen) for each in rivals)
         context = {**sample.context, "unseen": own in unseen}
-        yield replace(sample, context=context, challenge=rivals)
+        yield replace(sample, context=context, challenge=Rivals(units, alike))
 
 
 def number_of_texts(space: Space) -> int:

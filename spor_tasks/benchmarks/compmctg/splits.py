@@ -74,10 +74,10 @@ def read(path: Path, space: Space, protocol: str) -> tuple[Partition, ...]:
 
 
 def without_codes(split: Partition) -> tuple[float, float]:
-    """Return what a system scores that ignores what is asked, on seen and on unseen combinations.
+    """Return the accuracy in per cent of a system that ignores the request, by half.
 
-    It writes texts like those that train it, of which each seen combination has equally many: an
-    accuracy in per cent is how often a value is among the seen combinations.
+    The system writes texts like those that train it, equally many of each seen combination. So the
+    accuracy is how often a value is among the seen combinations.
     """
     counts_by_aspect = [Counter(values) for values in zip(*split.seen, strict=True)]
     seen, unseen = (

@@ -1,9 +1,9 @@
-"""The strict sets, which meet the paper's stated requirements; each time the same.
+"""The strict sets, which meet the requirements that the paper states.
 
-Those of systematicity on WebNLG, E2E and ViGGO are shipped, as a search found them; all others are
-built when they are loaded. On WebNLG the released sets of order invariance and rule learnability
-test triples that no training sample has: the strict ones are those without such samples, with the
-same orders drawn, so that one run of a model gives both scores.
+Those of systematicity on WebNLG, E2E and ViGGO are shipped, as a search found them. All others are
+built when they are loaded, each time the same. On WebNLG the released sets of order invariance and
+rule learnability test triples that no training sample has. The strict ones leave these samples out
+and keep the drawn orders, so that one run of a model gives both scores.
 """
 
 from dataclasses import replace
