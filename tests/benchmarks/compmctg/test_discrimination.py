@@ -245,10 +245,3 @@ def test_of_a_text_its_own_prompt_is_shown_and_under_what_it_is_likeliest(run: P
     assert "likeliest as: " in text
     assert "log likelihood -9.00" in text
     assert "requested" not in terminal(exhibit(run, "1", task=MINI))
-
-
-def test_tables_say_what_chance_is() -> None:
-    for space in PUBLISHED:
-        assert "chance" in discrimination.chances(splits.shipped(space, "holdout")[0])
-    told = discrimination.chances(sets.read_as(name_of("yelp", "acd_0")))
-    assert told == ("chance: accuracy 12.5, by aspect 50.0, within the half 25.0 i.d., 25.0 comp.")

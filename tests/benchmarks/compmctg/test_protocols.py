@@ -59,10 +59,6 @@ def is_eligible(seen: Sequence[Combination], unseen: Sequence[Combination]) -> b
     return in_seen == in_unseen
 
 
-def test_the_spaces_have_the_papers_sizes() -> None:
-    assert [len(space.combinations) for space in PUBLISHED] == [40, 12, 8, 8]
-
-
 def test_divergence_and_eligibility_are_those_of_the_published_code(golden_dir: Path) -> None:
     for row in golden.read(golden_dir / "compmctg", "partitions", rows=75):
         seen, unseen = (combinations(row[side]) for side in ("id", "comp"))
