@@ -16,8 +16,8 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics as significance
-from spor_tasks.results.comparisons import Comparison, Difference
 from spor_tasks.results.reading import Problem
+from spor_tasks.results.rows import Comparison, Difference
 from spor_tasks.results.statistics import Interval
 from tests.support.intervals import interval
 from tests.support.report_runs import write_runs
@@ -280,7 +280,7 @@ def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None
     found = report.collect([tmp_path])
     assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
     assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
-    (board,) = (b for b in report.rank([tmp_path]).boards if b.metric == "parent")
+    (board,) = (b for b in report.rank(report.collect([tmp_path])).boards if b.metric == "parent")
     assert [entry.model for entry in board.entries] == [
         "base (lora.rank 16)",
         "base (lora.rank 8)",
