@@ -43,7 +43,7 @@ def task_texts(
     """
     pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
     variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.tasks.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, **pinned})
         yield f"{task['task']}.yaml", dump(task)
@@ -52,7 +52,7 @@ def task_texts(
 def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None) -> Sequence[str]:
     """Return the tags of a task, given what distinguishes it from the greedy one."""
     if decoding is None and icl_arm is None:
-        return spec.tags
+        return spec.tasks.tags
     if icl_arm is None or not spec.is_default or spec.name.aspect == spec.benchmark:
         return ()
     of_corpus = f"{spec.benchmark}_{spec.name.corpus}_icl"
@@ -64,7 +64,7 @@ def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None
 def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
-    templates = [spec.template]
+    templates = [spec.tasks.template]
     if "decoding" in variant:
         templates.append(f"_{variant['decoding']}")
     included = [f"{folder}/{template}" for template in templates]
@@ -72,17 +72,17 @@ def _task(
     return {
         "include": included[0] if len(included) == 1 else included,
         "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
-        **({"num_fewshot": spec.shots} if "icl_arm" in variant else {}),
+        **({"num_fewshot": spec.tasks.shots} if "icl_arm" in variant else {}),
         **({"tag": list(tags)} if (tags := _tags(spec, **variant)) else {}),
         "metadata": {
-            "version": spec.version,
+            "version": spec.tasks.version,
             "benchmark": spec.benchmark,
             "aspect": spec.name.aspect,
             "corpus": spec.name.corpus,
             "protocol": spec.name.protocol,
             **part,
             **variant,
-            **({"submission_format": spec.submission} if spec.submission else {}),
+            **({"submission_format": spec.tasks.submission} if spec.tasks.submission else {}),
             **more,
         },
     }

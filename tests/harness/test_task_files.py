@@ -27,7 +27,11 @@ INN = Sample(
 )
 
 # The names of all tasks and tags of SPOR, which people type.
-NAMES = (DATA / "tasks.txt").read_text().splitlines()
+NAMES = [
+    line
+    for line in (DATA / "tasks.txt").read_text().splitlines()
+    if line.removeprefix("tag ").startswith("spor")
+]
 TAGS = [name.removeprefix("tag ") for name in NAMES if name.startswith("tag ")]
 SPECS = {spec.task: spec for spec in SPOR.sets()}
 LIKE_THE_PAPERS = ("webnlg", "e2e", "mini")

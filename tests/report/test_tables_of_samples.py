@@ -168,7 +168,7 @@ def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> No
         part="ppl",
         samples=samples,
         scores=lambda _: values,
-        metadata={**sets, "version": spec.version},
+        metadata={**sets, "version": spec.tasks.version},
     )
     report.write_leaderboard([tmp_path], tmp_path / "out", settings=report.Settings())
     (file,) = (tmp_path / "out" / "every_eval_ever" / "data").rglob("*.json")

@@ -8,67 +8,10 @@ import yaml
 from lm_eval import simple_evaluate
 
 from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
-from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample, contrast_of
-from spor_tasks.harness import generate, task_files
-from spor_tasks.harness.filters import PREFIX
-from spor_tasks.metrics.base import score_infos
-from spor_tasks.text.filters import FILTERS
-from tests.conftest import REPOSITORY
-
-PARTS = ("", "_adversarial", "_ppl", "_c2f", "_c2f_adversarial")
-OTHERS = (
-    *("logicnlg_adversarial_strict", "logicnlg_spaced", "logicnlg_adversarial_spaced"),
-    *("logicnlg_full_table", "logicnlg_adversarial_full_table"),
-    *("logicnlg_challenge", "logicnlg_adversarial_challenge"),
-)
-MAIN = [f"{corpus}{part}" for corpus in ("logicnlg", "logicnlg_mini") for part in PARTS]
-DOC = (REPOSITORY / "docs" / "logicnlg.md").read_text("utf-8")
-EMBEDDED = [spec for spec in LOGICNLG.sets() if not spec.is_fixed]
-
-
-def test_these_are_the_tasks_and_tags() -> None:
-    tasks = [*MAIN, *(f"{name}_icl_train" for name in MAIN), *OTHERS]
-    files = [file for file in task_files.files() if file.name.startswith("logicnlg")]
-    assert [file.name for file in files] == sorted(tasks)
-    for tag, names in (("logicnlg_all", MAIN[:5]), ("logicnlg_mini_all", MAIN[5:])):
-        assert [file.name for file in files if tag in file.tags] == sorted(names)
-    assert {spec.task for spec in LOGICNLG.sets()} == {*MAIN, *OTHERS}
-
-
-def test_the_page_lists_every_task() -> None:
-    assert [spec.task for spec in LOGICNLG.sets() if f"`{spec.task}`" not in DOC] == []
-
-
-def current(specs: list[SetSpec]) -> None:
-    for name, text in generate.contents(LOGICNLG, specs):
-        assert (task_files.FOLDER / name).read_text("utf-8") == text, name
-
-
-def test_the_files_of_the_embedded_corpus_are_current() -> None:
-    current(EMBEDDED)
-
-
-@pytest.mark.soak
-@pytest.mark.usefixtures("logicnlg_dir")
-def test_the_files_of_the_real_corpus_are_current() -> None:
-    current([spec for spec in LOGICNLG.sets() if spec.is_fixed])
-
-
-def test_every_score_is_registered_and_every_filter_known() -> None:
-    for spec in LOGICNLG.sets():
-        assert {*spec.scores, *spec.reported, spec.headline} <= score_infos().keys()
-    for template in (task_files.FOLDER / "logicnlg").glob("_*"):
-        content = yaml.load(template.read_bytes(), task_files._Loader)  # noqa: S506
-        for chain in content.get("filter_list", ()):
-            names = [each["function"].removeprefix(PREFIX) for each in chain["filter"]]
-            assert {*names} <= {*FILTERS, "take_first"}
-
-
-def test_unknown_sets_are_refused() -> None:
-    with pytest.raises(SplitError, match="logicnlg logicnlg published"):
-        LOGICNLG.find(SetName("logicnlg", "logicnlg", "published", "main"))
+from spor_tasks.harness import task_files
 
 
 def load(*name: str) -> tuple[Sample, ...]:
@@ -98,15 +41,6 @@ def test_the_challenge_has_columns_but_no_sentences() -> None:
     assert {sample.target for sample in samples} == {""}
     pairs = load("logicnlg", "challenge", "adversarial")
     assert [pair.about("name") for pair in pairs] == [one.about("name") for one in samples]
-
-
-def test_the_arm_of_one_checkpoint_is_that_of_all_its_tasks() -> None:
-    def arm(*name: str) -> object:
-        return LOGICNLG.load(SetName("logicnlg", "logicnlg_mini", *name)).arms[0].samples
-
-    published = arm("published")
-    assert arm("published", "adversarial") == arm("published", "ppl") == published
-    assert arm("published", "c2f") == arm("published", "c2f_adversarial") != published
 
 
 @pytest.fixture
