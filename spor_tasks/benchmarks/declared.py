@@ -22,7 +22,6 @@ class _Judging(msgspec.Struct, omit_defaults=True):
     gaps: tuple[Gap, ...] = ()
     outputs: int = 1
     template: str = "_base"
-    submission: str | None = None
 
 
 @cache

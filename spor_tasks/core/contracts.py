@@ -69,10 +69,9 @@ class SetSpec:
     ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
     can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
     ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
-    demonstrations, at most ``shots`` of them. ``submission`` is the format of the file that answers
-    are written to if they are judged elsewhere: ``json`` or ``lines``. ``version`` is that of the
-    tasks. ``tags`` are the names that stand for the greedy task and others; in-context tasks of a
-    benchmark with aspects have their own.
+    demonstrations, at most ``shots`` of them. ``version`` is that of the tasks. ``tags`` are the
+    names that stand for the greedy task and others; in-context tasks of a benchmark with aspects
+    have their own.
 
     ``splits`` are the names of the splits that answers to the task may be read under, one at a time
     (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task;
@@ -99,7 +98,6 @@ class SetSpec:
     decodings: tuple[str, ...] = ()
     in_context: bool = True
     shots: int = 8
-    submission: str | None = None
     version: float = 1.0
     tags: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()

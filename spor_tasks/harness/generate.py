@@ -82,7 +82,6 @@ def _task(
             "protocol": spec.name.protocol,
             **part,
             **variant,
-            **({"submission_format": spec.submission} if spec.submission else {}),
             **more,
         },
     }

@@ -21,7 +21,6 @@ from spor_tasks.harness.plan import (
     resolve,
     split_digest,
 )
-from spor_tasks.harness.submission import Submission
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
@@ -65,8 +64,7 @@ class SporTask(host.HostTask):
     The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
     set's digest. With ``icl_arm`` each prompt shows at most ``num_fewshot`` demonstrations of this
     arm, chosen for its sample, and the documents are the samples that every arm can cover. Tasks
-    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them. With
-    ``submission_format`` the answers are written to a file (:class:`Submission`).
+    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them.
     ``--metadata`` may add:
 
     - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
@@ -74,7 +72,6 @@ class SporTask(host.HostTask):
     - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
       an ``icl_arm`` shows that;
     - ``split``: the split that answers are read under, where the adapter does not name it;
-    - ``submission``: the file for the answers, in place of ``TASK.json`` or ``TASK.txt``;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
@@ -153,9 +150,6 @@ class SporTask(host.HostTask):
         is_untuned = self._has_icl_arm or self._style == "instruction"
         self._set_filters(self.config.filter_list, for_untuned=is_untuned)
         self._set_preamble()
-        self._submission = (
-            Submission(self.config.task, metadata) if "submission_format" in metadata else None
-        )
 
     def _set_filters(self, filter_list: filters.FilterList | None, *, for_untuned: bool) -> None:
         filter_list = filter_list or filters.WHOLE
@@ -281,8 +275,6 @@ class SporTask(host.HostTask):
         """Build the requests; a chat template is asked for answers without reasoning."""
         check_shots(self._plan, self.config.num_fewshot)
         backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
-        if self._submission:
-            self._submission.check(kwargs.get("world_size", 1))
         if self._chooses:
             self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
@@ -319,8 +311,6 @@ class SporTask(host.HostTask):
             answers = [self._tokens.likelihoods(samples, grouped, self._style)]
         else:
             answers = [_filtered(chain, instances, grouped) for chain in self._filters]
-        if self._submission:
-            self._submission.write(samples, answers[0])
         self._scores_of = {}
         for each in () if self._is_unscored else answers:
             for number, scores in enumerate(self._measured(samples, each)):
