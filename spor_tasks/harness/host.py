@@ -61,12 +61,6 @@ def store(instance: Instance, name: str, answer: object) -> None:
     instance.filtered_resps[name] = [answer] if IS_NEW else answer
 
 
-def filtered(instance: Instance, name: str) -> str:
-    """Return what a chain of filters left of an output."""
-    results = instance.filtered_resps[name]
-    return str(results[0] if IS_NEW else results)
-
-
 def declare(metrics: Iterable[str]) -> None:
     """Tell lm-eval the names of metrics whose values come from tasks; 0.5 warns of others."""
     for name in metrics if IS_NEW else ():

@@ -4,6 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain, islice
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -148,15 +149,12 @@ class SporTask(host.HostTask):
             }
         )
         is_untuned = self._has_icl_arm or self._style == "instruction"
-        self._set_filters(self.config.filter_list, for_untuned=is_untuned)
+        self._set_filters(for_untuned=is_untuned)
         self._set_preamble()
 
-    def _set_filters(self, filter_list: filters.FilterList | None, *, for_untuned: bool) -> None:
-        filter_list = filter_list or filters.WHOLE
-        if for_untuned:
-            filter_list = filters.for_untuned(filter_list)
-        self.set_config("filter_list", filter_list)
-        self._filters = [filters.Chain(self.config.task, each) for each in filter_list]
+    def _set_filters(self, *, for_untuned: bool) -> None:
+        chains = self.config.filter_list or filters.WHOLE
+        self.set_config("filter_list", filters.for_untuned(chains) if for_untuned else chains)
 
     # --- Documents and demonstrations -------------------------------------------------------------
 
@@ -267,8 +265,8 @@ class SporTask(host.HostTask):
             if decoding.get("num_beams", 1) > 1:
                 request.request_type = backends.BEAM_REQUESTS
             request.arguments = prompt, backends.known_to(self._backend, decoding)
-            if len(self._filters) == 1:  # spor-hf stops generating where they cut
-                request.filters = self._filters[0].names
+            if len(self.config.filter_list) == 1:  # spor-hf stops generating where they cut
+                request.filters = filters.names(self.config.filter_list[0])
         return requests
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
@@ -278,7 +276,7 @@ class SporTask(host.HostTask):
         if self._chooses:
             self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
-            self._set_filters(self.config.filter_list, for_untuned=True)
+            self._set_filters(for_untuned=True)
         with backends.without_thinking(
             self._backend, kwargs.get("chat_template")
         ) as self._thinking:
@@ -300,23 +298,27 @@ class SporTask(host.HostTask):
 
     def apply_filters(self) -> list[Instance]:
         """Filter the outputs, and measure all answers together, which is faster."""
-        instances: list[Instance] = self._instances
-        requests: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(instances, key=lambda request: request.idx):
-            requests[request.doc["id"]].append(request)
-        samples = [sample_of(first.doc) for first, *_ in requests.values()]
-        grouped = list(requests.values())
-        answers: list[list[tuple[Any, ...]]]
+        grouped: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(self._instances, key=lambda request: request.idx):
+            grouped[request.doc["id"]].append(request)
+        requests = list(chain.from_iterable(grouped.values()))
+        samples = [sample_of(first.doc) for first, *_ in grouped.values()]
         if self._tokens:
-            answers = [self._tokens.likelihoods(samples, grouped, self._style)]
+            texts = chain.from_iterable(sample.given for sample in samples)
+            answers: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
-            answers = [_filtered(chain, instances, grouped) for chain in self._filters]
+            task, chains = self.config.task, self.config.filter_list
+            answers = [filters.filtered(task, each, requests) for each in chains]
         self._scores_of = {}
-        for each in () if self._is_unscored else answers:
-            for number, scores in enumerate(self._measured(samples, each)):
-                texts = () if self._asks_likelihoods else each[number]
-                self._scores_of[samples[number].id, *texts] = scores
-        return instances
+        for each in () if self._is_unscored else map(iter, answers):
+            by_sample = [tuple(islice(each, len(of_sample))) for of_sample in grouped.values()]
+            scores_of = self._measured(samples, by_sample)
+            for sample, outputs, scores in zip(samples, by_sample, scores_of, strict=True):
+                self._scores_of[self._key(sample.id, outputs)] = scores
+        return list(self._instances)
+
+    def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
+        return (sample_id, *(() if self._tokens else outputs))
 
     @property
     def _is_unscored(self) -> bool:
@@ -335,7 +337,7 @@ class SporTask(host.HostTask):
             for scores, (values, details) in zip(scores_of, measured, strict=True):
                 scores.update(values)
                 scores[_DETAILS].update(details)
-        if self._asks_likelihoods:
+        if self._tokens:
             for scores, likelihoods in zip(scores_of, answers, strict=True):
                 scores[_DETAILS]["tokens"] = [each.tokens for each in likelihoods]
         return scores_of
@@ -344,8 +346,7 @@ class SporTask(host.HostTask):
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name
-        texts = () if self._asks_likelihoods else results
-        scores = dict(self._scores_of[doc["id"], *texts])
+        scores = dict(self._scores_of[self._key(doc["id"], results)])
         doc |= scores.pop(_DETAILS, {})
         return scores
 
@@ -377,11 +378,3 @@ class SporTask(host.HostTask):
                 "test_samples": len(pair.test.samples),
             }
         return config
-
-
-def _filtered(
-    chain: filters.Chain, instances: Sequence[Instance], grouped: Sequence[Sequence[Instance]]
-) -> list[tuple[str, ...]]:
-    """Return what a chain of filters leaves of the outputs for each document."""
-    chain.apply(instances)
-    return [tuple(host.filtered(each, chain.name) for each in requests) for requests in grouped]
