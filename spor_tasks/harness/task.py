@@ -105,8 +105,8 @@ class SporTask(host.HostTask):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = dict(config["metadata"])
-        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._plan = plan = resolve(metadata)
+        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._asks_likelihoods = config["output_type"] == "loglikelihood"
         self._has_icl_arm = "icl_arm" in metadata
         self._can_choose = self._has_icl_arm or (
@@ -360,7 +360,9 @@ class SporTask(host.HostTask):
         facts |= {
             "demonstrations_sha256": digest,
             "generation": backends.resolved_generation(
-                self._backend, config["generation_kwargs"], config["metadata"]
+                self._backend,
+                config["generation_kwargs"],
+                checkpoints.generation_config(config["metadata"]),
             ),
             "thinking": self._thinking,
         }

@@ -36,12 +36,12 @@ def load(name: str, **metadata: object) -> Task:
 def evaluate(name: str, folder: Path, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """Evaluate three samples of a task and return what lm-eval would write to a file."""
     arguments = {"pretrained": str(folder), **settings.pop("arguments", {})}
-    metadata = settings.pop("metadata", {})
+    metadata, model = settings.pop("metadata", {}), settings.pop("model", "hf")
     return simple_evaluate(  # type: ignore[no-any-return]
-        model=settings.pop("model", "hf"),
+        model=model,
         model_args=arguments,
         tasks=[name],
-        task_manager=task_files.manager(arguments, **metadata),
+        task_manager=task_files.manager(arguments, model_type=model, **metadata),
         limit=3,
         device="cpu",
         gen_kwargs={"max_gen_toks": 8},

@@ -301,7 +301,7 @@ def test_an_epoch_s_score_is_that_of_the_task(
         model="spor-hf",
         model_args={**arguments, "device": "cpu"},
         tasks=["spor_systematicity_mini"],
-        task_manager=task_files.manager(arguments, allow_split_mismatch=True),
+        task_manager=task_files.manager(arguments, model_type="spor-hf", allow_split_mismatch=True),
         limit=4,
         batch_size=4,
         bootstrap_iters=0,
