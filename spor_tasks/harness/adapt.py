@@ -40,23 +40,25 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
     Raises:
         ConfigError: no registered metric has a score.
     """
-    listed: list[dict[str, Any]] = []
-    for info in map(score_info, scores):
-        better = {"higher_is_better": info.higher_is_better}
-        if info.totals is MEAN:
-            listed.append({"metric": info.name, "aggregation": "mean", **better})
-            continue
-        listed.append({"metric": info.name, "aggregation": info.totals.value, **better})
-        if info.totals.resampled:
-            listed.append(
-                {
-                    "metric": f"{info.name}_stderr",
-                    "aggregation": info.totals.stderr,
-                    "higher_is_better": False,
-                }
-            )
+    listed = [
+        {
+            "metric": name,
+            "aggregation": aggregation,
+            "higher_is_better": name == score and score_info(score).higher_is_better,
+        }
+        for score in scores
+        for name, aggregation in _aggregations(score).items()
+    ]
     host.declare(each["metric"] for each in listed)
     return listed
+
+
+def _aggregations(score: str) -> dict[str, Any]:
+    """Return how lm-eval aggregates a score, and its standard error if it is not a mean."""
+    totals = score_info(score).totals
+    if totals is MEAN:
+        return {score: "mean"}
+    return {score: totals.value} | ({f"{score}_stderr": totals.stderr} if totals.resampled else {})
 
 
 def values(
@@ -100,9 +102,6 @@ def as_listed(values: Mapping[str, Value], scores: Sequence[str]) -> dict[str, V
     listed: dict[str, Value] = {}
     for name in scores:
         value = values.get(name)
-        if (totals := score_info(name).totals) is not MEAN:
-            listed |= {name: value}
-            listed |= {f"{name}_stderr": value} if totals.resampled else {}
-        elif value is not None:
-            listed[name] = value
+        if value is not None or score_info(name).totals is not MEAN:
+            listed |= dict.fromkeys(_aggregations(name), value)
     return listed

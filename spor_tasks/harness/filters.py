@@ -79,7 +79,8 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
         results = [
             [each] if isinstance(each, str) else each for each in make().apply(results, docs)
         ]
-        if len(results) != len(docs) or not all(map(_has_texts, results)):
+        texts = [text for each in results for text in each or [None]]
+        if len(results) != len(docs) or not all(isinstance(text, str) for text in texts):
             raise ConfigError(
                 f"the filter {name} did not return a text for each output",
                 where=f"{task}: filter_list",
@@ -88,8 +89,3 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
     for request, (text, *_) in zip(requests, results, strict=True):
         host.store(request, chain["name"], text)
     return [text for text, *_ in results]
-
-
-def _has_texts(result: object) -> bool:
-    is_list = isinstance(result, list | tuple) and len(result) > 0
-    return is_list and all(isinstance(text, str) for text in result)

@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import Any
@@ -17,7 +17,6 @@ from spor_tasks.harness import adapt, backends, checkpoints, documents, filters,
 from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
-    has_splits,
     is_on,
     resolve,
     split_digest,
@@ -31,20 +30,11 @@ _log = logging.getLogger(__name__)
 
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
-    "arm",
-    "arm_sha256",
-    "violations",
-    "pairs",
-    "seed",
-    "settings",
-    "settings_sha256",
-    "selection",
-    "adapter_sha256",
-    "base_model",
+    *("arm", "arm_sha256", "violations", "pairs", "seed", "selection"),
+    *("settings", "settings_sha256", "adapter_sha256", "base_model"),
 )
 
 _DETAILS = "details"  # beside scores: what is logged with a document
-_BEFORE_TWIN = "is_twin"  # of a document as the prompts of its twin show it
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -107,31 +97,14 @@ class SporTask(host.HostTask):
         metadata = dict(config["metadata"])
         self._plan = plan = resolve(metadata)
         self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
-        self._asks_likelihoods = config["output_type"] == "loglikelihood"
-        self._has_icl_arm = "icl_arm" in metadata
-        self._can_choose = self._has_icl_arm or (
-            has_splits(metadata) and not self._asks_likelihoods
-        )
-        self._holds_out = is_on(metadata, "held_out_reference")
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
-        self._tokens = Tokens.from_metadata(metadata) if self._asks_likelihoods else None
-        arm = plan.fewshot_arm and plan.fewshot_arm.name
-        facts = {
-            "spor_tasks": __version__,
-            "packages": backends.package_versions(),
-            "prompt_style": self._style,
-            "held_out_reference": self._holds_out,
-            "fewshot_arm": arm,
-            "declared": declaration(plan.spec),
-            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
-            "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
-        }
-        self._scores = plan.spec.scores
-        self._metrics = adapt.metrics_for(self._scores)
-        metrics = adapt.metric_list(self._scores)
-        for name, metric in plan.asked.items():
-            metrics += adapt.metric_list(adapt.scores_of(metric, plan.spec))
-            facts[name] = metric.signature
+        self._holds_out = is_on(metadata, "held_out_reference")
+        self._has_icl_arm = "icl_arm" in metadata
+        asks_likelihoods = config["output_type"] == "loglikelihood"
+        self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
+        self._judging = [(adapt.metrics_for(plan.spec.scores), plan.spec.scores)]
+        for metric in plan.metrics.values():
+            self._judging.append(((metric,), adapt.scores_of(metric, plan.spec)))
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -140,17 +113,32 @@ class SporTask(host.HostTask):
                     "protocol": plan.spec.name.protocol,
                     **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
                     "test_sha256": split_digest(plan.pair.test),
-                    "spor": facts,
+                    "spor": self._facts(),
                 },
-                "metric_list": metrics,
+                "metric_list": [
+                    each for _, scores in self._judging for each in adapt.metric_list(scores)
+                ],
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
-                "fewshot_split": arm,
+                "fewshot_split": plan.fewshot_arm and plan.fewshot_arm.name,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
-        is_untuned = self._has_icl_arm or self._style == "instruction"
-        self._set_filters(for_untuned=is_untuned)
-        self._set_preamble()
+        self._set_filters(for_untuned=self._has_icl_arm or self._style == "instruction")
+
+    def _facts(self) -> dict[str, Any]:
+        """Return how the settings were resolved, as far as it is known before the run."""
+        plan = self._plan
+        return {
+            "spor_tasks": __version__,
+            "packages": backends.package_versions(),
+            "prompt_style": self._style,
+            "held_out_reference": self._holds_out,
+            "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
+            "declared": declaration(plan.spec),
+            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
+            "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
+            **{name: metric.signature for name, metric in plan.metrics.items()},
+        }
 
     def _set_filters(self, *, for_untuned: bool) -> None:
         chains = self.config.filter_list or filters.WHOLE
@@ -161,7 +149,8 @@ class SporTask(host.HostTask):
     @property
     def _chooses(self) -> bool:
         """True if demonstrations are chosen for each sample."""
-        return self._has_icl_arm or (self._can_choose and bool(self.config.num_fewshot))
+        may_choose = self._plan.has_splits and self._tokens is None
+        return self._has_icl_arm or (may_choose and bool(self.config.num_fewshot))
 
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
@@ -174,17 +163,14 @@ class SporTask(host.HostTask):
         else:
             docs = documents.from_samples(plan.pair.test, self._style)
         self.dataset = {"test": documents.dataset(docs)}
-
-    def _set_preamble(self) -> None:
-        if self._chooses and (text := preamble(self._plan.pair.corpus, self._style)):
+        if self._chooses and (text := preamble(plan.pair.corpus, self._style)):
             self.set_config("description", text)
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
         """Set a value; another number of chosen demonstrations means other documents."""
         super().set_config(key, value, update)
-        if key == "num_fewshot" and self._can_choose:
+        if key == "num_fewshot":
             self.download()
-            self._set_preamble()
 
     def fewshot_docs(self) -> None:
         """Return nothing: an arm is read only when a prompt needs demonstrations."""
@@ -205,37 +191,29 @@ class SporTask(host.HostTask):
 
         All have the same demonstrations; those before a twin are exchanged as it is.
         """
-        contexts = []
-        for view in self._as_shown(doc):
-            number = len(view["demonstrations"]) if self._chooses else num_fewshot
-            if number:
-                self.sampler = self._sampler(view)
-            contexts.append(super().fewshot_context(view, number, *args, **kwargs))
+        contexts, prompts = [], prompts_of(doc)
+        has_twin = documents.have_twins(self._plan.pair)
+        for number, prompt in enumerate(prompts):
+            before_twin = has_twin and number >= len(prompts) // 2
+            if self._chooses:
+                shown = doc[documents.BEFORE_TWIN if before_twin else "demonstrations"]
+                self.sampler, num_fewshot = FirstNSampler(shown), len(shown)
+            elif num_fewshot:
+                self.sampler = self._sampler(doc["id"], before_twin=before_twin)
+            view = {**doc, "prompt": prompt}
+            contexts.append(super().fewshot_context(view, num_fewshot, *args, **kwargs))
         return contexts if len(contexts) > 1 else contexts[0]
 
-    def _as_shown(self, doc: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield the document as each of its prompts shows it, those of its twin last."""
-        prompts = prompts_of(doc)
-        has_twin = documents.have_twins(self._plan.pair)
-        of_sample = len(prompts) // 2 if has_twin else len(prompts)
-        before_twin = {"demonstrations": doc.get(documents.BEFORE_TWIN), _BEFORE_TWIN: True}
-        for number, each in enumerate(prompts):
-            yield {**doc, "prompt": each, **(before_twin if number >= of_sample else {})}
-
-    def _sampler(self, view: Mapping[str, Any]) -> ContextSampler:
-        """Return lm-eval's source of the demonstrations before a prompt.
+    def _sampler(self, sample_id: str, *, before_twin: bool) -> ContextSampler:
+        """Return lm-eval's draw of the demonstrations before a prompt.
 
         A draw depends only on the seed, the task and the sample. So the number of processes and the
         samples before this one do not change a prompt, and all prompts of a sample have the same
         demonstrations.
         """
-        if self._chooses:
-            return FirstNSampler(view["demonstrations"])
-        seed = f"{self._fewshot_seed} {self.config.task} {view['id']}"
-        if (arm := self._plan.fewshot_arm) is None:
-            return ContextSampler([], rnd=seed)
-        before_twin = _BEFORE_TWIN in view
-        drawn_from = documents.drawn_from(self._plan.pair, arm, before_twin=before_twin)
+        pair, arm = self._plan.pair, self._plan.fewshot_arm
+        drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
+        seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
         return ContextSampler(documents.from_samples(drawn_from, self._style), rnd=seed)
 
     # --- Requests ---------------------------------------------------------------------------------
@@ -271,7 +249,6 @@ class SporTask(host.HostTask):
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
-        check_shots(self._plan, self.config.num_fewshot)
         backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
         if self._chooses:
             self._log_demonstrations()
@@ -329,10 +306,7 @@ class SporTask(host.HostTask):
     ) -> list[dict[str, Any]]:
         """Return the scores of each sample, with what is logged beside them."""
         scores_of: list[dict[str, Any]] = [{_DETAILS: {}} for _ in samples]
-        requested = [
-            ([each], adapt.scores_of(each, self._plan.spec)) for each in self._plan.asked.values()
-        ]
-        for metrics, names in [(self._metrics, self._scores), *requested]:
+        for metrics, names in self._judging:
             measured = adapt.measured(metrics, names, samples, answers)
             for scores, (values, details) in zip(scores_of, measured, strict=True):
                 scores.update(values)
