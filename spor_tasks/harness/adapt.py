@@ -1,7 +1,7 @@
 """Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.registry import registry
@@ -9,6 +9,9 @@ from spor_tasks.core.sample import Sample, Twin
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric, judged, metric, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
+
+Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
+"""What outputs for a sample add to each score, by name, and what else is logged with it."""
 
 
 def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
@@ -79,7 +82,7 @@ def measured(
     scores: Sequence[str],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
-) -> list[tuple[dict[str, Value], dict[str, Any]]]:
+) -> list[Measured]:
     """Return the :func:`values` for each sample, and what else is logged with it."""
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]

@@ -67,12 +67,8 @@ def backend(model: str | None) -> Backend:
 # takes what is not stated from the checkpoint's generation_config; other backends would refuse or
 # ignore them.
 _TRANSFORMERS_ONLY = (
-    "num_beams",
-    "no_repeat_ngram_size",
-    "repetition_penalty",
-    "length_penalty",
-    "early_stopping",
-    "min_length",
+    *("num_beams", "early_stopping", "min_length"),
+    *("length_penalty", "repetition_penalty", "no_repeat_ngram_size"),
 )
 
 # Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.coarse_to_fine`, where a prompt is cut
@@ -156,11 +152,7 @@ def without_thinking(
 @cache
 def package_versions() -> dict[str, str | None]:
     """Return the versions that an output or a score depends on; None if not installed."""
-    return {name: _version(name) for name in _PACKAGES}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return packages.version(package)
-    except packages.PackageNotFoundError:
-        return None
+    return {
+        name: next((each.version for each in packages.distributions(name=name)), None)
+        for name in _PACKAGES
+    }

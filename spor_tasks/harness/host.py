@@ -20,10 +20,10 @@ else:
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def requests(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> list[Instance]:  # noqa: ANN401 - passed on
-        """Return lm-eval's own requests for a context."""
-        results = super().construct_requests(doc, context, **kwargs)
-        return results if isinstance(results, list) else [results]
+    def request(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> Instance:  # noqa: ANN401 - passed on
+        """Return lm-eval's own request for a context."""
+        result = super().construct_requests(doc, context, **kwargs)
+        return result[0] if isinstance(result, list) else result
 
     def set_num_fewshot(self, number: int) -> None:
         """Set the number of demonstrations as 0.4 does, by its key."""

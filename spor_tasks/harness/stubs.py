@@ -4,9 +4,7 @@ lm-eval reads one task from a file and follows no link to a folder, so each task
 """
 
 import json
-import os
 import shutil
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -64,18 +62,12 @@ def remove() -> tuple[Path, ...]:
         ConfigError: a folder cannot be removed.
     """
     package = find_spec("lm_eval")
-    places = [Path(place) for place in (package and package.submodule_search_locations) or ()]
-    removed = [place for place in places if (place / "tasks" / _FOLDER).is_dir()]
-    for place in removed:
-        try:
-            shutil.rmtree(place / "tasks" / _FOLDER)
-        except OSError as error:
-            raise ConfigError(f"cannot be removed: {error}", where=place) from error
-        # Because of the stubs, pip has not removed the folders of an uninstalled lm-eval.
-        for path, _, _ in [] if package and package.origin else os.walk(place, topdown=False):
-            with suppress(OSError):  # something else is in it
-                Path(path).rmdir()
-    return tuple(place / "tasks" / _FOLDER for place in removed)
+    places = (package and package.submodule_search_locations) or ()
+    folders = tuple(Path(place) / "tasks" / _FOLDER for place in places)
+    present = tuple(filter(Path.is_dir, folders))
+    for folder in present:
+        shutil.rmtree(folder)
+    return present
 
 
 def _stubs() -> dict[str, bytes]:

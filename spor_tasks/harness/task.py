@@ -1,18 +1,17 @@
 """Our tasks inside lm-eval."""
 
-import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler, FirstNSampler
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Split
 from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
 from spor_tasks.harness.plan import (
     arm_digest,
@@ -26,15 +25,11 @@ from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
 
-_log = logging.getLogger(__name__)
-
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
     *("arm", "arm_sha256", "violations", "pairs", "seed", "selection"),
     *("settings", "settings_sha256", "adapter_sha256", "base_model"),
 )
-
-_DETAILS = "details"  # beside scores: what is logged with a document
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -91,7 +86,7 @@ class SporTask(host.HostTask):
 
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # of the chat template; None without one
-    _scores_of: dict[tuple[str, ...], dict[str, Any]]  # by a document's id and filtered outputs
+    _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = dict(config["metadata"])
@@ -102,9 +97,11 @@ class SporTask(host.HostTask):
         self._has_icl_arm = "icl_arm" in metadata
         asks_likelihoods = config["output_type"] == "loglikelihood"
         self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
-        self._judging = [(adapt.metrics_for(plan.spec.scores), plan.spec.scores)]
-        for metric in plan.metrics.values():
-            self._judging.append(((metric,), adapt.scores_of(metric, plan.spec)))
+        self._metrics = (*adapt.metrics_for(plan.spec.scores), *plan.metrics.values())
+        self._scores = [
+            *plan.spec.scores,
+            *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),
+        ]
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -115,9 +112,7 @@ class SporTask(host.HostTask):
                     "test_sha256": split_digest(plan.pair.test),
                     "spor": self._facts(),
                 },
-                "metric_list": [
-                    each for _, scores in self._judging for each in adapt.metric_list(scores)
-                ],
+                "metric_list": adapt.metric_list(self._scores),
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
                 "fewshot_split": plan.fewshot_arm and plan.fewshot_arm.name,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
@@ -211,7 +206,8 @@ class SporTask(host.HostTask):
         samples before this one do not change a prompt, and all prompts of a sample have the same
         demonstrations.
         """
-        pair, arm = self._plan.pair, self._plan.fewshot_arm
+        pair = self._plan.pair
+        arm = cast("Split", self._plan.fewshot_arm)  # check_shots has refused sets without any
         drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
         seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
         return ContextSampler(documents.from_samples(drawn_from, self._style), rnd=seed)
@@ -225,11 +221,10 @@ class SporTask(host.HostTask):
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
-        requests = []
-        for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
-            (request,) = self.requests(doc, context, **kwargs)
+        contexts = ctx if isinstance(ctx, list) else [ctx]
+        requests = [self.request(doc, context, **kwargs) for context in contexts]
+        for number, request in enumerate(requests):
             request.idx = number
-            requests.append(request)
         if self._tokens:
             is_apart = self._style == "seq2seq" or kwargs.get("apply_chat_template")
             between = "" if is_apart else str(self.config.target_delimiter or "")
@@ -250,26 +245,12 @@ class SporTask(host.HostTask):
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
         backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
-        if self._chooses:
-            self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
             self._set_filters(for_untuned=True)
         with backends.without_thinking(
             self._backend, kwargs.get("chat_template")
         ) as self._thinking:
             super().build_all_requests(**kwargs)
-
-    def _log_demonstrations(self) -> None:
-        pair, number = self._plan.pair, self.config.num_fewshot
-        _log.warning(
-            "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
-            self.config.task,
-            len(documents.chosen(pair, number)),
-            len(pair.test.samples),
-            number,
-        )
-        for name, matching in documents.matching(pair, number).items():
-            _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, matching)
 
     # --- Answers ----------------------------------------------------------------------------------
 
@@ -286,12 +267,15 @@ class SporTask(host.HostTask):
         else:
             task, chains = self.config.task, self.config.filter_list
             answers = [filters.filtered(task, each, requests) for each in chains]
-        self._scores_of = {}
+        self._measured = {}
         for each in () if self._is_unscored else map(iter, answers):
             by_sample = [tuple(islice(each, len(of_sample))) for of_sample in grouped.values()]
-            scores_of = self._measured(samples, by_sample)
-            for sample, outputs, scores in zip(samples, by_sample, scores_of, strict=True):
-                self._scores_of[self._key(sample.id, outputs)] = scores
+            measured = adapt.measured(self._metrics, self._scores, samples, by_sample)
+            for sample, outputs, (values, details) in zip(
+                samples, by_sample, measured, strict=True
+            ):
+                tokens = {"tokens": [text.tokens for text in outputs]} if self._tokens else {}
+                self._measured[self._key(sample.id, outputs)] = values, details | tokens
         return list(self._instances)
 
     def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
@@ -301,28 +285,13 @@ class SporTask(host.HostTask):
     def _is_unscored(self) -> bool:
         return "bypass" in self.aggregation()  # with --predict_only
 
-    def _measured(
-        self, samples: Sequence[Sample], answers: Sequence[Sequence[Any]]
-    ) -> list[dict[str, Any]]:
-        """Return the scores of each sample, with what is logged beside them."""
-        scores_of: list[dict[str, Any]] = [{_DETAILS: {}} for _ in samples]
-        for metrics, names in self._judging:
-            measured = adapt.measured(metrics, names, samples, answers)
-            for scores, (values, details) in zip(scores_of, measured, strict=True):
-                scores.update(values)
-                scores[_DETAILS].update(details)
-        if self._tokens:
-            for scores, likelihoods in zip(scores_of, answers, strict=True):
-                scores[_DETAILS]["tokens"] = [each.tokens for each in likelihoods]
-        return scores_of
-
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name
-        scores = dict(self._scores_of[self._key(doc["id"], results)])
-        doc |= scores.pop(_DETAILS, {})
-        return scores
+        values, details = self._measured[self._key(doc["id"], results)]
+        doc |= details
+        return dict(values)
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the result, with what is only known after the run."""

@@ -1,7 +1,6 @@
 """Tasks that show demonstrations: what reaches a model through lm-eval, and what is kept of it."""
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -215,13 +214,11 @@ def test_a_chat_template_is_asked_for_no_reasoning_unless_the_user_wants_it(
 
 
 def test_both_arms_run_on_the_same_samples_and_say_how_many(
-    checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    checkpoint: Callable[..., Path],
 ) -> None:
     pair = named.load("systematicity", "mini")
     results = {name: evaluate(name, checkpoint()) for name in (ATOM, COMBINATION)}
     count = len(choose(pair, 8))
-    said = f"{count} of {len(pair.test.samples)} test samples can be covered with up to 8"
-    assert caplog.text.count(said) == 2
     for name, result in results.items():
         assert result["n-samples"][name]["original"] == count
         written = json.loads(json.dumps(facts(result, name)))
@@ -232,12 +229,10 @@ def test_both_arms_run_on_the_same_samples_and_say_how_many(
 
 
 def test_the_number_of_demonstrations_is_that_of_the_command_line(
-    checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    checkpoint: Callable[..., Path],
 ) -> None:
-    with caplog.at_level(logging.WARNING):
-        result = evaluate(ATOM, checkpoint(), num_fewshot=3)
+    result = evaluate(ATOM, checkpoint(), num_fewshot=3)
     prompted = choose(named.load("systematicity", "mini"), 3)
-    assert f"{len(prompted)} of" in caplog.text
     assert result["n-samples"][ATOM]["original"] == len(prompted)
     assert facts(result, ATOM)["demonstrations_sha256"] == digest(prompted)
     for row, shown in zip(result["samples"][ATOM], prompted, strict=False):

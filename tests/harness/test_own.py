@@ -114,7 +114,7 @@ def test_a_corpus_that_changed_is_refused(cafes: Path, tmp_path: Path) -> None:
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
     cafes.unlink()
-    with pytest.raises(CorpusError):
+    with pytest.raises(FileNotFoundError):
         plan.resolve(asked)
 
 
