@@ -116,9 +116,8 @@ def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> Pro
     Raises:
         ConfigError: the given style is unknown.
     """
-    requested = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
-    if requested is None:
-        return _style_of_base(arguments)
+    own = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
+    requested = own or _style_of_base(arguments)
     if requested not in PROMPT_STYLES:
         raise ConfigError(
             f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
@@ -186,11 +185,10 @@ def is_about_code(error: Exception) -> bool:
     return "trust_remote_code" in str(error)
 
 
-def _style_of_base(arguments: Arguments) -> PromptStyle:
-    if arguments.get("backend") in PROMPT_STYLES:  # of hf, which prefers it to the config
-        backend: PromptStyle = arguments["backend"]
-        return backend
-    base = _find_base(arguments)
+def _style_of_base(arguments: Arguments) -> str:
+    backend, base = arguments.get("backend"), _find_base(arguments)
+    if backend in PROMPT_STYLES:  # of hf, which prefers it to the config
+        return str(backend)
     if base is None:
         if "pretrained" in arguments:
             _log.warning(

@@ -61,15 +61,7 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     Raises:
         ConfigError: the benchmark is unknown.
     """
-    installed, name = registry().names("benchmark"), metadata.get("benchmark", FIRST_BENCHMARK)
-    if name not in installed:
-        raise ConfigError(
-            f"{name!r} is not a benchmark",
-            where=metadata.get("config_source"),
-            remedy=f"Let the task's metadata say `benchmark: NAME`, with one of "
-            f"{', '.join(installed)}, or install the package that has it.",
-        )
-    sets: Sets = registry().get("benchmark", name)
+    sets: Sets = registry().get("benchmark", metadata.get("benchmark", FIRST_BENCHMARK))
     aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
     return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
 
