@@ -64,26 +64,16 @@ def _aggregations(score: str) -> dict[str, Any]:
     return {score: totals.value} | ({f"{score}_stderr": totals.stderr} if totals.resampled else {})
 
 
-def values(
-    metrics: Iterable[Metric],
-    scores: Sequence[str],
-    samples: Sequence[Sample],
-    outputs: Sequence[Sequence[Any]],
-) -> list[dict[str, Value]]:
-    """Return what the outputs for each sample add to each of the scores, by name.
-
-    They are texts, or likelihoods, as the metrics take them.
-    """
-    return [values for values, _ in measured(metrics, scores, samples, outputs)]
-
-
 def measured(
     metrics: Iterable[Metric],
     scores: Sequence[str],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
 ) -> list[Measured]:
-    """Return the :func:`values` for each sample, and what else is logged with it."""
+    """Return what the outputs for each sample add to the scores, and what else is logged with it.
+
+    They are texts, or likelihoods, as the metrics take them.
+    """
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:

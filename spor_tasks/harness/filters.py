@@ -74,8 +74,8 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
     ]
     docs = [request.doc for request in requests]
     results: list[Any] = [request.resps for request in requests]
-    made = build_filter_ensemble(chain["name"], components).filters
-    for name, make in zip(names(chain), made, strict=True):
+    ensemble = build_filter_ensemble(chain["name"], components).filters
+    for name, make in zip(names(chain), ensemble, strict=True):
         results = [
             [each] if isinstance(each, str) else each for each in make().apply(results, docs)
         ]

@@ -98,7 +98,7 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
     Raises:
         CorpusError: the corpus cannot be read, or is not the one that the task was made for.
         SplitError: the corpus does not allow the sets.
-        OSError: there is no such file.
+        OSError: the file cannot be read.
     """
     file = own["file"]
     request = msgspec.convert({**own, **name._asdict(), "corpus": file}, Request)

@@ -48,11 +48,12 @@ def resolve(metadata: Metadata) -> Plan:
     """
     adapter = checkpoints.find_adapter(metadata)
     spec, pair = _sets(metadata, adapter)
-    adapter = _trained_baseline(metadata, pair) or adapter
+    if arm := _arm(metadata, pair, "baseline_arm"):  # of a baseline that uses a training set
+        adapter = {"arm": arm.name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
     _check_adapter(adapter, pair, metadata)
-    arm = _fewshot_arm(metadata, pair)
+    fewshot_arm = _arm(metadata, pair, "icl_arm", "fewshot_arm") or next(iter(pair.arms), None)
     metrics = learned.requested(metadata, spec)
-    return Plan(spec, pair, arm, adapter, metrics, has_splits(metadata))
+    return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata))
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
@@ -163,29 +164,16 @@ def check_shots(plan: Plan, number: int | None) -> None:
         )
 
 
-def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
-    """Return a manifest for a baseline that uses a training set, as if it were an adapter."""
-    if (name := metadata.get("baseline_arm")) is None:
-        return None
-    arm = _find_arm(pair, name, "baseline_arm")
-    return {"arm": name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
-
-
-def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
-    """Return the arm of the demonstrations: the requested one, otherwise the first."""
-    requested = metadata.get("icl_arm") or metadata.get("fewshot_arm")
-    if requested is None:
-        return pair.arms[0] if pair.arms else None
-    return _find_arm(pair, requested, "fewshot_arm")
-
-
-def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
+def _arm(metadata: Metadata, pair: SplitPair, *settings: str) -> Split | None:
+    """Return the arm that the first given setting names; None if none is given."""
+    requested = next(filter(None, map(metadata.get, settings)), None)
     arms = {arm.name: arm for arm in pair.arms}
-    if name not in arms:
+    if requested not in {None, *arms}:
         raise ConfigError(
-            f"{setting}={name} is not an arm of the task", remedy=f"Use {' or '.join(arms)}."
+            f"{settings[-1]}={requested} is not an arm of the task",
+            remedy=f"Use {' or '.join(arms)}.",
         )
-    return arms[str(name)]
+    return arms.get(str(requested))
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:

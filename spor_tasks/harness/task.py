@@ -191,8 +191,8 @@ class SporTask(host.HostTask):
         for number, prompt in enumerate(prompts):
             before_twin = has_twin and number >= len(prompts) // 2
             if self._chooses:
-                shown = doc[documents.BEFORE_TWIN if before_twin else "demonstrations"]
-                self.sampler, num_fewshot = FirstNSampler(shown), len(shown)
+                examples = doc[documents.BEFORE_TWIN if before_twin else "demonstrations"]
+                self.sampler, num_fewshot = FirstNSampler(examples), len(examples)
             elif num_fewshot:
                 self.sampler = self._sampler(doc["id"], before_twin=before_twin)
             view = {**doc, "prompt": prompt}

@@ -76,8 +76,8 @@ class Tokens:
             return [len(ids) for ids in self._encode([text for _, text in pairs])], 0
         # lm-eval moves blanks at the end of a context to the text: a token may begin with one.
         contexts = self._encode([context.rstrip() for context, _ in pairs])
-        both = self._encode([context + text for context, text in pairs])
-        encoded = list(zip(contexts, both, strict=True))
+        joined = self._encode([context + text for context, text in pairs])
+        encoded = list(zip(contexts, joined, strict=True))
         lengths = [len(ids) - len(context) for context, ids in encoded]
         return lengths, sum(ids[: len(context)] != context for context, ids in encoded)
 

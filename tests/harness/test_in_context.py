@@ -93,14 +93,6 @@ def test_original_and_match_differ_in_the_order_of_units_alone() -> None:
     assert any(one["prompt"] != other["prompt"] for one, other in shown)
 
 
-def test_fewer_demonstrations_leave_fewer_samples() -> None:
-    task = load(ATOM)
-    before = len(task.eval_docs)
-    task.set_config("num_fewshot", 2)
-    assert 0 < len(task.eval_docs) < before
-    assert {len(doc["demonstrations"]) for doc in task.eval_docs} == {2}
-
-
 def test_without_demonstrations_there_is_nothing_to_ask() -> None:
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
         load(ATOM).set_config("num_fewshot", 0)

@@ -182,12 +182,6 @@ def test_a_result_says_what_was_evaluated_and_on_what(
     assert facts["arms"] == {arm.name: digest(arm.samples) for arm in pair.arms}
 
 
-def test_samples_are_logged_with_their_ids(checkpoint: Callable[..., Path]) -> None:
-    logged = evaluate(checkpoint(), {}, log_samples=True)["samples"][MINI]
-    pair = named.load("systematicity", "mini")
-    assert [row["doc"]["id"] for row in logged] == [sample.id for sample in pair.test.samples[:2]]
-
-
 def test_outputs_can_be_had_without_scores(checkpoint: Callable[..., Path]) -> None:
     result = evaluate(checkpoint(), {}, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999

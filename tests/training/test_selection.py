@@ -283,14 +283,13 @@ def test_an_epoch_s_score_is_that_of_the_task(
         scores: Sequence[str],
         samples: Sequence[Sample],
         outputs: Sequence[Sequence[str]],
-    ) -> list[dict[str, float]]:
+    ) -> list[tuple[dict[str, float], dict[str, object]]]:
         return [
-            dict.fromkeys(scores, 101 + len(sample.units) + sum(map(ord, text)) / 1000)
+            (dict.fromkeys(scores, 101 + len(sample.units) + sum(map(ord, text)) / 1000), {})
             for sample, (text,) in zip(samples, outputs, strict=True)
         ]
 
-    monkeypatch.setattr(adapt, "values", characters)
-    monkeypatch.setattr(adapt, "measured", lambda *given: [(v, {}) for v in characters(*given)])
+    monkeypatch.setattr(adapt, "measured", characters)
     pair = named.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
