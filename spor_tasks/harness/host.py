@@ -20,10 +20,12 @@ else:
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def request(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> Instance:  # noqa: ANN401 - passed on
-        """Return lm-eval's own request for a context."""
+    def request(self, doc: Mapping[str, Any], context: object, idx: int, **kwargs: Any) -> Instance:  # noqa: ANN401 - passed on
+        """Return lm-eval's own request for a context, the one of this number of a document."""
         result = super().construct_requests(doc, context, **kwargs)
-        return result[0] if isinstance(result, list) else result
+        request = result[0] if isinstance(result, list) else result
+        request.idx = idx
+        return request
 
     def set_num_fewshot(self, number: int) -> None:
         """Set the number of demonstrations as 0.4 does, by its key."""

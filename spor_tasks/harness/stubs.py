@@ -35,12 +35,14 @@ def register(target: Path) -> None:
         ConfigError: the folder cannot be written. Some stubs may then be missing; registering again
             completes them.
     """
+    stubs = _stubs()
     try:
-        for name, content in _stubs().items():
+        for name, content in stubs.items():
             with atomic_write(target / name) as file:
                 file.write(content)
-        for name in _present(target) - _stubs().keys():
-            (target / name).unlink()
+        for path in target.glob("*.yaml"):
+            if path.name not in stubs:
+                path.unlink()
     except OSError as error:
         raise ConfigError(
             f"lm-eval's task folder cannot be written: {error}", where=target, remedy=_OTHER_WAYS
@@ -49,17 +51,14 @@ def register(target: Path) -> None:
 
 def registered(target: Path) -> bool:
     """Return whether every stub exists and includes the file of this installation."""
-    stubs = _stubs()
-    return stubs.keys() == _present(target) and all(
-        (target / name).read_bytes() == content for name, content in stubs.items()
-    )
+    return {path.name: path.read_bytes() for path in target.glob("*.yaml")} == _stubs()
 
 
 def remove() -> tuple[Path, ...]:
     """Remove our folders from the installed lm-eval, or from what an uninstalled one left.
 
     Raises:
-        ConfigError: a folder cannot be removed.
+        OSError: a folder cannot be removed.
     """
     package = find_spec("lm_eval")
     places = (package and package.submodule_search_locations) or ()
@@ -75,7 +74,3 @@ def _stubs() -> dict[str, bytes]:
         file.path.name: f"include: {json.dumps(str(file.path))}\n".encode()
         for file in task_files.files()
     }
-
-
-def _present(target: Path) -> set[str]:
-    return {path.name for path in target.glob("*.yaml")}

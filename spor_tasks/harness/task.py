@@ -222,9 +222,7 @@ class SporTask(host.HostTask):
     ) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
         contexts = ctx if isinstance(ctx, list) else [ctx]
-        requests = [self.request(doc, context, **kwargs) for context in contexts]
-        for number, request in enumerate(requests):
-            request.idx = number
+        requests = [self.request(doc, each, idx, **kwargs) for idx, each in enumerate(contexts)]
         if self._tokens:
             is_apart = self._style == "seq2seq" or kwargs.get("apply_chat_template")
             between = "" if is_apart else str(self.config.target_delimiter or "")

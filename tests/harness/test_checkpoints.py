@@ -46,7 +46,7 @@ def style(given: Mapping[str, Any]) -> str:
 
 @pytest.mark.parametrize("argument", checkpoints.ADAPTERS)
 def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argument: str) -> None:
-    found = checkpoints.find_adapter(arguments(base, **{argument: str(adapter)}))
+    found = checkpoints.find_adapter(arguments(base, None, **{argument: str(adapter)}))
     assert found == {"schema": 1, **adapter_manifest(adapter, base)}
 
 
