@@ -249,7 +249,7 @@ class Judge:
         self._samples = data.dev
         self._docs = [prompted(sample, base.style) for sample in data.dev]
         self._scores = data.reported.scores if data.reported else ()
-        self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
+        self._measure = partial(adapt.measured, adapt.metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already
         logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
@@ -271,7 +271,8 @@ class Judge:
         finally:
             self._model.train()
         texts = [(filters.apply(self._filters, output),) for output in outputs]
-        shares = gather_object(self._measure(self._samples[own], texts))
+        measured = self._measure(self._samples[own], texts)
+        shares = gather_object([values for values, _ in measured])
         columns = {
             name: Column.of([each.get(name) for each in shares], score_info(name).totals)
             for name in self._scores

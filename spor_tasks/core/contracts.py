@@ -64,8 +64,6 @@ class TaskOptions:
     """Whether each arm has a task with demonstrations."""
     shots: int = 8
     """The number of demonstrations, at most."""
-    submission: str | None = None
-    """The format of the answers if they are judged elsewhere: ``json`` or ``lines``."""
     version: float = 1.0
     tags: tuple[str, ...] = ()
     """The names that stand for the greedy task and others.

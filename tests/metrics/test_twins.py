@@ -55,7 +55,7 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
         described = {f"{k}{end}": value for k, value in found.details.items()}
         assert described.items() <= of_both.details.items()
     assert of_both.values == expected
-    (listed,) = adapt.values(adapt.metrics_for(expected), [*expected], [asked], [outputs])
+    ((listed, _),) = adapt.measured(adapt.metrics_for(expected), [*expected], [asked], [outputs])
     assert {score: listed.get(score) for score in expected} == expected
 
 

@@ -34,16 +34,17 @@ def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa
 
 
 def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint: Callable[..., Path]) -> None:
-    def texts(size: int, **more: Any) -> list[str]:  # noqa: ANN401
+    def texts(size: int, split: int | None = None, **more: Any) -> list[str]:  # noqa: ANN401
         model = SporHF(pretrained=str(checkpoint("gpt2")), device="cpu", batch_size=size)
-        found = run(model, limit=6, **more)["samples"][MINI]
+        metadata = {"model_type": "spor-hf"} | ({} if split is None else {"split": split})
+        found = run(model, limit=6, metadata=metadata, **more)["samples"][MINI]
         for each in found:
             prefix = json.loads(each["doc"]["context"])["prefix"]
             assert each["arguments"][0][0].endswith(prefix)
         return [each["filtered_resps"][0] for each in found]
 
     found = texts(1)
-    assert found == texts(4, metadata={"split": 2})
+    assert found == texts(4, split=2)
     assert found != texts(4, gen_kwargs="sampling_seed=2")
 
 
