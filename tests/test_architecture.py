@@ -140,7 +140,7 @@ def test_only_models_import_torch() -> None:
 @pytest.mark.parametrize(
     ("script", "absent"),
     [
-        ("import spor_tasks.harness.task, spor_tasks.evaluation.evaluate", HEAVY),
+        ("import spor_tasks.harness.task, spor_tasks.evaluation.run", HEAVY),
         (
             "import spor_tasks.cli, spor_tasks.harness.task_files as files; files.files()",
             {"lm_eval", "datasets", "numpy"},

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.plain_yaml import parse
-from spor_tasks.evaluation import command, evaluate, models
+from spor_tasks.evaluation import models
 from tests.support import damage
 from tests.support.damage import DAMAGE
 from training import config
@@ -21,7 +22,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "training": config.load_config,
     "experiment": experiment.load_experiment,
     "models": lambda path: list(models.read_models([str(path)])),
-    "evaluation": lambda path: command.read_settings(argparse.Namespace(config=str(path))),
+    "evaluation": lambda path: evaluate._config(argparse.Namespace(config=str(path))),
 }
 
 SETTINGS = {"an empty file", "100,000 brackets", "128 megabytes"}
@@ -94,11 +95,11 @@ def test_what_is_no_file_of_settings_is_refused(reader: str, kind: str, tmp_path
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("task: spor_mini", "settings.yaml: unknown key 'task'"),
-        ("{1: 2}", "unknown key '1'"),
-        ("tasks: [1]", "--tasks: must be a list of names"),
-        ("{tasks: spor_mini, model_args: [1]}", "--model_args: must be a mapping"),
-        ("{tasks: spor_mini, gen_kwargs: 5}", "--gen_kwargs: must be a mapping"),
+        ("task: spor_mini", "settings.yaml: "),
+        ("{1: 2}", "settings.yaml: "),
+        ("tasks: [1]", "tasks: must be names"),
+        ("{tasks: spor_mini, model_args: [1]}", "settings.yaml: "),
+        ("{tasks: spor_mini, gen_kwargs: 5}", "settings.yaml: gen_kwargs must be a dict"),
         ("- 5", "YAML root must be a mapping"),
     ],
 )

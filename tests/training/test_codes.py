@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from lm_eval.api.instance import Instance
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from safetensors.torch import load_file
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
@@ -31,6 +32,7 @@ from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
 from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, load
 from spor_tasks.evaluation.hf import SporHF, swap_adapter
+from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
@@ -427,8 +429,9 @@ def test_what_cannot_read_a_checkpoint_says_so(
     folder = learn("dcg")
     given = {"pretrained": str(base("gpt2"))}
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):
+        settings = EvaluatorConfig(model=model, tasks=["compmctg_mini_acd"])
         with pytest.raises(ConfigError) as caught:
-            check({"model": model}, ["compmctg_mini_acd"], given | {key: str(folder)})
+            check(settings, [Model(given | {key: str(folder)}, "")])
         assert caught.value.where == str(folder)
     with pytest.raises(ConfigError):
         checkpoints.find_adapter(given | {"lora_local_path": str(folder)})

@@ -24,7 +24,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import write_json
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import reading
 from training.config import (
@@ -352,7 +352,7 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
     place, own = _place(job, task), job.evaluation
     if job.processes == 1:
         with cpu_threads(job.threads):
-            evaluator.evaluate(job.arguments, [task], place, metadata=job.metadata, **job.options)
+            evaluator.evaluate([job.arguments], [task], place, metadata=job.metadata, **job.options)
     else:
         settings = {
             "tasks": [task],

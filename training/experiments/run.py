@@ -21,7 +21,7 @@ from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.report import tables
 from spor_tasks.report.document import plain_text
 from training import lifeline

@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
-from spor_tasks.evaluation import evaluate
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, stubs
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
@@ -392,7 +391,7 @@ def test_several_processes_share_a_cell(
         assert command([str(argument) for argument in arguments]) == 0
 
     monkeypatch.setattr(cells, "launch", in_this_process)
-    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
     monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
