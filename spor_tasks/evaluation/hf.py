@@ -243,7 +243,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             ends.append(lambda text: any(stop in text for stop in stops))
         if names := generation_kwargs.pop(_FILTERS, ()):
             ends.append(lambda text: is_complete(names, text))
-        prompt_length = context.shape[1] if self.backend == "causal" else 0
+        sees_prompt = self.backend == "causal" and not isinstance(self._model, CodedModel)
+        prompt_length = context.shape[1] if sees_prompt else 0
         processors = []
         if generation_kwargs.pop("coarse_to_fine", False):
             processors = template_first(self.tokenizer, prompt_length)
