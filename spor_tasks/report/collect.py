@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_folder
-from spor_tasks.core.registry import registry
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import reading
-from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Comparison, Table, comparisons
-from spor_tasks.results.evidence import Evidence, Logged, Run, read_values, run_of
+from spor_tasks.results.benchmarks import Table, tables
+from spor_tasks.results.comparisons import Comparison, comparisons
+from spor_tasks.results.evidence import Evidence, Logged, read_values
 from spor_tasks.results.logged import SampleFile, find, orphans
-from spor_tasks.results.pooling import tables
-from spor_tasks.results.reading import Collected, Problem, TaskResult
+from spor_tasks.results.pooling import pooled
+from spor_tasks.results.reading import Collected, Problem, RunKey, TaskResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,13 @@ class Report:
 
 
 class Material(NamedTuple):
-    """The content of files: rows of every model and task, the evidence for them, and problems."""
+    """The content of files: rows of every model and task, the evidence for them, and problems.
+
+    ``pooled`` are the rows of all splits together, of tasks that are read under splits.
+    """
 
     rows: tuple[Comparison, ...]
+    pooled: tuple[Comparison, ...]
     evidence: Evidence
     samples: tuple[SampleFile, ...]
     problems: tuple[Problem, ...]
@@ -59,11 +62,7 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
 
 def report_of(material: Material) -> Report:
     """Return the report of what was read, with the rows of the papers."""
-    rows, evidence, files, problems = material
-    paper = (
-        row for name in registry().names("benchmark") for row in benchmark(name).published(rows)
-    )
-    return Report(tables([*rows, *paper], evidence), problems, files)
+    return Report(tables(material.rows, material.pooled), material.problems, material.samples)
 
 
 def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
@@ -78,13 +77,19 @@ def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
     logged, faults = _log(files)
     evidence = Evidence(logged)
     rows, conflicts = comparisons(collected.results, evidence, merge_by)
+    runs, values, incomplete = pooled(
+        (result for result in collected.results if result.spec.is_pooled), evidence
+    )
+    facts = {fact for run in runs for fact in run.facts}
+    pooled_rows, _ = comparisons(runs, Evidence(values), facts.intersection(merge_by))
     problems = (
         *collected.problems,
         *conflicts,
+        *incomplete,
         *faults,
         *_notices(collected.results, files, sources),
     )
-    return Material(rows, evidence, files, problems)
+    return Material(rows, pooled_rows, evidence, files, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
@@ -93,13 +98,13 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: no other results are left.
     """
-    wrong = {run_of(result): contradiction(result) for result in collected.results}
+    wrong = {result.id: contradiction(result) for result in collected.results}
     problems = tuple(
         Problem("test", f"{result.file}: {result.task}", why)
         for result in collected.results
-        if (why := wrong[run_of(result)])
+        if (why := wrong[result.id])
     )
-    results = tuple(result for result in collected.results if not wrong[run_of(result)])
+    results = tuple(result for result in collected.results if not wrong[result.id])
     if not results:
         raise ResultError(
             "has no results of the shipped test sets",
@@ -110,14 +115,14 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     return Collected(results, (*collected.problems, *problems))
 
 
-def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:
+def _log(files: Iterable[SampleFile]) -> tuple[dict[RunKey, Logged], tuple[Problem, ...]]:
     """Return the values of all samples, and problems with files that cannot be read."""
     logged, problems = {}, []
     shared: dict[Hashable, Hashable] = {}
     for file in files:
         spec = file.run.spec
         try:
-            logged[run_of(file.run)] = read_values(file, (*spec.reported, *spec.breakdown), shared)
+            logged[file.run.id] = read_values(file, (*spec.reported, *spec.breakdown), shared)
         except ResultError as error:
             what = f"{error.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", error.where or str(file.path), what))
@@ -128,7 +133,7 @@ def _notices(
     results: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
 ) -> Iterator[Problem]:
     """Yield what a reader must know of files that could be read."""
-    have = {run_of(file.run) for file in files}
+    have = {file.run.id for file in files}
     for result in results:
         if result.prompts_cut:
             what = (
@@ -137,7 +142,7 @@ def _notices(
             )
             yield Problem("cut", str(result.file), what, lost=False)
     for result in results:
-        if run_of(result) not in have:
+        if result.id not in have:
             what = f"{result.task} has no sample file: only its scores are reported"
             yield Problem("scores-only", str(result.file), what, lost=False)
     for path in paths:

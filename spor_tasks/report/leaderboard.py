@@ -10,12 +10,11 @@ from typing import Any
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.significance import holm
 from spor_tasks.report.collect import Material, read
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
-from spor_tasks.results.comparisons import Cell, Comparison, sorted_seeds, told_apart
-from spor_tasks.results.evidence import Evidence, SystemPair
+from spor_tasks.results.comparisons import Cell, Comparison, in_words
+from spor_tasks.results.evidence import Evidence, Systems
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -26,6 +25,7 @@ from spor_tasks.results.grid import (
     source_text,
 )
 from spor_tasks.results.reading import Problem
+from spor_tasks.results.statistics import holm
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
@@ -134,7 +134,7 @@ def leaderboard_of(material: Material) -> Leaderboard:
 
 def boards_of(material: Material) -> tuple[tuple[Board, ...], tuple[Problem, ...]]:
     """Return the boards of what was read, and the results that are not on one board."""
-    rows, evidence, *_ = material
+    rows, evidence = material.rows, material.evidence
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in rows:
         if row.is_tested and score_info(row.metric).higher_is_better:
@@ -198,7 +198,7 @@ def _board(
         metric=example.metric,
         n=example.n,
         entries=tuple(_ranked(entries, example.metric, evidence)),
-        apart=told_apart(_test_of(example), _differing(tests)),
+        apart=in_words(_test_of(example), _differing(tests)),
     )
 
 
@@ -213,9 +213,9 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
     """Yield the entries, given best first, with their ranks."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
-    compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
-    found = evidence.p_values(compared, level=LEVEL)
-    tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
+    compared = [Systems(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
+    p_values = evidence.p_values(compared)
+    tested = {pair: p for pair, p in zip(pairs, p_values, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
     worse = [
         j
@@ -223,7 +223,7 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
         if p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
     ]
     for i, entry in enumerate(entries):
-        if evidence.is_logged(entry.cell.runs):
+        if all(map(evidence.logged, entry.cell.runs)):
             yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
@@ -255,7 +255,7 @@ def grid(board: Board) -> Grid:
         interval = interval_text(entry.cell.interval, board.metric)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
-        seeds = ", ".join(map(str, sorted_seeds(entry.cell)))
+        seeds = ", ".join(map(str, entry.cell.trained_seeds))
         return rank, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
@@ -274,7 +274,7 @@ def _row(board: Board, entry: Entry) -> dict[str, Any]:
         "model": entry.model,
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
-        "seeds": " ".join(map(str, sorted_seeds(entry.cell))),
+        "seeds": " ".join(map(str, entry.cell.trained_seeds)),
         "reason": "; ".join(reasons) or None,
         "runs": [file for file, _ in entry.cell.runs],
     }

@@ -4,20 +4,12 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.evidence import (
-    Evidence,
-    Interval,
-    Run,
-    SystemPair,
-    over_seeds,
-    run_of,
-    scale_of,
-)
-from spor_tasks.results.reading import Problem, TaskResult
+from spor_tasks.results.evidence import Evidence, Systems, over_seeds, scale_of
+from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.statistics import Interval
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
@@ -28,6 +20,7 @@ _NOT_STATED = "not stated"
 _LEFT_OUT = {"method": "lora", "objective": "likelihood"}  # of recipes, where it is so
 _OF_OBJECTIVE = "objective_settings."
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
+_NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
 _NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
 _NO_VERDICT = "not tested: no sample has a verdict in every run"
 _ONE_CLUSTER = "not tested: all samples are about the same, which says nothing about others"
@@ -50,7 +43,7 @@ class Cell:
 
     values: tuple[float, ...] = ()
     seeds: tuple[int | None, ...] = ()
-    runs: tuple[Run, ...] = ()
+    runs: tuple[RunKey, ...] = ()
     interval: Interval | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
@@ -60,6 +53,11 @@ class Cell:
     def mean(self) -> float | None:
         """The mean over runs, as the paper reports it; None without a value."""
         return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def trained_seeds(self) -> list[int]:
+        """The training seeds, in order."""
+        return sorted(seed for seed in self.seeds if seed is not None)
 
     @property
     def deviation(self) -> float | None:
@@ -73,7 +71,8 @@ class Difference:
 
     It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
     Without logged samples it is the difference of the means, and both counts are None. ``p`` is
-    that of :meth:`~spor_tasks.results.evidence.Evidence.p_values`; if it is None, ``reason`` says
+    that of
+    :meth:`~spor_tasks.results.evidence.Evidence.p_values`; if it is None, ``reason`` says
     why. ``mark`` is the paper's. ``notes`` are other things that a reader must know.
     """
 
@@ -106,9 +105,9 @@ class Comparison:
     model: str
     metric: str
     n: int
-    arms: tuple[Cell, ...]
-    as_is: Cell
-    difference: Difference | None
+    arms: tuple[Cell, ...] = ()
+    as_is: Cell = Cell()
+    difference: Difference | None = None
     clusters: int | None = None
     published: bool = False
     evaluated: str | None = None
@@ -153,17 +152,11 @@ class Comparison:
         return f"{self.model} ({self.evaluated})" if self.evaluated else self.model
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """All comparisons of one aspect of a benchmark, its paper's own last.
+_Facts = tuple[tuple[str, str], ...]
+"""Sorted facts in which the results of a row agree."""
 
-    ``rows`` has a row for each split, and ``pooled`` one for all splits together.
-    """
-
-    benchmark: str
-    aspect: str
-    rows: tuple[Comparison, ...]
-    pooled: tuple[Comparison, ...]
+_Systems = Sequence[Sequence[TaskResult]]
+"""The results of each row of a model: those of its arms and seeds, and of the model as it is."""
 
 
 def comparisons(
@@ -179,18 +172,23 @@ def comparisons(
         ConfigError: ``merge_by`` names a fact that no result has, or in which a row must agree.
     """
     results = tuple(results)
-    builder = _Builder(evidence, _merged_facts(results, merge_by))
+    merged = _merged_facts(results, merge_by)
+    problems: list[Problem] = []
     groups: dict[tuple[str, str], list[TaskResult]] = defaultdict(list)
     for result in results:
-        if builder.is_known(result) and builder.is_sound(result):
+        if fault := _fault(result):
+            problems.append(fault)
+        else:
             groups[result.comparison, result.model].append(result)
-    drafts = [draft for _, group in sorted(groups.items()) for draft in builder.drafts(group)]
-    p_values = evidence.p_values(draft.pair for draft in drafts if draft.pair)
-    rows = tuple(
-        _tested(draft.row, draft.pair, next(p_values), evidence) if draft.pair else draft.row
-        for draft in drafts
-    )
-    return rows, tuple(dict.fromkeys(builder.problems))
+    rows: list[Comparison] = []
+    for _, group in sorted(groups.items()):
+        systems = _systems(group, merged)
+        problems += _apart(systems)
+        for system, row in zip(systems, _named(systems, merged), strict=True):
+            arms, conflicts = _by_arm(system, merged)
+            problems += conflicts
+            rows += _rows(row, system, arms, evidence)
+    return tuple(_tested(rows, evidence)), tuple(dict.fromkeys(problems))
 
 
 def _merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> frozenset[str]:
@@ -205,242 +203,58 @@ def _merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> fro
     return requested
 
 
-_Key = tuple[tuple[str, str], ...]
-"""Sorted facts in which the results of a row agree."""
+def _fault(result: TaskResult) -> Problem | None:
+    """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
+    where = f"{result.file}: {result.task}"
+    if result.arm not in {None, *result.spec.arms}:
+        what = f"{result.arm} is not an arm of {result.aspect}: left out"
+        return Problem("unknown", where, what)
+    for metric in result.spec.shown:
+        low, high = scale_of(metric)
+        value = result.scores.get(metric, low)
+        if not low - _ROUNDING <= value <= high + _ROUNDING:
+            what = f"{metric} is {value}, which is not between {low} and {high}: left out"
+            return Problem("schema", where, what)
+    return None
 
 
-class _Draft(NamedTuple):
-    """A row before its test: testing many rows together takes hardly longer than testing one."""
-
-    row: Comparison
-    pair: SystemPair | None
+# --- Which results are one row --------------------------------------------------------------------
 
 
-class _Place(NamedTuple):
-    """The results of one arm, and why others are left out."""
+def _systems(group: Sequence[TaskResult], merged: frozenset[str]) -> list[list[TaskResult]]:
+    """Return the results of each row of one model on one task.
 
-    used: list[TaskResult]
-    left_out: list[str]
-
-
-_Places = Mapping[str | None, _Place]
-
-
-@dataclass(slots=True)
-class _Builder:
-    """Fills cells, and collects the problems.
-
-    ``merged`` are the facts in which the results of one row may differ.
+    A result without an adapter is part of every row that was evaluated in the same way.
     """
 
-    evidence: Evidence
-    merged: frozenset[str]
-    problems: list[Problem] = field(default_factory=list)
+    def facts_of(facts: Mapping[str, str]) -> _Facts:
+        return tuple(sorted((key, value) for key, value in facts.items() if key not in merged))
 
-    def is_known(self, result: TaskResult) -> bool:
-        """Return whether the sets have the result's arm; if not, note that it is left out."""
-        if result.arm in {None, *result.spec.arms}:
-            return True
-        what = f"{result.arm} is not an arm of {result.aspect}: left out"
-        self.problems.append(Problem("unknown", f"{result.file}: {result.task}", what))
-        return False
+    evaluated: dict[_Facts, list[TaskResult]] = defaultdict(list)
+    for result in group:
+        evaluated[facts_of(result.signature)].append(result)
+    systems: list[list[TaskResult]] = []
+    for same in evaluated.values():
+        trained: dict[_Facts, list[TaskResult]] = defaultdict(list)
+        for result in same:
+            if result.training:
+                trained[facts_of(result.training)].append(result)
+        untrained = [result for result in same if not result.training]
+        systems += [[*runs, *untrained] for runs in trained.values()] or [untrained]
+    return systems
 
-    def is_sound(self, result: TaskResult) -> bool:
-        """Return whether every score is on its scale; if not, note that the result is left out."""
-        for metric in result.spec.shown:
-            low, high = scale_of(metric)
-            value = result.scores.get(metric, low)
-            if not low - _ROUNDING <= value <= high + _ROUNDING:
-                what = f"{metric} is {value}, which is not between {low} and {high}: left out"
-                self.problems.append(Problem("schema", f"{result.file}: {result.task}", what))
-                return False
-        return True
 
-    def drafts(self, group: Sequence[TaskResult]) -> Iterator[_Draft]:
-        """Yield the rows of one model on one task: per metric one for each way to get results.
-
-        A result without an adapter is part of every row that was evaluated in the same way.
-        """
-        evaluated: dict[_Key, list[TaskResult]] = defaultdict(list)
-        for result in group:
-            evaluated[self._key(result.signature)].append(result)
-        rows: list[list[TaskResult]] = []
-        for same in evaluated.values():
-            trained: dict[_Key, list[TaskResult]] = defaultdict(list)
-            for result in same:
-                if result.training:
-                    trained[self._key(result.training)].append(result)
-            untrained = [result for result in same if not result.training]
-            rows += [[*runs, *untrained] for runs in trained.values()] or [untrained]
-        self._note_apart(rows)
-        keys = _distinguishing([row[0] for row in rows])
-        names = [_Names.from_results(row, keys, self.merged) for row in rows]
-        if len({*names}) < len(rows):  # what was cut off is what tells them apart
-            names = [_Names.from_results(row, keys, self.merged, whole=True) for row in rows]
-        for row, named in zip(rows, names, strict=True):
-            places = self._places(row)
-            main, *further = row[0].spec.shown
-            # Results of earlier versions have fewer scores. Without any, the main one says so.
-            scored = [name for name in further if any(name in result.scores for result in row)]
-            for metric in (main, *scored):
-                draft = self._draft(places, metric, row[0])
-                yield draft._replace(row=replace(draft.row, **named._asdict()))
-
-    def _key(self, facts: Mapping[str, str]) -> _Key:
-        return tuple(sorted((k, v) for k, v in facts.items() if k not in self.merged))
-
-    def _note_apart(self, rows: Sequence[Sequence[TaskResult]]) -> None:
-        """Note rows that were evaluated or trained differently from the first."""
-        first = rows[0][0]
-        for later, *_ in rows[1:]:
-            keys = _distinguishing([first, later])
-            details = "; ".join(
-                f"{key}: {_stated(first, key)} against {_stated(later, key)}" for key in keys
-            )
-            what = f"is in another row than {first.file}: they differ in {details}"
-            evaluated = any(key in first.signature for key in keys)
-            where = f"{later.file}: {later.task}"
-            self.problems.append(Problem("incomparable", where, what, lost=evaluated))
-
-    def _places(self, results: Sequence[TaskResult]) -> _Places:
-        """Return the results by arm and seed; one result in each place."""
-        places = {arm: _Place([], []) for arm in (None, *results[0].spec.arms)}
-        same: dict[tuple[str | None, int | None, _Key], list[TaskResult]] = defaultdict(list)
-        for result in results:
-            facts = {key: value for key, value in result.facts.items() if key in self.merged}
-            same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)
-        for place in sorted(same, key=lambda place: (place[0] or "", place[1] or 0, place[2])):
-            arm, seed, _ = place
-            original, *duplicates = same[place]
-            copies = all(copy.scores == original.scores for copy in duplicates)
-            if copies:
-                places[arm].used.append(original)
-            else:
-                places[arm].left_out.append(f"files differ on seed {seed}")
-            verdict = "the same scores, used once" if copies else "other scores, none is used"
-            for copy in duplicates:
-                what = f"is a result of the same run as {original.file}: {verdict}"
-                where = f"{copy.file}: {copy.task}"
-                self.problems.append(Problem("duplicate", where, what, lost=not copies))
-        return places
-
-    def _draft(self, places: _Places, metric: str, example: TaskResult) -> _Draft:
-        arms = example.spec.arms
-        cells = tuple(self._cell(places[arm], metric, arm) for arm in arms)
-        as_is = self._cell(places[None], metric, "the model as it is")
-        pair = difference = None
-        is_pair = len(arms) == 2  # noqa: PLR2004 - one against the other
-        gaps = {gap.name for gap in example.spec.gaps}
-        if is_pair and metric in {*example.spec.reported, *gaps}:
-            first, second = cells
-            if first.values and second.values:
-                pair = SystemPair(first.runs, second.runs, metric)
-                difference = self._difference(first, second, pair, example.n)
-        counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
-        row = Comparison(
-            spec=example.spec,
-            variant=example.variant,
-            task=example.comparison,
-            model=example.model,
-            metric=metric,
-            n=example.n,
-            arms=cells,
-            as_is=as_is,
-            difference=difference,
-            clusters=self.evidence.clusters_of_each(counted),
-            signature=example.signature,
+def _apart(systems: _Systems) -> Iterator[Problem]:
+    """Yield that rows were evaluated or trained differently from the first."""
+    first = systems[0][0]
+    for later, *_ in systems[1:]:
+        keys = _distinguishing([first, later])
+        details = "; ".join(
+            f"{key}: {_stated(first, key)} against {_stated(later, key)}" for key in keys
         )
-        return _Draft(row, pair)
-
-    def _cell(self, place: _Place, metric: str, name: str) -> Cell:
-        scored = [result for result in place.used if metric in result.scores]
-        if not scored:
-            no_score = f"no {metric} in {place.used[0].file.name}" if place.used else None
-            return Cell(reason="; ".join(place.left_out) or no_score or f"no result of {name}")
-        values = tuple(result.scores[metric] for result in scored)
-        is_of_some = metric in scored[0].spec.breakdown
-        counts = (self.evidence.scored(run_of(each), metric) for each in scored)
-        return Cell(
-            values=values,
-            seeds=tuple(result.seed for result in scored),
-            runs=tuple(map(run_of, scored)),
-            interval=self.evidence.interval(scored, metric),
-            reason="; ".join(place.left_out) or None,
-            notes=tuple(_notes(scored)),
-            counts=tuple(n for n in counts if n is not None) if is_of_some else (),
-        )
-
-    def _difference(self, first: Cell, second: Cell, pair: SystemPair, n: int) -> Difference:
-        notes = [_UNPAIRED] if sorted_seeds(first) != sorted_seeds(second) else []
-        if {len(first.values), len(second.values)} & {1} and sorted_seeds(first) + sorted_seeds(
-            second
-        ):
-            notes.append(_ONE_SEED)
-        if (estimate := self.evidence.difference(pair)) is None:
-            interval = over_seeds(pair.metric, first.values, second.values)
-            value = statistics.fmean(first.values) - statistics.fmean(second.values)
-            return Difference(value, interval, notes=tuple(notes))
-        if estimate.n < n:
-            notes.append(f"on the {estimate.n:,} of {n:,} samples that every run has a verdict on")
-        return Difference(
-            estimate.value,
-            estimate.interval,
-            n=estimate.n,
-            clusters=estimate.clusters,
-            notes=tuple(notes),
-        )
-
-
-def sorted_seeds(cell: Cell) -> list[int]:
-    """Return the training seeds of a cell, in order."""
-    return sorted(seed for seed in cell.seeds if seed is not None)
-
-
-def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
-    """Yield what a reader must know about the results of a cell."""
-    for package in sorted({name for result in results for name in result.versions}):
-        versions = sorted({result.versions.get(package, "none") for result in results})
-        if len(versions) > 1:
-            yield f"runs with different versions of {package}: {', '.join(versions)}"
-    for trained in sorted(
-        {result.training.get("model.quantization", "None") for result in results}
-    ):
-        evaluated = {result.signature["quantization"] for result in results} - {trained}
-        if trained != "None" and evaluated:
-            yield (
-                f"trained on the base in four bits ({trained}), and evaluated on it with "
-                f"quantization {', '.join(sorted(evaluated))}"
-            )
-    empty = statistics.fmean(result.scores.get("empty", 0.0) for result in results)
-    if empty > 0:
-        yield f"{empty:.1f} % of the outputs are empty"
-
-
-def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
-    """Return in what the results of a row differ because a user merged them."""
-    differences = []
-    for key in sorted(merged):
-        values = sorted({result.facts[key] for result in results if key in result.facts})
-        if len(values) > 1:
-            differences.append(f"{key} {', '.join(map(_short, values))}")
-    return f"merged over {'; '.join(differences)}" if differences else None
-
-
-def _tested(row: Comparison, pair: SystemPair, p: float | None, evidence: Evidence) -> Comparison:
-    if row.difference is None:
-        return row
-    reason = None
-    if p is None:
-        reason = _why_untested(pair, evidence)
-    mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
-    return replace(row, difference=replace(row.difference, p=p, mark=mark, reason=reason))
-
-
-def _why_untested(pair: SystemPair, evidence: Evidence) -> str:
-    if not evidence.has_samples(pair):
-        return _NO_SAMPLES
-    difference = evidence.difference(pair)
-    return _ONE_CLUSTER if difference and difference.clusters == 1 else _NO_VERDICT
+        what = f"is in another row than {first.file}: they differ in {details}"
+        evaluated = any(key in first.signature for key in keys)
+        yield Problem("incomparable", f"{later.file}: {later.task}", what, lost=evaluated)
 
 
 def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
@@ -463,7 +277,7 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
 
 
 def _distinguishing(results: Sequence[TaskResult]) -> tuple[str, ...]:
-    """Return the keys that tell results apart; no settings that follow from another objective."""
+    """Return the keys in which rows differ; no settings that follow from another objective."""
     alike: dict[str | None, list[TaskResult]] = defaultdict(list)
     for result in results:
         alike[result.training.get("objective")].append(result)
@@ -477,38 +291,43 @@ def _stated(result: TaskResult, key: str) -> str | None:
     return result.facts.get(key, _LEFT_OUT.get(key))
 
 
-class _Names(NamedTuple):
-    """The fields of a row with its values of the keys in which the model's rows differ."""
-
-    evaluated: str | None
-    trained: str | None
-    merged: str | None
-
-    @classmethod
-    def from_results(
-        cls,
-        results: Sequence[TaskResult],
-        keys: Sequence[str],
-        merged: Iterable[str],
-        *,
-        whole: bool = False,
-    ) -> Self:
-        first = results[0]
-        evaluated = [key for key in keys if key in first.signature]
-        trained = [key for key in keys if key not in first.signature and first.training]
-        facts = {
-            key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
-            for key in trained
-            if key in first.training or not key.startswith(_OF_OBJECTIVE)
-        }
-        return cls(
-            told_apart(first.signature, evaluated, whole=whole),
-            told_apart(facts, [*facts], whole=whole),
-            _merged_over(results, merged),
-        )
+def _named(systems: _Systems, merged: Iterable[str]) -> list[Comparison]:
+    """Return a row for each system, with its facts in which the model's rows differ."""
+    keys = _distinguishing([system[0] for system in systems])
+    rows = [_row(system, keys, merged, whole=False) for system in systems]
+    if len({(row.name, row.merged) for row in rows}) < len(rows):  # only omitted facts differ
+        rows = [_row(system, keys, merged, whole=True) for system in systems]
+    return rows
 
 
-def told_apart(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = False) -> str | None:
+def _row(
+    results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str], *, whole: bool
+) -> Comparison:
+    first = results[0]
+    evaluated = [key for key in keys if key in first.signature]
+    trained = {
+        key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+        for key in keys
+        if key not in first.signature
+        and first.training
+        and (key in first.training or not key.startswith(_OF_OBJECTIVE))
+    }
+    return Comparison(
+        spec=first.spec,
+        variant=first.variant,
+        task=first.comparison,
+        model=first.model,
+        metric="",
+        n=max(result.n for result in results),
+        evaluated=in_words(first.signature, evaluated, whole=whole),
+        trained=in_words(trained, [*trained], whole=whole),
+        merged=_merged_over(results, merged),
+        signature=first.signature,
+        splits=max(len(result.splits) for result in results),
+    )
+
+
+def in_words(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = False) -> str | None:
     """Return these facts in a few words, with digests cut short; None without keys.
 
     ``whole`` leaves nothing out.
@@ -523,3 +342,167 @@ def told_apart(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = F
 
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…"
+
+
+def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
+    """Return in what the results of a row differ because a user merged them."""
+    differences = []
+    for key in sorted(merged):
+        values = sorted({result.facts[key] for result in results if key in result.facts})
+        if len(values) > 1:
+            differences.append(f"{key} {', '.join(map(_short, values))}")
+    return f"merged over {'; '.join(differences)}" if differences else None
+
+
+# --- The cells of a row ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The results of one arm, and why others are left out."""
+
+    used: list[TaskResult] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+_Arms = Mapping[str | None, _Runs]
+
+
+def _by_arm(
+    results: Sequence[TaskResult], merged: frozenset[str]
+) -> tuple[_Arms, tuple[Problem, ...]]:
+    """Return the results by arm, one for each seed, and the problems with several results."""
+    arms = {arm: _Runs() for arm in (None, *results[0].spec.arms)}
+    problems = list[Problem]()
+    same: dict[tuple[str | None, int | None, _Facts], list[TaskResult]] = defaultdict(list)
+    for result in results:
+        facts = {key: value for key, value in result.facts.items() if key in merged}
+        same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)
+    for place in sorted(same, key=lambda place: (place[0] or "", place[1] or 0, place[2])):
+        arm, seed, _ = place
+        original, *duplicates = same[place]
+        copies = all(copy.scores == original.scores for copy in duplicates)
+        if copies:
+            arms[arm].used.append(original)
+        else:
+            arms[arm].left_out.append(f"files differ on seed {seed}")
+        verdict = "the same scores, used once" if copies else "other scores, none is used"
+        for copy in duplicates:
+            what = f"is a result of the same run as {original.file}: {verdict}"
+            where = f"{copy.file}: {copy.task}"
+            problems.append(Problem("duplicate", where, what, lost=not copies))
+    return arms, tuple(problems)
+
+
+def _rows(
+    row: Comparison, results: Sequence[TaskResult], arms: _Arms, evidence: Evidence
+) -> Iterator[Comparison]:
+    """Yield the row of each score that the results have; without any, that of the main one."""
+    spec = row.spec
+    main, *further = spec.shown
+    compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
+    for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
+        cells = tuple(_cell(arms[arm], metric, arm, evidence) for arm in spec.arms)
+        as_is = _cell(arms[None], metric, "the model as it is", evidence)
+        counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
+        logged = evidence.logged(counted[0]) if evidence.has_samples(counted) else None
+        is_pair = len(cells) == 2 and all(cell.values for cell in cells)  # noqa: PLR2004
+        yield replace(
+            row,
+            metric=metric,
+            arms=cells,
+            as_is=as_is,
+            difference=_difference(row, metric, cells, evidence)
+            if is_pair and metric in compared
+            else None,
+            clusters=len({*logged.keys}) if logged else None,
+        )
+
+
+def _cell(runs: _Runs, metric: str, name: str, evidence: Evidence) -> Cell:
+    scored = [result for result in runs.used if metric in result.scores]
+    if not scored:
+        missing = f"no result of {name}"
+        if runs.used:
+            first = runs.used[0]
+            missing = _NOT_POOLED if first.splits else f"no {metric} in {first.file.name}"
+        return Cell(reason="; ".join(runs.left_out) or missing)
+    counts: list[int] = []
+    if metric in scored[0].spec.breakdown:
+        logged = filter(None, (evidence.logged(result.id) for result in scored))
+        counts = [int(e.columns[metric].scored.sum()) for e in logged if metric in e.columns]
+    return Cell(
+        values=tuple(result.scores[metric] for result in scored),
+        seeds=tuple(result.seed for result in scored),
+        runs=tuple(result.id for result in scored),
+        interval=evidence.interval(scored, metric),
+        reason="; ".join(runs.left_out) or None,
+        notes=tuple(dict.fromkeys(_notes(scored))),
+        counts=tuple(counts),
+    )
+
+
+def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
+    """Yield what a reader must know about the results of a cell."""
+    for result in results:
+        yield from result.notes
+    for package in sorted({name for result in results for name in result.versions}):
+        versions = sorted({result.versions.get(package, "none") for result in results})
+        if len(versions) > 1:
+            yield f"runs with different versions of {package}: {', '.join(versions)}"
+    for trained in sorted(
+        {result.training.get("model.quantization", "None") for result in results}
+    ):
+        evaluated = {result.signature["quantization"] for result in results} - {trained}
+        if trained != "None" and evaluated:
+            yield (
+                f"trained on the base in four bits ({trained}), and evaluated on it with "
+                f"quantization {', '.join(sorted(evaluated))}"
+            )
+    empty = statistics.fmean(result.scores.get("empty", 0.0) for result in results)
+    if empty > 0:
+        yield f"{empty:.1f} % of the outputs are empty"
+
+
+def _difference(
+    row: Comparison, metric: str, arms: Sequence[Cell], evidence: Evidence
+) -> Difference:
+    first, second = arms
+    notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
+    is_trained = bool(first.trained_seeds or second.trained_seeds)
+    if is_trained and 1 in {len(first.values), len(second.values)}:
+        notes.append(_ONE_SEED)
+    if (estimate := evidence.estimate(metric, first.runs, second.runs)) is None:
+        interval = over_seeds(metric, first.values, second.values)
+        value = statistics.fmean(first.values) - statistics.fmean(second.values)
+        return Difference(value, interval, notes=tuple(notes))
+    if estimate.n < row.n:
+        notes.append(f"on the {estimate.n:,} of {row.n:,} samples that every run has a verdict on")
+    return Difference(
+        estimate.value,
+        estimate.interval,
+        n=estimate.n,
+        clusters=estimate.clusters,
+        notes=tuple(notes),
+    )
+
+
+def _tested(rows: Iterable[Comparison], evidence: Evidence) -> Iterator[Comparison]:
+    """Yield the rows, their differences with p and mark; tests of all rows run together."""
+    rows = tuple(rows)
+    compared = [
+        Systems(row.arms[0].runs, row.arms[1].runs, row.metric) for row in rows if row.difference
+    ]
+    p_values = iter(evidence.p_values(compared))
+    for row in rows:
+        if (difference := row.difference) is None:
+            yield row
+            continue
+        p, reason = next(p_values), None
+        if p is None and difference.n is None:
+            runs = [run for cell in row.arms for run in cell.runs]
+            reason = _NO_VERDICT if evidence.has_samples(runs, row.metric) else _NO_SAMPLES
+        elif p is None:
+            reason = _ONE_CLUSTER if difference.clusters == 1 else _NO_VERDICT
+        mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
+        yield replace(row, difference=replace(difference, p=p, mark=mark, reason=reason))
