@@ -325,15 +325,14 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             for vectors, text, read, (_, begin) in zip(before, embed(ids), mask, found, strict=True)
         ]
         embeddings, visible = map(_padded, zip(*rows, strict=True))
-        cache = DynamicCache(config=self.config) if layers else None
+        cache = DynamicCache(config=self.config)
         for number, (keys, contents) in enumerate(layers):
             cache.update(keys, contents, number)
-        length = cache.get_seq_length() if cache else 0
         return {
             "inputs_embeds": embeddings,
             "position_ids": (visible.cumsum(1) - 1).clamp(min=0),
-            "attention_mask": functional.pad(visible, (length, 0), value=1),
-            "past_key_values": cache,
+            "attention_mask": functional.pad(visible, (cache.get_seq_length(), 0), value=1),
+            "past_key_values": cache if layers else None,
         }
 
     def _find(self, row: list[int], mask: list[int]) -> tuple[int, int]:

@@ -133,7 +133,9 @@ def results_of(rows: Iterable[Comparison]) -> list[TaskResult]:
                     prompts_cut=None,
                     signature={"quantization": "None"},
                 )
-                results[each.model, run] = replace(result, scores={**result.scores, each.metric: value})
+                results[each.model, run] = replace(
+                    result, scores={**result.scores, each.metric: value}
+                )
     return list(results.values())
 
 
