@@ -10,11 +10,12 @@ from spor_tasks.core.files import is_folder
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import reading
 from spor_tasks.results.benchmarks import Table, tables
-from spor_tasks.results.comparisons import Comparison, comparisons
+from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged, read_values
 from spor_tasks.results.logged import SampleFile, find, orphans
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.reading import Collected, Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Material, read
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
-from spor_tasks.results.comparisons import Cell, Comparison, in_words
-from spor_tasks.results.evidence import Evidence, Systems
+from spor_tasks.results.evidence import Evidence, SystemPair
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -25,7 +24,9 @@ from spor_tasks.results.grid import (
     source_text,
 )
 from spor_tasks.results.reading import Problem
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.statistics import holm
+from spor_tasks.results.systems import in_words
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
@@ -213,7 +214,7 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
     """Yield the entries, given best first, with their ranks."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
-    compared = [Systems(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
+    compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
     p_values = evidence.p_values(compared)
     tested = {pair: p for pair, p in zip(pairs, p_values, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))

@@ -26,10 +26,10 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Material
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Cell, Comparison
 from spor_tasks.results.evidence import Evidence
 from spor_tasks.results.grid import full_title, interval_text
 from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.statistics import RESAMPLES
 
 KIND = "export"

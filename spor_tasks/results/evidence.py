@@ -105,7 +105,7 @@ def read_values(
     return Logged(tuple(sorted(ids)), clusters_of(sorted_keys), scored, sorted_keys)
 
 
-class Systems(NamedTuple):
+class SystemPair(NamedTuple):
     """Two systems and a score: the runs of each, which differ only in their training seeds."""
 
     first: Sequence[RunKey]
@@ -176,7 +176,7 @@ class Evidence:
         center, reach = result.scores[metric], _NORMAL * error
         return Interval.of(center - reach, center + reach, "stderr", scale_of(metric))
 
-    def p_values(self, compared: Sequence[Systems]) -> list[float | None]:
+    def p_values(self, compared: Sequence[SystemPair]) -> list[float | None]:
         """Return the two-sided p of no difference for each pair; None if it cannot be tested.
 
         If a system has several runs, it is that of
@@ -208,7 +208,7 @@ class Evidence:
                 p_values[number] = p
         return [None if math.isnan(p) else p for p in p_values]
 
-    def _single(self, systems: Systems) -> tuple[Column, Column]:
+    def _single(self, systems: SystemPair) -> tuple[Column, Column]:
         (first,), (second,), metric = systems
         return self._logged[first].columns[metric], self._logged[second].columns[metric]
 

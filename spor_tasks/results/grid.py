@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.comparisons import Cell, Comparison
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.statistics import Interval
 
 

@@ -13,7 +13,7 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.results.declared import spec_of
-from spor_tasks.results.schema import Adapter, Model, ResultFile, TaskFile, typed
+from spor_tasks.results.schema import Adapter, Config, Model, ResultFile, TaskFile, typed
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
@@ -249,7 +249,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
         key,
     )
     config, counts = task.configs, task.counts
-    facts, metadata = config.metadata.spor, content["configs"][key]["metadata"]
+    facts = config.metadata.spor
     try:
         spec = spec_of(facts.declared)
     except ResultError as error:
@@ -259,37 +259,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
     if adapter and adapter.adapter_sha256 and adapter.seed is None:
         raise ResultError(f"configs.{key}.metadata.spor: an adapter without a seed")
     shown_arm = facts.fewshot_arm if config.num_fewshot else None
-    icl_arm = config.metadata.icl_arm
-    comparison, variant = _comparison_and_variant(name, spec, config.metadata.decoding, icl_arm)
-    if config.num_fewshot:
-        variant = f"{variant} k={config.num_fewshot}".strip() if variant != comparison else variant
-        comparison = f"{comparison} k={config.num_fewshot}"
-    signature = {
-        "task": comparison,
-        "version": str(config.metadata.version),
-        "spor_tasks": facts.spor_tasks,
-        "lm_eval": str(facts.packages["lm_eval"]),
-        "test_sha256": config.metadata.test_sha256,
-        "prompt_style": facts.prompt_style,
-        "num_fewshot": str(config.num_fewshot),
-        "held_out_reference": str(facts.held_out_reference),
-        **facts.judges,
-        "shown_arm": str(shown_arm if adapter else None),
-        # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
-        "demonstrations_sha256": str(facts.demonstrations_sha256 if icl_arm else None),
-        "fewshot_seed": str(run.fewshot_seed if shown_arm and not icl_arm else None),
-        **{fact: str(content.get(fact)) for fact in _CHAT},
-        # Without a chat it has no effect, and is true or null as lm-eval was called.
-        "fewshot_as_multiturn": str(
-            content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
-        ),
-        "generation": json.dumps(config.generation_kwargs, sort_keys=True),
-        "backend": run.model,
-        # The type of the weights as they were loaded, if the backend states it.
-        "dtype": str(run.model_dtype or run.arguments.get("dtype")).removeprefix("torch."),
-        "quantization": _quantization(run),
-        "n": str(counts.effective),
-    }
+    comparison, variant = _comparison_and_variant(name, spec, config)
     date = content.get("date")
     return TaskResult(
         file=file,
@@ -298,13 +268,17 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
         comparison=comparison,
         variant=variant,
         spec=spec,
-        model=_model_name(run, metadata, facts.adapter),
+        model=_model_name(run, content["configs"][key]["metadata"], facts.adapter),
         adapter=adapter,
         shown_arm=shown_arm,
         scores=_with_gaps(_scores(task.results), spec, operator.sub),
         n=counts.effective,
         prompts_cut=run.prompts_cut.get(name),
-        signature=signature,
+        signature={
+            "task": comparison,
+            **_signature(config, run, content, shown_arm, is_tuned=adapter is not None),
+            "n": str(counts.effective),
+        },
         training=_training(adapter, facts.arms) if adapter else {},
         versions={
             package: version
@@ -320,17 +294,48 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
     )
 
 
-def _comparison_and_variant(
-    task: str, spec: SetSpec, decoding: str, icl_arm: str
-) -> tuple[str, str]:
+def _signature(
+    config: Config, run: Model, content: Mapping[str, Any], shown_arm: str | None, *, is_tuned: bool
+) -> dict[str, str]:
+    """Return the settings of a task that can change its scores."""
+    facts, is_chosen = config.metadata.spor, bool(config.metadata.icl_arm)
+    return {
+        "version": str(config.metadata.version),
+        "spor_tasks": facts.spor_tasks,
+        "lm_eval": str(facts.packages["lm_eval"]),
+        "test_sha256": config.metadata.test_sha256,
+        "prompt_style": facts.prompt_style,
+        "num_fewshot": str(config.num_fewshot),
+        "held_out_reference": str(facts.held_out_reference),
+        **facts.judges,
+        "shown_arm": str(shown_arm if is_tuned else None),
+        # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
+        "demonstrations_sha256": str(facts.demonstrations_sha256 if is_chosen else None),
+        "fewshot_seed": str(run.fewshot_seed if shown_arm and not is_chosen else None),
+        **{fact: str(content.get(fact)) for fact in _CHAT},
+        # Without a chat it has no effect, and is true or null as lm-eval was called.
+        "fewshot_as_multiturn": str(
+            content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
+        ),
+        "generation": json.dumps(config.generation_kwargs, sort_keys=True),
+        "backend": run.model,
+        # The type of the weights as they were loaded, if the backend states it.
+        "dtype": str(run.model_dtype or run.arguments.get("dtype")).removeprefix("torch."),
+        "quantization": _quantization(run),
+    }
+
+
+def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
     The name of a task that a user renamed stands for how it asks.
     """
+    arm, decoding = config.metadata.icl_arm, config.metadata.decoding
+    number = f"k={config.num_fewshot}" if config.num_fewshot else None
     split = spec.part_title if spec.split_of else None
-    comparison = " ".join(filter(None, [task.replace(f"_icl_{icl_arm}", "_icl"), split]))
-    if task in {spec.task_name(icl_arm or None, decoding), spec.task_name(decoding=decoding)}:
-        return comparison, " ".join(filter(None, [icl_arm and "icl", decoding]))
+    comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), split, number]))
+    if task in {spec.task_name(arm or None, decoding), spec.task_name(decoding=decoding)}:
+        return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison
 
 

@@ -12,8 +12,8 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import Board, Entry, _ranked
-from spor_tasks.results.comparisons import Cell
 from spor_tasks.results.evidence import Evidence, Logged
+from spor_tasks.results.rows import Cell
 from tests.support.damage import SOAK
 from tests.support.result_files import edited, write_result, write_run
 

@@ -23,11 +23,12 @@ from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.report.figures import drawing
 from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
-from spor_tasks.results.comparisons import Cell, Comparison, comparisons
+from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged
 from spor_tasks.results.grid import Grid, Number
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.schema import Adapter
 from tests.support import attribute_runs
 
