@@ -113,41 +113,39 @@ def _check_abilities(
     settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments: Arguments
 ) -> None:
     """Refuse what the type of model cannot do, at which lm-eval would fail late or never."""
-    model = settings.model
-    abilities = backend(model)
+    abilities = backend(settings.model)
     has_beams = settings.gen_kwargs.get("num_beams", 1) != 1
-    searching = [task.name for task in tasks if has_beams or task.decoding]
-    if searching and not abilities.has_beams:
-        raise ConfigError(
-            f"{model} does not support the beam search of {searching[0]}",
-            where="model",
-            remedy="The beams of `hf` and `vllm` differ from those of transformers, and a server "
-            "may silently decode greedily. Use `spor-hf`, or a task without beams.",
-        )
-    if abilities.adapter:
-        if wrong := arguments.keys() & {*checkpoints.ADAPTERS} - {abilities.adapter}:
-            raise ConfigError(
-                f"{model} has no argument {min(wrong)}",
-                where="model_args",
-                remedy=f"Name the adapter with {abilities.adapter}=.",
-            )
-        checkpoints.check_reader(arguments, model)
-    if not abilities.takes_texts and not settings.apply_chat_template:
-        raise ConfigError(
-            f"{model} takes only chats",
-            where="model",
-            remedy="Set apply_chat_template; the server has the template.",
-        )
-    asking = [task.name for task in tasks if task.asks_likelihoods]
-    has_tokenizer = str(arguments.get("tokenizer_backend")).lower() != "none" or (
-        "tokenizer_backend" not in arguments
+    searching = next((task.name for task in tasks if has_beams or task.decoding), None)
+    asking = next((task.name for task in tasks if task.asks_likelihoods), None)
+    has_tokenizer = str(arguments.get("tokenizer_backend", "")).lower() != "none"
+    wrong = arguments.keys() & {*checkpoints.ADAPTERS} - {abilities.adapter}
+    refusals = (
+        (
+            searching and not abilities.has_beams,
+            f"does not support the beam search of {searching}",
+            "Use `spor-hf`, which alone searches as transformers, or a task without beams.",
+        ),
+        (
+            wrong and abilities.adapter,
+            f"has no argument {min(wrong, default=None)}",
+            f"Name the adapter with {abilities.adapter}=.",
+        ),
+        (
+            not (abilities.takes_texts or settings.apply_chat_template),
+            "takes only chats",
+            "Set apply_chat_template; the server has the template.",
+        ),
+        (
+            asking and not (abilities.gives_likelihoods and has_tokenizer),
+            f"does not give the log likelihoods that {asking} asks for",
+            "Use `hf`, `vllm`, or a server's `local-completions` with a tokenizer.",
+        ),
     )
-    if asking and not (abilities.gives_likelihoods and has_tokenizer):
-        raise ConfigError(
-            f"{model} does not give the log likelihoods that {asking[0]} asks for",
-            where="model",
-            remedy="Use `hf`, `vllm`, or a server's `local-completions` with a tokenizer.",
-        )
+    for is_refused, fault, remedy in refusals:
+        if is_refused:
+            raise ConfigError(f"{settings.model} {fault}", where="model", remedy=remedy)
+    if abilities.adapter:
+        checkpoints.check_reader(arguments, settings.model)
 
 
 def _check_trust(value: object) -> None:

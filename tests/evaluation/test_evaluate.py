@@ -168,10 +168,10 @@ def test_a_tokenizer_without_a_chat_template_is_told_before_the_model_is_loaded(
 @pytest.mark.parametrize(
     ("model", "arguments", "where", "remedy"),
     [
-        ("vllm", "pretrained=base,peft=a", "model_args", "lora_local_path="),
-        ("spor-vllm", "pretrained=base,peft=a", "model_args", "lora_local_path="),
-        ("hf", "pretrained=base,lora_local_path=a", "model_args", "peft="),
-        ("spor-hf", "pretrained=base,lora_local_path=a", "model_args", "peft="),
+        ("vllm", "pretrained=base,peft=a", "model", "lora_local_path="),
+        ("spor-vllm", "pretrained=base,peft=a", "model", "lora_local_path="),
+        ("hf", "pretrained=base,lora_local_path=a", "model", "peft="),
+        ("spor-hf", "pretrained=base,lora_local_path=a", "model", "peft="),
         ("local-completions", "model=served", "local-completions", "tokenizer_backend=None"),
         ("local-chat-completions", "model=served", "model", "apply_chat_template"),
     ],
