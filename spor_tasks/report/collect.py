@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_folder
@@ -20,25 +19,10 @@ from spor_tasks.results.rows import Comparison
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a report shows.
+    """The content of files: rows of each model and task, the evidence for them, and problems.
 
-    ``samples`` are the sample files of the results that have one.
-    """
-
-    tables: tuple[Table, ...]
-    problems: tuple[Problem, ...]
-    samples: tuple[SampleFile, ...]
-
-    @property
-    def whole(self) -> bool:
-        """True if every result is used and compared with those that it should be."""
-        return not any(problem.lost for problem in self.problems)
-
-
-class Material(NamedTuple):
-    """The content of files: rows of every model and task, the evidence for them, and problems.
-
-    ``pooled`` are the rows of all splits together, of tasks that are read under splits.
+    ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
+    are the sample files of the results that have one.
     """
 
     rows: tuple[Comparison, ...]
@@ -46,6 +30,16 @@ class Material(NamedTuple):
     evidence: Evidence
     samples: tuple[SampleFile, ...]
     problems: tuple[Problem, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The rows by aspect, with those of the papers."""
+        return tables(self.rows, self.pooled)
+
+    @property
+    def whole(self) -> bool:
+        """True if every result is used and compared with those that it should be."""
+        return not any(problem.lost for problem in self.problems)
 
 
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
@@ -58,20 +52,6 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: results cannot be merged by what ``merge_by`` names.
     """
-    return report_of(read(paths, merge_by))
-
-
-def report_of(material: Material) -> Report:
-    """Return the report of what was read, with the rows of the papers."""
-    return Report(tables(material.rows, material.pooled), material.problems, material.samples)
-
-
-def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
-    """Collect result files, and all result files in the given folders, with their samples.
-
-    Raises:
-        ResultError, ConfigError: as :func:`collect`.
-    """
     sources = tuple(paths)
     collected = _checked(reading.collect(sources), sources)
     files = tuple(filter(None, map(find, collected.results)))
@@ -83,14 +63,9 @@ def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
     )
     facts = {fact for run in runs for fact in run.facts}
     pooled_rows, _ = comparisons(runs, Evidence(values), facts.intersection(merge_by))
-    problems = (
-        *collected.problems,
-        *conflicts,
-        *incomplete,
-        *faults,
-        *_notices(collected.results, files, sources),
-    )
-    return Material(rows, pooled_rows, evidence, files, problems)
+    notices = _notices(collected.results, files, sources)
+    problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
+    return Report(rows, pooled_rows, evidence, files, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:

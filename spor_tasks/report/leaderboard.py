@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.metrics.base import score_info
-from spor_tasks.report.collect import Material, read
+from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
 from spor_tasks.results.evidence import Evidence, SystemPair
@@ -112,43 +111,30 @@ class Leaderboard:
         """Whether no result was left out, and all systems of a task are on one board."""
         return not any(problem.lost for problem in self.problems)
 
+    def with_problems(self, problems: Iterable[Problem]) -> "Leaderboard":
+        """Return the boards with further problems."""
+        return Leaderboard(self.boards, (*self.problems, *problems))
 
-def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
-    """Rank all systems in result files, and in all result files in the given folders.
+
+def rank(report: Report) -> Leaderboard:
+    """Rank all systems of a report.
 
     Systems are ranked by scores of which more is better: those after the first arm, which lacks
     what the test needs, or those of the model as it is. Results are on one board only if their
     signatures say that the test was the same.
-
-    Raises:
-        ResultError: a path is missing, or there are no results of our tasks.
-        ConfigError: results cannot be merged by what ``merge_by`` names.
     """
-    return leaderboard_of(read(paths, merge_by))
-
-
-def leaderboard_of(material: Material) -> Leaderboard:
-    """Return the leaderboard of what was read."""
-    boards, conflicts = boards_of(material)
-    return Leaderboard(boards, (*material.problems, *conflicts))
-
-
-def boards_of(material: Material) -> tuple[tuple[Board, ...], tuple[Problem, ...]]:
-    """Return the boards of what was read, and the results that are not on one board."""
-    rows, evidence = material.rows, material.evidence
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
-    for row in rows:
+    for row in report.rows:
         if row.is_tested and score_info(row.metric).higher_is_better:
             by_task[row.task, row.metric].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
     for same in by_task.values():
         tests = _by_test(same)
-        boards.extend(_board(tested, tests, evidence) for tested in tests)
+        boards.extend(_board(tested, tests, report.evidence) for tested in tests)
         conflicts.extend(_conflicts(tests))
-    boards.sort(key=_place)
-    filled = tuple(board for board in boards if board.entries)
-    return filled, tuple(dict.fromkeys(conflicts))
+    filled = tuple(sorted((board for board in boards if board.entries), key=_place))
+    return Leaderboard(filled, report.problems).with_problems(dict.fromkeys(conflicts))
 
 
 def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:

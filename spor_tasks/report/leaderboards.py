@@ -23,7 +23,7 @@ from spor_tasks.core.files import writing
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import score_info
-from spor_tasks.report.collect import Material
+from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.evidence import Evidence
@@ -54,7 +54,7 @@ class Settings:
     source: str | None = None
 
 
-def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, ...]:
+def export(report: Report, out: Path, settings: Settings) -> tuple[Problem, ...]:
     """Write what can be published of the results, and return why the rest is not.
 
     Each of the two folders, `hub` and `every_eval_ever`, is replaced as a whole.
@@ -63,9 +63,9 @@ def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, 
         ConfigError: a named model has no results, ``out`` cannot be written, or one of the folders
             is there and was not written by this function.
     """
-    runs, problems = _choose(material, settings)
-    entries, refused = _hub_entries(material.rows, runs, settings)
-    records = dict(_record(*each, material.evidence, settings) for each in runs.values())
+    runs, problems = _choose(report, settings)
+    entries, refused = _hub_entries(report.rows, runs, settings)
+    records = dict(_record(*each, report.evidence, settings) for each in runs.values())
     for name, kind, texts in (
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
@@ -83,13 +83,13 @@ _Runs = Mapping[RunKey, tuple[TaskResult, str]]
 """Runs that may be published, with the names of their models on the Hub."""
 
 
-def _choose(material: Material, settings: Settings) -> tuple[_Runs, list[Problem]]:
+def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
     """Return the runs that may be published, and why others may not.
 
     A run must be of the whole test set, of the version of the task that is shipped, and its samples
     must be those of the test set and give its scores.
     """
-    models = sorted({file.run.model for file in material.samples})
+    models = sorted({file.run.model for file in report.samples})
     if unknown := sorted(settings.names.keys() - models):
         raise ConfigError(
             f"there are no results of {', '.join(map(repr, unknown))}",
@@ -98,14 +98,14 @@ def _choose(material: Material, settings: Settings) -> tuple[_Runs, list[Problem
         )
     runs: dict[RunKey, tuple[TaskResult, str]] = {}
     problems = []
-    for file in material.samples:
+    for file in report.samples:
         result = file.run
         name = settings.names.get(result.model, result.model)
         if result.model.startswith(PREFIX):
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub. Name it with --name MODEL=OWNER/NAME"
-        elif not material.evidence.logged(result.id):
+        elif not report.evidence.logged(result.id):
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"

@@ -134,7 +134,7 @@ def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None
     for model, ranker in (("one", "lexical-1"), ("other", "bert")):
         scores = {"bleu_3": 50.0, "sp_acc": 40.0}
         table_runs.write_scores(tmp_path / model, TASK, None, scores, model=model, ranker=ranker)
-    boards = report.rank([tmp_path]).boards
+    boards = report.rank(report.collect([tmp_path])).boards
     assert [board.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
     assert len({board.apart for board in boards}) == 3
 
