@@ -24,7 +24,7 @@ from spor_tasks.core.sample import (
     side_of_each,
     sides,
 )
-from spor_tasks.corpora.totto.table import has_cells
+from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
@@ -141,7 +141,8 @@ def mark(sample: Sample, output: str, text: str, said: Iterable[Said] = ()) -> M
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    of_cells, of_attributes = has_cells(sample), has_attributes(sample)
+    of_cells = isinstance(sample.table, CellTable)
+    of_attributes = has_attributes(sample)
     is_named = of_cells or not (of_attributes or "table" in sample.context)
     strict = is_strict(sample) and not of_cells
     units = sample.units if is_named else ()
@@ -216,7 +217,7 @@ def _missing(
         values = {aspect: value for aspect, value, _ in said}
         others = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
         return tuple(number for number, is_other in enumerate(others) if is_other)
-    may_lack = has_cells(sample)
+    may_lack = isinstance(sample.table, CellTable)
     return tuple(
         number
         for number, placements in enumerate(traces)

@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import NamedTuple, TypeAlias
 
-import msgspec
-
-from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Contrast, Sample
-from spor_tasks.corpora.totto.table import Cell, has_cells, table_of
+from spor_tasks.core.sample import Column, Contrast, Sample
+from spor_tasks.core.table import Cell, CellTable, Table
 
 SIDES = ("text", "contrast")
 """The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
@@ -65,7 +62,7 @@ class _Table:
     title: str
     rows: Sequence[Sequence[Cell]]
     units: Mapping[_Place, tuple[int, ...]] = field(default_factory=dict)
-    columns: Sequence[Container[str]] = ()
+    columns: Sequence[Container[int]] = ()
 
 
 def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None:
@@ -73,7 +70,13 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
 
     A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
     """
-    table = _with_cells(sample) if has_cells(sample) else _with_columns(sample)
+    match sample.table:
+        case CellTable() as content:
+            table = _with_cells(sample, content)
+        case Table() as content:
+            table = _with_columns(sample, content)
+        case None:
+            return None
     if table is None:
         return None
     limit = most_rows or (MOST_ROWS if table.units else len(table.rows))
@@ -81,11 +84,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
     return TableView(table.title, tuple(rows), linked=not table.units)
 
 
-def _with_cells(sample: Sample) -> _Table | None:
-    try:
-        table = table_of(sample)
-    except CorpusError:
-        return None
+def _with_cells(sample: Sample, table: CellTable) -> _Table | None:
     if len(table.highlighted) != len(sample.units):
         return None
     units: dict[_Place, tuple[int, ...]] = {}
@@ -95,25 +94,13 @@ def _with_cells(sample: Sample) -> _Table | None:
     return _Table(title, table.rows, units)
 
 
-class _Texts(msgspec.Struct):
-    header: list[str]
-    rows: list[list[str]]
-
-
-def _with_columns(sample: Sample) -> _Table | None:
-    """Return a table of texts, whose units end with the number of their column."""
-    try:
-        texts = msgspec.convert(sample.context.get("table"), _Texts)
-    except msgspec.ValidationError:
-        return None
-    header = [Cell(text, is_header=True) for text in texts.header]
+def _with_columns(sample: Sample, table: Table) -> _Table:
+    lines = (table.header, *table.rows)
+    rows = [[Cell(text, not number) for text in line] for number, line in enumerate(lines)]
     pair = sample.challenge
     sides = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-    return _Table(
-        sample.about("title") or "",
-        [header, *(list(map(Cell, row)) for row in texts.rows)],
-        columns=[{unit[-1] for unit in side} for side in sides],
-    )
+    columns = [{unit.number for unit in units if isinstance(unit, Column)} for units in sides]
+    return _Table(sample.about("title") or "", rows, columns=columns)
 
 
 def _kept_rows(table: _Table, most: int) -> Iterable[int]:
@@ -181,5 +168,5 @@ def _cells(table: _Table, number: int, line: _Slots, first: int, last: int) -> I
                 1 + len(others),
                 min(place[0] + cell.row_span - 1, last) - number + 1,
                 table.units.get(place, ()),
-                tuple(side for side, of in enumerate(table.columns) if str(column) in of),
+                tuple(side for side, of in enumerate(table.columns) if column in of),
             )

@@ -20,7 +20,8 @@ from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
-from spor_tasks.evaluation.hf import SporHF, StopAtText
+from spor_tasks.evaluation.generation import StopAtText
+from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host, task_files
 from spor_tasks.harness.backends import BEAM_REQUESTS
 from spor_tasks.text import filters
@@ -193,7 +194,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
         model=name,
         model_args=arguments,
         tasks=[task],
-        task_manager=task_files.manager(arguments),
+        task_manager=task_files.manager(arguments, model_type=name),
         limit=6,
         batch_size=1,
         device="cpu",

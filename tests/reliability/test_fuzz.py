@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from spor_tasks import cli
 from spor_tasks.aspects import folder, named
+from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.evaluation import checks, command, models
+from spor_tasks.evaluation import checks, models
 from spor_tasks.harness import checkpoints, task_files
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK
@@ -81,9 +82,8 @@ MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_re
 
 
 def _evaluation(path: Path) -> None:
-    given_ = command.read_settings(argparse.Namespace(config=str(path)))
-    model = command.mapping(given_, "model_args")
-    checks.check(given_, command.task_names(given_), model)
+    settings = evaluate._config(argparse.Namespace(config=str(path)))
+    checks.check(settings, [models.Model(settings.model_args, "")])
 
 
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
@@ -141,23 +141,6 @@ def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> 
     end = data.draw(st.integers(start, min(start + 20, len(text))))
     between = "".join(data.draw(st.lists(WORDS, max_size=4)))
     read(reader, text[:start] + between + text[end:])
-
-
-@few
-@given(
-    st.sampled_from(["lora.r", "data.part", "optimization.epochs", "output"]) | st.text(max_size=5),
-    st.lists(WORDS, max_size=5),
-)
-def test_any_override(key: str, words: list[str]) -> None:
-    with suppress(SporError):
-        config.parse_config(yaml.safe_dump(TRAINING), [f"{key}={''.join(words)}"])
-
-
-@few
-@given(st.lists(WORDS | st.sampled_from(["pretrained=", "peft=", "a", ","]), max_size=9))
-def test_any_name_of_a_model(words: list[str]) -> None:
-    with suppress(SporError):
-        list(models.read_models(["".join(words)]))
 
 
 # --- Folders --------------------------------------------------------------------------------------

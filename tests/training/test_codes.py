@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from lm_eval.api.instance import Instance
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from safetensors.torch import load_file
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
@@ -22,15 +23,15 @@ from torch.nn import functional
 from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.corpora.compmctg.linearize import START, codes
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
-from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, load
+from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, load
 from spor_tasks.evaluation.hf import SporHF, swap_adapter
+from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
@@ -126,7 +127,7 @@ def plain_loss(model: CodedModel, row: Row, combination: Sequence[str]) -> torch
         parts += [vectors.task_vectors, embed(read[begin:])]
         logits = model.base(inputs_embeds=torch.cat(parts)[None]).logits[0]
     else:
-        assert isinstance(vectors, TrainedPrefixes)
+        assert isinstance(vectors, Prefixes)
         numbers = [values.index(value) for value in combination]
         cache = DynamicCache()
         for layer in range(2):
@@ -238,7 +239,7 @@ def test_a_meta_step_is_the_two_steps_by_hand(loaded: Base, kind: str) -> None:
 def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) -> None:
     record = json.loads((REPOSITORY / "tests" / "data" / "compmctg_codes.json").read_text("utf-8"))
     tokenizer = word_tokenizer(record["tokens"])
-    vectors = partial(TrainedPrefixes, width=8) if kind == "contrastive_prefix" else Dcg
+    vectors = partial(Prefixes, width=8) if kind == "contrastive_prefix" else Dcg
     model = CodedModel(tiny_gpt2.make(3, 48), tokenizer, record["aspects"], vectors)
     rng = np.random.RandomState(11)
     for name in record[kind]["gradients"]:
@@ -330,54 +331,19 @@ def meta_of(kind: str) -> tuple[str, str]:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_interrupted_run_goes_on_to_the_same_bytes_of_vectors_alone(
-    learn: Callable[..., Path], kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = learn(kind, *meta_of(kind), to="whole")
-    tensors = load_file(whole / "adapter_model.safetensors")
-    assert tensors.keys() == (
-        {"prefixes"}
-        if kind == "contrastive_prefix"
-        else {"code_map.weight", "code_map.bias", "task_vectors"}
-    )
-    steps = itertools.count(1)
-
-    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
-        if next(steps) == 3:
-            raise KeyboardInterrupt
-        return load_batches(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "load_batches", at_the_third)
-        with pytest.raises(KeyboardInterrupt):
-            learn(kind, *meta_of(kind), to="cut")
-    kept = torch.load(whole.with_name("cut.unfinished"), weights_only=True)["state"]
-    assert all(name.startswith("vectors.") for name in kept["weights"])
-    assert len(kept["optimizer"]["state"]) == len(kept["weights"])
-    with pytest.raises(ConfigError):  # the loss depends on what shares a batch
-        learn(
-            kind,
-            *meta_of(kind),
-            *("optimization.batch_size=2", "optimization.gradient_accumulation=2"),
-            to="cut",
-        )
-    cut = learn(kind, *meta_of(kind), to="cut")
-    assert read_manifest(cut)["resumed_from"] == 2
-    for name in ("adapter_model.safetensors", "adapter_config.json"):
-        assert (cut / name).read_bytes() == (whole / name).read_bytes()
-
-
 def opened(base: Path, folder: Path, size: int) -> SporHF:
     return SporHF(
         pretrained=str(base), peft=str(folder), device="cpu", batch_size=size, dtype="float32"
     )
 
 
-def asked() -> list[Instance]:
+SAMPLING: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "num_beams": 1}
+BEAMS: dict[str, float] = {"do_sample": False, "num_beams": 3}
+
+
+def asked(settings: dict[str, float]) -> list[Instance]:
     """Return requests with prompts of several lengths, and beginnings of texts."""
-    settings: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1}
-    settings |= {"max_gen_toks": 8, "num_beams": 1, "repetition_penalty": 1.0}
+    settings = settings | {"max_gen_toks": 8, "repetition_penalty": 1.0}
     begun = [*itertools.product(KNOWN[:5], ("", "The road", "So"))]
     return [
         host.request({"id": str(number)}, codes(combination) + prefix, settings, number)
@@ -397,9 +363,10 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
     before = load_file(base(name) / "model.safetensors")
     folder = learn(kind, name=name)
     one, several = opened(base(name), folder, 1), opened(base(name), folder, 4)
-    written = one.generate_until(asked(), disable_tqdm=True)
-    assert written == several.generate_until(asked(), disable_tqdm=True)
-    assert len({*written}) > 1
+    for settings in (SAMPLING, BEAMS):
+        written = one.generate_until(asked(settings), disable_tqdm=True)
+        assert written == several.generate_until(asked(settings), disable_tqdm=True)
+        assert len({*written}) > 1
     logs = [log for log, _ in one.loglikelihood(likely(), disable_tqdm=True)]
     others = [log for log, _ in several.loglikelihood(likely(), disable_tqdm=True)]
     assert others == pytest.approx(logs, rel=1e-5)
@@ -427,8 +394,9 @@ def test_what_cannot_read_a_checkpoint_says_so(
     folder = learn("dcg")
     given = {"pretrained": str(base("gpt2"))}
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):
+        settings = EvaluatorConfig(model=model, tasks=["compmctg_mini_acd"])
         with pytest.raises(ConfigError) as caught:
-            check({"model": model}, ["compmctg_mini_acd"], given | {key: str(folder)})
+            check(settings, [Model(given | {key: str(folder)}, "")])
         assert caught.value.where == str(folder)
     with pytest.raises(ConfigError):
         checkpoints.find_adapter(given | {"lora_local_path": str(folder)})
@@ -438,13 +406,10 @@ def test_what_cannot_read_a_checkpoint_says_so(
     assert checkpoints.find_adapter(given | {"peft": str(folder)})
     model = opened(base("gpt2"), folder, 1)
     assert not swap_adapter(model, None)
-    for prompt, settings in (
-        (codes(["Negative", "Hot", "Food"]), {}),
-        (codes(SPACE.combinations[0]), {"num_beams": 2}),
-    ):
-        with pytest.raises(ConfigError) as caught:
-            model.generate_until([host.request({}, prompt, {"max_gen_toks": 2} | settings, 0)])
-        assert caught.value.remedy
+    prompt = codes(["Negative", "Hot", "Food"])
+    with pytest.raises(ConfigError) as caught:
+        model.generate_until([host.request({}, prompt, {"max_gen_toks": 2}, 0)])
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(
