@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
@@ -62,7 +62,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format",
         help="its input format: nli (default) or electra of facts; "
-        "tapas, tapex, table_bert or nli of nli_acc, known of checkpoints on TabFact",
+        "tapas, tapex or nli of nli_acc, known of checkpoints on TabFact",
     )
     group.add_argument(
         "--label", help="its class that means yes, if the checkpoint does not name it"
@@ -71,7 +71,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
 
 
-def judge(options: argparse.Namespace, metric: str) -> "Learned[Any] | None":
+def judge(options: argparse.Namespace, metric: str) -> "Learned | None":
     """Return the metric with the classifier that the options name; None if they name none.
 
     Raises:
@@ -92,5 +92,5 @@ def judge(options: argparse.Namespace, metric: str) -> "Learned[Any] | None":
         prefix = "facts"
     if unknown := settings.keys() - set(learned.LOADERS[prefix].settings):
         raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
-    metric_by_model: Learned[Any] = learned.load(prefix, **settings)
+    metric_by_model: Learned = learned.load(prefix, **settings)
     return metric_by_model

@@ -83,7 +83,7 @@ def score(
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
-    judge: Learned[Any] | None = None,
+    judge: Learned | None = None,
     beside: Sequence[Metric] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
@@ -149,7 +149,7 @@ def score(
     )
 
 
-def _metrics(name: str, judge: Learned[Any] | None) -> _Metrics:
+def _metrics(name: str, judge: Learned | None) -> _Metrics:
     """Return the metric, and those that correct it."""
     plain = registered(name)
     is_learned = isinstance(plain, Learned)

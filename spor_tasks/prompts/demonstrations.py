@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.parent import PARENT
 from spor_tasks.prompts.combinations import same_or_other_combinations
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Fillers, Key, Pool, draw_bit
@@ -184,7 +184,7 @@ def _words(sample: Sample) -> int:
 
 def _worth(sample: Sample, demonstrations: Demonstrations) -> float:
     """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * Parent().measured(sample, copied_text(demonstrations)).f
+    return 100 * float(PARENT.judge_one(sample, copied_text(demonstrations)).details["f"])
 
 
 _Arms: TypeAlias = tuple[Demonstrations, ...]

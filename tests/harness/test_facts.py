@@ -24,13 +24,13 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
 from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts, missing_units
+from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
 from spor_tasks.report import collect
 from spor_tasks.results import reading
 from spor_tasks.results.schema import fault_of_file, fault_of_task
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
-from tests.support.scores import scores_of
+from tests.support.scores import judge, scores_of
 from tests.support.scripted import ScriptedLM, half_right
 
 SYSTEMATICITY = "spor_systematicity_mini"
@@ -85,19 +85,17 @@ def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
-    expected = load(folder).measure(SAMPLES, TEXTS)
-    told = [likely > 0.5 for each in expected for likely in each]
+    expected = load(folder).judge(SAMPLES, TEXTS)
+    told = [likely > 0.5 for each in expected for likely in each.details["told"]]
     assert 0.1 < sum(told) / len(told) < 0.9
-    assert load(folder, batch_size=batch_size).measure(SAMPLES, TEXTS) == expected
-    assert [
-        load(folder, batch_size=batch_size).measured(*pair)
-        for pair in zip(SAMPLES, OUTPUTS, strict=True)
-    ] == expected
+    metric = load(folder, batch_size=batch_size)
+    assert metric.judge(SAMPLES, TEXTS) == expected
+    assert [judge(metric, *pair) for pair in zip(SAMPLES, OUTPUTS, strict=True)] == expected
 
 
 def test_nothing_is_asked_about_no_outputs(folder: Path) -> None:
-    assert load(folder).measure([], []) == []
-    assert load(folder).measured(SAMPLES[0], "") == (0.0, 0.0)
+    assert load(folder).judge([], []) == []
+    assert judge(load(folder), SAMPLES[0], "").details["told"] == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +190,7 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
     save_classifier(tmp_path, positions=22)
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
-        load(tmp_path).measured(sample, "An output.")
+        judge(load(tmp_path), sample, "An output.")
 
 
 # --- What cannot be loaded ------------------------------------------------------------------------
@@ -229,10 +227,10 @@ def unable_to_pad(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (not_trained_to_classify, r"is not a classifier: it lacks classifier\."),
+        (not_trained_to_classify, r"lacks the weights classifier\."),
         (with_pickled_weights, "cannot be loaded"),
         (with_half_its_weights, "cannot be loaded"),
-        (unable_to_pad, "has no padding token"),
+        (unable_to_pad, "has no padding or end token"),
     ],
 )
 def test_a_folder_without_a_sound_classifier_is_refused(
@@ -301,15 +299,15 @@ def test_tasks_that_score_parent_give_facts_too(
 ) -> None:
     metric = load(folder)
     rows = judged["samples"][name]
-    evidence = [
-        metric.measured(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
+    judgements = [
+        judge(metric, sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
         for row in rows
     ]
-    assert [tuple(row["doc"]["told"]) for row in rows] == evidence
-    assert [row["facts"] for row in rows] == [
-        100 * (1 - len(missing_units(told)) / len(told)) for told in map(tuple, evidence)
+    assert [tuple(row["doc"]["told"]) for row in rows] == [
+        each.details["told"] for each in judgements
     ]
-    (score,) = scores_of(metric, evidence)
+    assert [row["facts"] for row in rows] == [each.values["facts"] for each in judgements]
+    (score,) = scores_of(metric, judgements)
     assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
     assert 10 < score.value < 90
     assert judged["results"][name]["facts_stderr,none"] > 0
@@ -399,7 +397,7 @@ def test_outputs_can_be_had_without_scores(folder: Path) -> None:
 
 def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
     settings = {"metadata": {"facts_model": str(tmp_path / "nothing")}}
-    with pytest.raises(ConfigError, match="the classifier cannot be loaded"):
+    with pytest.raises(ConfigError, match="cannot be loaded"):
         checks.check(settings, [SYSTEMATICITY], {"pretrained": "nowhere"})
 
 
@@ -440,12 +438,12 @@ def test_a_file_of_outputs_is_scored(
     assert cli.main([*arguments, *own]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     metric = load(folder, label=0, format="electra")
-    evidence = metric.measure(SAMPLES, TEXTS)
-    assert score["value"] == pytest.approx(scores_of(metric, evidence)[0].value)
+    judgements = metric.judge(SAMPLES, TEXTS)
+    assert score["value"] == pytest.approx(scores_of(metric, judgements)[0].value)
     assert score["signature"].startswith(metric.signature)
     found = [row for _, row in read_rows(out)]
-    assert [tuple(row["told"]) for row in found] == evidence
-    assert [tuple(row["untold"]) for row in found] == list(map(missing_units, evidence))
+    for key in ("told", "untold"):
+        assert [tuple(row[key]) for row in found] == [each.details[key] for each in judgements]
 
 
 @pytest.mark.parametrize(

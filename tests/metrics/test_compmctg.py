@@ -24,7 +24,7 @@ from spor_tasks.metrics.totals import RELATIVE_GAP
 from tests.support import golden
 from tests.support.aspects import TextIn, save_gpt2, save_published
 from tests.support.classifiers import save_bert
-from tests.support.scores import scores_of, values_of
+from tests.support.scores import judge, scores_of, values_of
 
 
 def asked(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
@@ -61,11 +61,11 @@ def test_accuracies_are_published_once_they_are_rounded_as_published(
 ) -> None:
     metric = readers.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [asked(**row["labels"]) for row in rows]
-    found = metric.measure(samples, [(row["text"],) for row in rows])
+    found = metric.judge(samples, [(row["text"],) for row in rows])
     values = {aspect: ["Negative", "Positive"] for aspect in ("sentiment",)}
     values |= {"pronoun": ["plural", "singular"], "tense": ["Present", "Past"]}
     for row, said in zip(rows, found, strict=True):
-        assert said.values == {a: values[a][row["clf"][a]["pred"]] for a in values}
+        assert said.details["said"] == {a: values[a][row["clf"][a]["pred"]] for a in values}
     scores = {score.name: score.value for score in scores_of(metric, found)}
     rounded = {name: round(value / 100, 4) for name, value in scores.items()}
     published = {
@@ -95,13 +95,14 @@ def test_perplexities_are_published(
     tmp_path: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
     metric = readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
-    found = metric.measure([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
+    judgements = metric.judge([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
+    found = [each.values["mctg_ppl"] for each in judgements]
     expected = [row["ppl"] for row in rows]
     assert [each is None for each in found] == [ppl is None for ppl in expected]
     assert sum(ppl is None for ppl in expected) == 7
     for each, ppl in zip(found, expected, strict=True):
         assert ppl is None or each == pytest.approx(ppl, rel=1e-4)
-    (score,) = scores_of(metric, found)
+    (score,) = scores_of(metric, judgements)
     assert score.value == pytest.approx(literal_eval(printed["ppl_printed"])["avg_ppl"], rel=1e-4)
     assert (score.n, score.unscored) == (41, 7)
     assert "weights:" in metric.signature
@@ -116,7 +117,7 @@ def judged(*cases: tuple[bool | None, str]) -> dict[str, float]:
     """Return the scores of texts whose last word is `good` if they are positive, by half."""
     metric = Attributes(TextIn(frozenset({(f"{PREFIX} is good", "Positive")})))
     samples = [asked(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases]
-    found = metric.measure(samples, [(text,) for _, text in cases])
+    found = metric.judge(samples, [(text,) for _, text in cases])
     return {score.name: score.value for score in scores_of(metric, found, samples)}
 
 
@@ -158,8 +159,8 @@ def test_the_beginning_counts_among_the_words() -> None:
             return [float(len(text)) for text in texts]
 
     sample, metric = asked(unseen=True, prefix="a b c", tense="Past"), TextPerplexity(Length())
-    nine, ten = (metric.measured(sample, " x" * number) for number in (6, 7))
-    assert (nine, ten) == (None, 19)
+    nine, ten = (judge(metric, sample, " x" * number) for number in (6, 7))
+    assert (nine.values["mctg_ppl"], ten.values["mctg_ppl"]) == (None, 19)
     assert values_of(metric, sample, ten) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
@@ -184,14 +185,14 @@ def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> Non
     metric = readers.attributes(str(tmp_path), device="cpu")
     for sample in (asked(sentiment="Positive"), asked(tense="Future")):
         with pytest.raises(ConfigError) as caught:
-            metric.measured(sample, "was")
+            judge(metric, sample, "was")
         assert caught.value.remedy
 
 
 def test_what_is_said_is_spelled_as_it_was_asked(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
     metric = readers.attributes(str(tmp_path), device="cpu")
-    said = metric.measured(asked(tense="past"), "was").values["tense"]
+    said = judge(metric, asked(tense="past"), "was").details["said"]["tense"]
     assert said in {"past", "Present"}
 
 
@@ -220,17 +221,18 @@ def test_a_published_classifier_that_lacks_a_layer_is_refused(
 def test_without_models_they_say_what_to_type() -> None:
     for metric, text in ((ATTRIBUTES, "was"), (TEXT_PERPLEXITY, "a " * 20)):
         with pytest.raises(ConfigError) as caught:
-            metric.measured(asked(tense="Past"), text)
+            judge(metric, asked(tense="Past"), text)
         assert "--" in str(caught.value.remedy)
 
 
 def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     folder = save_gpt2(tmp_path, 31)
     metric = readers.perplexity(str(folder), device="cpu")
-    model = metric.model._model  # type: ignore[attr-defined]
+    assert isinstance(metric.model, readers.Reader)
     with torch.no_grad():
-        model.lm_head.weight.mul_(1e4)
-    assert metric.measured(asked(tense="Past"), "It was a day like any other in the town") is None
+        metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
+    text = "It was a day like any other in the town"
+    assert judge(metric, asked(tense="Past"), text).values == {"mctg_ppl": None}
 
 
 def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:

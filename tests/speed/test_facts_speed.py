@@ -24,7 +24,7 @@ def test_facts(tmp_path: Path, batch_size: int) -> None:
     pairs = sum(len(sample.units) for sample in samples)
     facts = readers.facts(str(save_classifier(tmp_path)), device="cpu", batch_size=batch_size)
     texts = [(output,) for output in outputs]
-    fast = least(lambda: facts.measure(samples, texts))
+    fast = least(lambda: facts.judge(samples, texts))
 
     def one_by_one() -> None:
         for sample, output in zip(samples[:FEW], outputs, strict=False):

@@ -67,7 +67,8 @@ def test_what_is_trained_is_what_the_metric_takes(
     metric = readers.attributes(str(out), device="cpu")
     wanted = (AttributeValue("pronoun", "plural"), AttributeValue("tense", "Past"))
     sample = Sample("0", "yelp", wanted, ())
-    assert metric.measured(sample, "We went out, bad!").values == dict(wanted)
+    (judgement,) = metric.judge([sample], [("We went out, bad!",)])
+    assert judgement.details["said"] == dict(wanted)
     manifest = read_manifest(out / "tense")
     assert (manifest["texts"], manifest["dev_texts"]) == (136, 24)
     assert manifest["dev_accuracies"][-1] == 100

@@ -22,14 +22,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
 from spor_tasks.metrics.programs.matching import matches
-from spor_tasks.metrics.programs.outcome import ProgramError, Reason
-from spor_tasks.metrics.programs.parse import Literal
+from spor_tasks.metrics.programs.parse import Literal, ProgramError
 
 Rows: TypeAlias = tuple[int, ...]
 Value: TypeAlias = float | str
 """A number or a text; a text of the program itself is a :class:`Literal`."""
 
 Relation: TypeAlias = Callable[[Any, Any], bool]
+Most: TypeAlias = Callable[..., float]
+"""`max` or `min`."""
 
 _EXACT = 15  # digits of a whole number that is the same as a float
 _COMPARED = 4  # cells of a row, by which the published code finds it
@@ -50,31 +51,31 @@ class Published:
     def column(self, name: str) -> Column:
         number = self.table.numbers.get(name)
         if number is None:
-            raise ProgramError(Reason.COLUMN, name)
+            raise ProgramError("names a column that the table lacks", name)
         return self.table.columns[number]
 
     def numbers(self, name: str) -> Sequence[Any]:
         """Return the numbers of a column, NaN where one is missing."""
         column = self.column(name)
         if column.kind is not Kind.NUMBER:
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         return column.values
 
     def texts(self, name: str) -> Sequence[Any]:
         """Return the texts of a column, None where one is missing."""
         column = self.column(name)
         if column.kind is not Kind.TEXT:
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         return column.values
 
     def number(self, value: Value) -> float:
         if not isinstance(value, str):
             return value
         if not isinstance(value, Literal):
-            raise ProgramError(Reason.TYPE, value)
+            raise ProgramError("is of another type", value)
         found = as_number(value)
         if found is None:
-            raise ProgramError(Reason.NUMBER, value)
+            raise ProgramError("is not a number", value)
         return found
 
     # --- Counts and places ------------------------------------------------------------------------
@@ -105,9 +106,9 @@ class Published:
         if len(rows) == 1:
             rows, one = one, rows
         if len(self.table.columns) < _COMPARED:
-            raise ProgramError(Reason.NARROW)
+            raise ProgramError("needs a table of four columns")
         if not one:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         columns = [column.values for column in self.table.columns[:_COMPARED]]
         cells = [values[one[0]] for values in columns]
         for place, row in enumerate(rows):
@@ -117,16 +118,13 @@ class Published:
                 for values, cell in zip(columns, cells, strict=True)
             ):
                 return place
-        raise ProgramError(Reason.EMPTY)
+        raise ProgramError("needs a row or a value")
 
     def is_at(self, rows: Rows, one: Rows, place: int) -> bool:
         return self.place(rows, one) == (place if place >= 0 else len(rows) + place)
 
-    def after(self, one: Rows, other: Rows) -> bool:
-        return self.place(self.table.rows, one) > self.place(self.table.rows, other)
-
-    def before(self, one: Rows, other: Rows) -> bool:
-        return self.place(self.table.rows, one) < self.place(self.table.rows, other)
+    def comes(self, one: Rows, other: Rows, holds: Relation) -> bool:
+        return holds(self.place(self.table.rows, one), self.place(self.table.rows, other))
 
     # --- Of a column ------------------------------------------------------------------------------
 
@@ -147,22 +145,13 @@ class Published:
         count = len(self._present(rows, name))
         return self.sum(rows, name) / count if count else math.nan
 
-    def max(self, rows: Rows, name: str) -> float:
-        return max(self._present(rows, name), default=math.nan)
+    def most(self, rows: Rows, name: str, most: Most) -> float:
+        return most(self._present(rows, name), default=math.nan)
 
-    def min(self, rows: Rows, name: str) -> float:
-        return min(self._present(rows, name), default=math.nan)
-
-    def argmax(self, rows: Rows, name: str) -> Rows:
-        return self._extreme(rows, name, max)
-
-    def argmin(self, rows: Rows, name: str) -> Rows:
-        return self._extreme(rows, name, min)
-
-    def _extreme(self, rows: Rows, name: str, most: Callable[[list[float]], float]) -> Rows:
+    def extreme(self, rows: Rows, name: str, most: Most) -> Rows:
         values = self._at(rows, name)
         if not rows:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         if any(value != value for value in values):  # noqa: PLR0124 - NaN
             return ()
         extreme = most(values)
@@ -178,12 +167,12 @@ class Published:
     def hop(self, rows: Rows, name: str) -> Value:
         column = self.column(name)
         if not rows:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         if column.kind is Kind.OTHER:
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         value = column.values[rows[0]]
         if value is None:
-            raise ProgramError(Reason.EMPTY, name)
+            raise ProgramError("needs a row or a value", name)
         if isinstance(value, str) and (number := as_number(value)) is not None:
             return number
         return value
@@ -192,31 +181,25 @@ class Published:
         texts = self.texts(name)
         counts = Counter(texts[row] for row in rows if texts[row] is not None)
         if not counts:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         [(text, times)] = counts.most_common(1)
         if times == 1:
-            raise ProgramError(Reason.AMBIGUOUS)
+            raise ProgramError("needs one value where there are several")
         return str(text)
 
     # --- Of values --------------------------------------------------------------------------------
 
     def none(self, value: Value) -> bool:
         if not isinstance(value, str):
-            raise ProgramError(Reason.TYPE, str(value))
+            raise ProgramError("is of another type", str(value))
         named = any(word in value for word in ("none", "n / a", "no information"))
         return named or value in {"-", "no"}
 
     def zero(self, value: Value) -> bool:
         return self.number(value) == 0
 
-    def diff(self, one: Value, other: Value) -> float:
-        return self.number(one) - self.number(other)
-
-    def add(self, one: Value, other: Value) -> float:
-        return self.number(one) + self.number(other)
-
-    def greater(self, one: Value, other: Value) -> bool:
-        return self.number(one) > self.number(other)
+    def combined(self, one: Value, other: Value, combine: Callable[[float, float], Any]) -> Any:  # noqa: ANN401
+        return combine(self.number(one), self.number(other))
 
     def eq(self, one: Value, other: Value) -> bool:
         if isinstance(one, str) and isinstance(other, str) and not _are_numbers(one, other):
@@ -242,7 +225,7 @@ class Published:
             return [column.values[row] == number for row in rows], True
         texts = self.texts(name)
         if not isinstance(value, str):
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         whole = rows is self.table.rows
         return matches(value, texts if whole else [texts[row] for row in rows])
 
@@ -324,6 +307,7 @@ class Operator(NamedTuple):
 
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
+_ARITHMETIC = {"diff": operator.sub, "add": operator.add, "greater": operator.gt}
 _RELATIONS = {
     "less": operator.lt,
     "less_eq": operator.le,
@@ -336,12 +320,15 @@ OPERATORS = {
     **{name: Operator("r", name) for name in ("top", "bottom")},
     **{name: Operator("rr", "is_at", (place,)) for place, name in enumerate(_PLACES)},
     "last": Operator("rr", "is_at", (-1,)),
-    **{name: Operator("rr", name) for name in ("after", "before")},
-    **{name: Operator("rc", name) for name in ("uniq", "avg", "sum", "max", "min")},
-    **{name: Operator("rc", name) for name in ("argmax", "argmin", "hop", "most_freq")},
+    "after": Operator("rr", "comes", (operator.gt,)),
+    "before": Operator("rr", "comes", (operator.lt,)),
+    **{name: Operator("rc", name) for name in ("uniq", "avg", "sum", "hop", "most_freq")},
+    **{most.__name__: Operator("rc", "most", (most,)) for most in (max, min)},
+    **{f"arg{most.__name__}": Operator("rc", "extreme", (most,)) for most in (max, min)},
     "mean": Operator("rc", "avg"),
     **{name: Operator("v", name) for name in ("none", "zero")},
-    **{name: Operator("vv", name) for name in ("diff", "add", "greater", "eq", "not_eq")},
+    **{name: Operator("vv", "combined", (combine,)) for name, combine in _ARITHMETIC.items()},
+    **{name: Operator("vv", name) for name in ("eq", "not_eq")},
     "and": Operator("bb", "both"),
     "exist": Operator("*", "exist"),
     **{name: Operator("rcv", name) for name in ("filter_eq", "filter_not_eq")},

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.operators import Rows
-from spor_tasks.metrics.programs.outcome import ProgramError
+from spor_tasks.metrics.programs.parse import ProgramError
 
 COUNTED = "tmp_input"
 """In place of a column: the number is a count in the sentence, not a value of the table."""
@@ -65,6 +65,11 @@ class Stop(Enum):
     EMPTY = "nothing left to try"
     STATES = "states"
     SECONDS = "seconds"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a limit ended it in the middle of a step."""
+        return self in {Stop.STATES, Stop.SECONDS}
 
 
 class Finished(NamedTuple):
