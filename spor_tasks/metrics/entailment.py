@@ -10,7 +10,15 @@ import pandas as pd
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.learned import READY, Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.metrics.learned import (
+    READY,
+    READY_LABEL,
+    Claim,
+    NliAcc,
+    described,
+    flattened,
+    rows_of,
+)
 from spor_tasks.metrics.readers import (
     MOST_TOKENS,
     Checkpoint,
@@ -132,12 +140,12 @@ def load(
         ConfigError: there is no such classifier, device, label or format, or the format is not one
             that the classifier reads.
     """
-    ready = READY.get(model)
-    name = format or (ready and ready.format)
+    name = format or READY.get(model)
     if name is not None and name not in FORMATS:
         raise ConfigError(f"there is no format {name!r} of tables and texts", remedy=_REMEDY)
     checkpoint = read_classifier(model, device, batch_size, FORMATS[name or "nli"].tokenizers)
-    label = ready.label if label is None and ready else label
+    if label is None and model in READY:
+        label = READY_LABEL
     number = label_of(checkpoint.labels, label, "nli_label")
     kind = checkpoint.model.config.model_type
     name = name or (kind if kind == "tapas" else None)

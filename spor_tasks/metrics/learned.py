@@ -172,14 +172,9 @@ class Facts(Learned):
         The details are how likely each unit is expressed, and the indices of those that are not.
         """
         likely = tuple(round(each, DECIMALS) for each in answers) or (0.0,) * len(sample.units)
-        missing = missing_units(likely)
+        missing = tuple(i for i, each in enumerate(likely) if each <= THRESHOLD)
         values = {"facts": 100 * (len(likely) - len(missing)) / len(likely)}
         return Judgement(values, {**values, "told": likely, "untold": missing})
-
-
-def missing_units(probabilities: Sequence[float]) -> tuple[int, ...]:
-    """Return the indices of the units that an output does not express."""
-    return tuple(number for number, each in enumerate(probabilities) if each <= THRESHOLD)
 
 
 def _triple(unit: DataUnit, name: str | None) -> Triple:
@@ -194,20 +189,16 @@ Claim: TypeAlias = tuple[Sample, str]
 """A sample, for its table, and an output about it."""
 
 
-class Ready(NamedTuple):
-    """How a published checkpoint reads a claim, and its class for an entailed one."""
-
-    format: str
-    label: int
-
-
-READY: Mapping[str, Ready] = {
-    "google/tapas-base-finetuned-tabfact": Ready("tapas", 1),
-    "google/tapas-large-finetuned-tabfact": Ready("tapas", 1),
-    "microsoft/tapex-base-finetuned-tabfact": Ready("tapex", 1),
-    "microsoft/tapex-large-finetuned-tabfact": Ready("tapex", 1),
+READY: Mapping[str, str] = {
+    "google/tapas-base-finetuned-tabfact": "tapas",
+    "google/tapas-large-finetuned-tabfact": "tapas",
+    "microsoft/tapex-base-finetuned-tabfact": "tapex",
+    "microsoft/tapex-large-finetuned-tabfact": "tapex",
 }
-"""Checkpoints that need no setting but their name; class 0 is refuted, 1 entailed."""
+"""The formats of published checkpoints, which need no setting but their name."""
+
+READY_LABEL = 1
+"""Their class for an entailed claim; 0 is a refuted one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.normalize import display
@@ -69,9 +69,6 @@ class Parent(Metric):
     1 - λ times the table's to the power λ, so that 0.5 is their geometric mean. N-grams go up to
     ``max_order``. ``full_table`` keeps the WebNLG units that the published evaluation drops from
     the table; E2E tables are always full.
-
-    Raises:
-        ConfigError: ``weight`` is not from 0 to 1, or ``max_order`` not positive.
     """
 
     needs_texts = True
@@ -79,12 +76,6 @@ class Parent(Metric):
     weight: float = 0.5
     max_order: int = 4
     full_table: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.weight <= 1:
-            raise ConfigError(f"λ must be from 0 to 1, not {self.weight}", where="PARENT")
-        if self.max_order < 1:
-            raise ConfigError(f"n-grams cannot go up to {self.max_order}", where="PARENT")
 
     @property
     def scores(self) -> tuple[ScoreInfo, ...]:

@@ -17,7 +17,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics import entailment
-from spor_tasks.metrics.learned import READY, Claim, NliAcc, Ready, described
+from spor_tasks.metrics.learned import READY, Claim, NliAcc, described
 from tests.metrics.test_nli import HEADER, ROWS, sample
 from tests.support.classifiers import save_bert, save_classifier, save_tapas, save_tapex
 from tests.support.scores import scores_of
@@ -149,15 +149,14 @@ def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
 def test_a_ready_checkpoint_needs_nothing_but_its_name(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {of.label for of in READY.values()} == {1}
-    monkeypatch.setitem(READY, str(folders["tapex"]), Ready("tapex", 0))
+    monkeypatch.setitem(READY, str(folders["tapex"]), "tapex")
     metric = entailment.load(str(folders["tapex"]), device="cpu")
     weights = digest_weights(folders["tapex"])[:16]
     assert metric.signature.startswith(
-        f"nli_acc|model:{folders['tapex'].name}|weights:{weights}|label:Refused|format:tapex|v:"
+        f"nli_acc|model:{folders['tapex'].name}|weights:{weights}|label:Entailed|format:tapex|v:"
     )
-    assert entailment.load(str(folders["tapex"]), label=1, device="cpu").signature.count(
-        "label:Entailed"
+    assert entailment.load(str(folders["tapex"]), label=0, device="cpu").signature.count(
+        "label:Refused"
     )
 
 

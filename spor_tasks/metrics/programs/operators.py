@@ -16,9 +16,11 @@ Rows are a tuple of their numbers in the table, in order. The oddities:
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
 from spor_tasks.metrics.programs.matching import matches
@@ -34,7 +36,6 @@ Most: TypeAlias = Callable[..., float]
 
 _EXACT = 15  # digits of a whole number that is the same as a float
 _COMPARED = 4  # cells of a row, by which the published code finds it
-_BLOCK, _LANES = 128, 8  # of numpy's pairwise sum
 
 
 class Published:
@@ -138,8 +139,9 @@ class Published:
         present = self._present(rows, name)
         if present and isinstance(present[0], int):
             return sum(present)
-        # A missing number counts as zero, which decides what is added to what first.
-        return pairwise([0.0 if value != value else value for value in self._at(rows, name)])  # noqa: PLR0124
+        # A missing number counts as zero, which decides what numpy adds to what first.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.nansum(np.array(self._at(rows, name), float)))
 
     def avg(self, rows: Rows, name: str) -> float:
         count = len(self._present(rows, name))
@@ -265,29 +267,6 @@ def as_number(text: str) -> float | None:
 
 def _are_numbers(*values: str) -> bool:
     return all(isinstance(value, Literal) and as_number(value) is not None for value in values)
-
-
-def pairwise(values: Sequence[float]) -> float:
-    """Return the sum as numpy rounds it."""
-    n = len(values)
-    if n < _LANES:
-        return sum_in_order(values)
-    if n > _BLOCK:
-        half = n // 2 - n // 2 % _LANES
-        return pairwise(values[:half]) + pairwise(values[half:])
-    whole = n - n % _LANES
-    lanes = [sum_in_order(values[lane:whole:_LANES]) for lane in range(_LANES)]
-    while len(lanes) > 1:
-        lanes = [lanes[i] + lanes[i + 1] for i in range(0, len(lanes), 2)]
-    return sum_in_order([lanes[0], *values[whole:]])
-
-
-def sum_in_order(values: Iterable[float]) -> float:
-    """Return the sum rounded after each value; Python's `sum` rounds better since 3.12."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
 
 
 def _is_missing(value: object) -> bool:

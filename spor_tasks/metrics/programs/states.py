@@ -140,11 +140,7 @@ class State(NamedTuple):
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error
-    """Ends a search in the middle of a step."""
-
-    def __init__(self, stop: Stop) -> None:
-        super().__init__()
-        self.stop = stop
+    """Ends a search in the middle of a step, at the limit of states."""
 
 
 FAILED = object()
@@ -228,7 +224,7 @@ class Expansion:
         self.following[done] = state._replace(done=done, **changes)
         self.states += 1
         if self.states >= self.limits.states:
-            raise LimitReached(Stop.STATES)
+            raise LimitReached
 
     def conclude(
         self,
