@@ -152,13 +152,11 @@ def score(
 def _metrics(name: str, judge: Learned | None) -> _Metrics:
     """Return the metric, and those that correct it."""
     plain = registered(name)
-    is_learned = isinstance(plain, Learned)
-    if not isinstance(judge, type(plain) if is_learned else NoneType):
-        example = name if is_learned else FACTS.name
-        option = "--classifiers FOLDER" if example == "compmctg" else "--model PATH_OR_NAME"
+    if not isinstance(judge, type(plain) if isinstance(plain, Learned) else NoneType):
+        example = plain if isinstance(plain, Learned) else FACTS
         raise ConfigError(
-            f"only a metric such as {example} needs a classifier, and must have one",
-            remedy=f"Name one with `--metric {example} {option}`.",
+            f"only a metric such as {example.name} needs a classifier, and must have one",
+            remedy=f"Name one with `--metric {example.name} {example.option}`.",
         )
     chosen: Metric = judge or plain
     if chosen.answers != "texts":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from statistics import fmean
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.contracts import SetSpec
@@ -46,26 +46,6 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class NoModel:
-    """Stands where a metric needs a model, and none was named."""
-
-    metric: str
-    option: str = "--model PATH_OR_NAME"
-    signature: str = "model:none"
-
-    def __call__(self, _: Sequence[Any]) -> NoReturn:
-        """Say what to type.
-
-        Raises:
-            ConfigError: always.
-        """
-        raise ConfigError(
-            f"the metric {self.metric} needs a classifier",
-            remedy=f"Name one with `--metric {self.metric} {self.option}`.",
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Learned(Metric):
     """A metric by a model, which reads the items of many outputs together."""
 
@@ -76,7 +56,10 @@ class Learned(Metric):
     judgement: ClassVar[Callable[..., Judgement]]
     """Returns the judgement of a sample, by the answers for its items."""
 
-    model: Model
+    option: ClassVar[str] = "--model PATH_OR_NAME"
+    """Names its model, for `spor score`."""
+
+    model: Model | None = None
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -86,10 +69,20 @@ class Learned(Metric):
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
-        return "|".join([self.name, self.model.signature, *self.settings, f"v:{__version__}"])
+        model = self.model.signature if self.model else "model:none"
+        return "|".join([self.name, model, *self.settings, f"v:{__version__}"])
 
     def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:
-        """Judge the outputs together."""
+        """Judge the outputs together.
+
+        Raises:
+            ConfigError: it has no model.
+        """
+        if self.model is None:
+            raise ConfigError(
+                f"the metric {self.name} needs a model",
+                remedy=f"Name one with `--metric {self.name} {self.option}`.",
+            )
         items = [
             self.items(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)
         ]
@@ -307,6 +300,7 @@ class Attributes(Learned):
     """How many of the requested attributes classifiers find; without a word there is none."""
 
     name = "compmctg"
+    option = "--classifiers FOLDER"
     scores: ClassVar = accuracies("mctg", ASPECTS)
     logged: ClassVar = ("said",)
 
@@ -358,11 +352,11 @@ class TextPerplexity(Learned):
         return Judgement(values, values)
 
 
-FACTS = Facts(NoModel("facts"))
-NLI_ACC = NliAcc(NoModel("nli_acc"))
-BLEURT = Bleurt(NoModel("bleurt"))
-ATTRIBUTES = Attributes(NoModel("compmctg", "--classifiers FOLDER"))
-TEXT_PERPLEXITY = TextPerplexity(NoModel("mctg_ppl"))
+FACTS = Facts()
+NLI_ACC = NliAcc()
+BLEURT = Bleurt()
+ATTRIBUTES = Attributes()
+TEXT_PERPLEXITY = TextPerplexity()
 
 
 # --- What `--metadata` switches on ----------------------------------------------------------------
@@ -373,30 +367,18 @@ class Loader(NamedTuple):
 
     target: str
     settings: tuple[str, ...]
-    meaning: str
 
 
-_CLASSIFIER = ("model", "format", "label", "device", "batch_size")
+_MACHINE = ("device", "batch_size")
+_CLASSIFIER = ("model", "format", "label", *_MACHINE)
 _READERS = "spor_tasks.metrics.readers"
 LOADERS: Mapping[str, Loader] = {
-    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER, "the classifier of facts in a text"),
-    "nli": Loader(
-        "spor_tasks.metrics.entailment:load", _CLASSIFIER, "the classifier of what a table entails"
-    ),
-    "sp": Loader(
-        "spor_tasks.metrics.sp_acc:load", ("ranker",), "`lexical`, which ranks programs by words"
-    ),
-    "bleurt": Loader(
-        f"{_READERS}:bleurt", ("model", "device", "batch_size"), "a checkpoint of BLEURT"
-    ),
-    "aspects": Loader(
-        f"{_READERS}:attributes",
-        ("classifiers", "device", "batch_size"),
-        "the folder of a classifier per aspect",
-    ),
-    "ppl": Loader(
-        f"{_READERS}:perplexity", ("model", "device", "batch_size"), "a causal language model"
-    ),
+    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER),
+    "nli": Loader("spor_tasks.metrics.entailment:load", _CLASSIFIER),
+    "sp": Loader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
+    "bleurt": Loader(f"{_READERS}:bleurt", ("model", *_MACHINE)),
+    "aspects": Loader(f"{_READERS}:attributes", ("classifiers", *_MACHINE)),
+    "ppl": Loader(f"{_READERS}:perplexity", ("model", *_MACHINE)),
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
@@ -440,6 +422,6 @@ def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[
         raise ConfigError(
             f"{prefix}{first} must be a path or a name, not {settings.get(first)!r}",
             where="--metadata",
-            remedy=f"Name {loader.meaning}.",
+            remedy=f"Add {prefix}{first}, which switches the metric on.",
         )
     return settings

@@ -30,7 +30,7 @@ from spor_tasks.results import reading
 from spor_tasks.results.schema import fault_of_file, fault_of_task
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
-from tests.support.scores import judge, scores_of
+from tests.support.scores import answers_of, judge, scores_of
 from tests.support.scripted import ScriptedLM, half_right
 
 SYSTEMATICITY = "spor_systematicity_mini"
@@ -77,7 +77,7 @@ def pairs(format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's n
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) -> None:  # noqa: A002
     asked = pairs(format)
-    found = load(folder, format=format, batch_size=5).model(asked)
+    found = answers_of(load(folder, format=format, batch_size=5), asked)
     expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
     assert found == pytest.approx(expected, abs=1e-5)
@@ -117,7 +117,7 @@ def test_a_class_is_judged_among_all(
     facts = load(tmp_path, **asked)
     (pair, *_) = pairs("nli")
     expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
-    assert facts.model([pair]) == pytest.approx([expected], abs=1e-5)
+    assert answers_of(facts, [pair]) == pytest.approx([expected], abs=1e-5)
     assert f"|label:{labels[index]}|" in facts.signature
 
 
@@ -137,7 +137,7 @@ def test_a_class_by_itself_is_told_where_its_output_is_above_0(
     logits = [plain(tmp_path, pair)[index] for pair in asked]
     assert min(logits) < 0 < max(logits)
     expected = [torch.sigmoid(logit).item() for logit in logits]
-    assert facts.model(asked) == pytest.approx(expected, abs=1e-5)
+    assert answers_of(facts, asked) == pytest.approx(expected, abs=1e-5)
 
 
 def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Pa
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
     asked = pairs("nli")
-    found = load(tmp_path).model(asked)
+    found = answers_of(load(tmp_path), asked)
     model.float().save_pretrained(tmp_path)
     expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
     assert found == pytest.approx(expected, abs=1e-6)
-    assert found != load(folder).model(asked)
+    assert found != answers_of(load(folder), asked)
 
 
 def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
@@ -178,9 +178,9 @@ def test_too_long_a_pair_loses_the_end_of_its_output_alone(
     room = 100 - len(without_output["input_ids"])
     fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
     with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.readers"):
-        whole = facts.model([fits])
+        whole = answers_of(facts, [fits])
         assert caplog.records == []
-        assert facts.model([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
+        assert answers_of(facts, [cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
     assert [record.args for record in caplog.records] == [
         (1, 2, "outputs and units are longer than", 100)
     ]

@@ -9,7 +9,7 @@ import transformers
 
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import BLEURT, Bleurt, Pair
+from spor_tasks.metrics.learned import Bleurt, Pair
 from spor_tasks.metrics.parent_totto import prepared
 from tests.support.classifiers import save_bert
 from tests.support.scores import judge, scores_of
@@ -65,12 +65,6 @@ def test_references_are_not_padded_and_texts_are_prepared() -> None:
     found = judge(Bleurt(Rater()), SAMPLES[0], "ANN 's win")
     assert asked == [("ann won 7 times.", "ann's win"), ("ann has 7 wins.", "ann's win")]
     assert found.values == {"bleurt": 0.5}
-
-
-def test_without_a_checkpoint_it_says_what_to_type() -> None:
-    with pytest.raises(ConfigError) as caught:
-        judge(BLEURT, SAMPLES[0], "Ann .")
-    assert "bleurt" in str(caught.value.remedy)
 
 
 def test_a_sample_without_references_is_an_error(folder: Path) -> None:

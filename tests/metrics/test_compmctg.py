@@ -15,8 +15,6 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.learned import (
-    ATTRIBUTES,
-    TEXT_PERPLEXITY,
     Attributes,
     TextPerplexity,
 )
@@ -216,13 +214,6 @@ def test_a_published_classifier_that_lacks_a_layer_is_refused(
     with pytest.raises(ConfigError) as caught:
         readers.attributes(str(tmp_path), device="cpu")
     assert "classifier.dense" in str(caught.value)
-
-
-def test_without_models_they_say_what_to_type() -> None:
-    for metric, text in ((ATTRIBUTES, "was"), (TEXT_PERPLEXITY, "a " * 20)):
-        with pytest.raises(ConfigError) as caught:
-            judge(metric, asked(tense="Past"), text)
-        assert "--" in str(caught.value.remedy)
 
 
 def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from spor_tasks.metrics import entailment
 from spor_tasks.metrics.learned import READY, Claim, NliAcc, described
 from tests.metrics.test_nli import HEADER, ROWS, sample
 from tests.support.classifiers import save_bert, save_classifier, save_tapas, save_tapex
-from tests.support.scores import scores_of
+from tests.support.scores import answers_of, scores_of
 
 SAVED: dict[str, Callable[[Path], Path]] = {
     "tapas": save_tapas,
@@ -50,7 +50,7 @@ def load(folder: Path, name: str | None, **settings: Any) -> NliAcc:  # noqa: AN
 
 
 def likely(folder: Path, name: str | None, *claims: Claim) -> Sequence[Any]:
-    return load(folder, name).model(claims)
+    return answers_of(load(folder, name), claims)
 
 
 def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
@@ -66,11 +66,13 @@ def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
 @pytest.mark.parametrize("name", SAVED)
 def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     claims = [claim for claim in CLAIMS if claim[1]]
-    expected = load(folders[name], name).model(claims)
+    expected = answers_of(load(folders[name], name), claims)
     assert max(expected) - min(expected) > 0.05, "a classifier that says one thing shows nothing"
-    model = load(folders[name], name, batch_size=7).model
-    assert model(claims) == pytest.approx(expected, abs=1e-5)
-    assert [model([claim])[0] for claim in claims[:7]] == pytest.approx(expected[:7], abs=1e-5)
+    metric = load(folders[name], name, batch_size=7)
+    assert answers_of(metric, claims) == pytest.approx(expected, abs=1e-5)
+    assert [answers_of(metric, [claim])[0] for claim in claims[:7]] == pytest.approx(
+        expected[:7], abs=1e-5
+    )
 
 
 def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:

@@ -6,7 +6,17 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
+from spor_tasks.metrics.learned import (
+    ATTRIBUTES,
+    BLEURT,
+    FACTS,
+    FORMATS,
+    NLI_ACC,
+    TEXT_PERPLEXITY,
+    ClassifierInput,
+    Facts,
+    Learned,
+)
 from spor_tasks.metrics.readers import label_of
 from tests.support.classifiers import WordClassifier
 from tests.support.scores import judge
@@ -98,6 +108,13 @@ def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str)
 def test_the_signature_tells_classifier_and_format(format: str) -> None:  # noqa: A002
     signature = Facts(WordClassifier(), format).signature
     assert signature.startswith(f"facts|model:words|format:{format}|v:")
+
+
+@pytest.mark.parametrize("metric", [FACTS, NLI_ACC, BLEURT, ATTRIBUTES, TEXT_PERPLEXITY])
+def test_without_a_model_a_metric_says_what_to_type(metric: Learned) -> None:
+    with pytest.raises(ConfigError) as caught:
+        judge(metric, sample(PORT), "Something.")
+    assert f"--metric {metric.name} --" in str(caught.value.remedy)
 
 
 # --- Which class means "told" ---------------------------------------------------------------------

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Json, Sample
 from spor_tasks.metrics.base import Judgement
-from spor_tasks.metrics.learned import NLI_ACC, Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.metrics.learned import Claim, NliAcc, described, flattened, rows_of
 from tests.support.classifiers import WordJudge
 from tests.support.scores import judge, scores_of
 
@@ -113,9 +113,3 @@ def test_a_sample_without_a_table_is_named(context: dict[str, object]) -> None:
         judge(NliAcc(WordJudge()), bare, "Oslo is a city .")
     assert caught.value.where == "sample 77"
     assert caught.value.remedy
-
-
-def test_without_a_classifier_it_says_what_to_type() -> None:
-    with pytest.raises(ConfigError) as caught:
-        judge(NLI_ACC, sample(), "Oslo is a city .")
-    assert "--metric nli_acc --model" in str(caught.value.remedy)

@@ -11,7 +11,6 @@ import pytest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Json, Sample
 from spor_tasks.corpora.logicnlg import reader
-from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import sp_acc
 from spor_tasks.metrics.base import Judgement, metric
 from spor_tasks.metrics.programs import ranking
@@ -128,10 +127,6 @@ def test_a_cell_that_reads_as_a_program_does_no_harm() -> None:
     judged("x ; { y } has the most people", of=of)
 
 
-def test_a_table_without_rows_is_scored() -> None:
-    assert judged(MOST, of=sample(rows=[])).values["sp_acc"] == 0
-
-
 def test_a_sample_without_a_table_is_an_error() -> None:
     with pytest.raises(CorpusError) as caught:
         SP_ACC.judge_one(replace(sample(), context={}), MOST)
@@ -158,15 +153,6 @@ def test_an_unknown_ranker_is_refused() -> None:
 
 
 # --- Files of outputs -----------------------------------------------------------------------------
-
-
-def test_a_file_is_scored(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    table = sample().context["table"]
-    row = {"data": [["city", "0"]], "context": {"title": "norway", "table": table}}
-    file.write_text("\n".join(json.dumps({**row, "output": text}) for text in (MOST, "")), "utf-8")
-    first, *_ = scoring.score(file, "sp_acc", "logicnlg").scores
-    assert (first.name, first.value, first.n) == ("sp_acc", 50, 2)
 
 
 def test_the_first_true_statements_of_the_test_set(logicnlg_dir: Path) -> None:

@@ -170,11 +170,6 @@ def test_a_sample_of_the_hidden_test_set_is_an_error() -> None:
         assert caught.value.remedy
 
 
-def test_a_sample_without_a_table_is_an_error() -> None:
-    with pytest.raises(CorpusError):
-        TOTTO.judge_one(Sample("0", "own", (), ("Ann .",)), "Ann .")
-
-
 def test_a_sample_that_does_not_say_its_half_counts_in_the_overall_scores_only() -> None:
     whole = TOTTO.judge_one(sample("Ann has 7 ."), "Ann").values
     names = [info.name for info in with_groups(TOTTO.scores)]

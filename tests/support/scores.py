@@ -7,12 +7,19 @@ from typing import Any
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Values, with_groups
 from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.learned import Learned
 
 
 def judge(metric: Metric, sample: Sample, *outputs: Any) -> Judgement:  # noqa: ANN401 - or likelihoods
     """Return the judgement of the outputs for one sample."""
     (judgement,) = metric.judge([sample], [outputs])
     return judgement
+
+
+def answers_of(metric: Learned, items: Sequence[Any]) -> Sequence[Any]:
+    """Return the answers of a metric's model."""
+    assert metric.model
+    return metric.model(items)
 
 
 def values_of(

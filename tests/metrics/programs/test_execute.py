@@ -1,7 +1,6 @@
 """Verdicts of programs: the published ones, and none for a broken program."""
 
 import json
-import random
 from collections import Counter
 from pathlib import Path
 from time import process_time
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
-from spor_tasks.metrics.programs.execute import Executor, verdict
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.operators import OPERATORS
 from spor_tasks.metrics.programs.parse import DEEPEST
 from tests.metrics.programs.conftest import Typed
@@ -193,17 +192,7 @@ def test_random_cells_never_raise(data: st.DataObject) -> None:
 # --- Random programs ------------------------------------------------------------------------------
 
 NAMES = ("a", "b", "c", "d")
-CELLS = ("1", "2", "1,000", "2.5", "", "n/a", "x", "x y", "y x", "X", "none", "-", "3")
 VALUES = ["1", "2.5", "1,000", "x", "y", "x y", "", "z", "0"]
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> Table:
-    header = NAMES[: draw(st.integers(1, 4))]
-    pools = [draw(st.sampled_from((CELLS, CELLS[:4], CELLS[:6], CELLS[6:10]))) for _ in header]
-    rows = draw(st.integers(0, 5))
-    cells = [[draw(st.sampled_from(pool)) for pool in pools] for _ in range(rows)]
-    return Table(header, tuple(map(tuple, cells)))
 
 
 VALUED = ("count", "half", "one_third", "uniq", "avg", "sum", "max", "min", "mean", "hop", "diff")
@@ -232,13 +221,6 @@ def trees(kind: str, depth: int = 3) -> st.SearchStrategy[Any]:
 
 def as_text(tree: Any) -> str:  # noqa: ANN401 - a text or a list
     return tree if isinstance(tree, str) else f"{tree[0]}{{{'; '.join(map(as_text, tree[1:]))}}}"
-
-
-@given(tables(), trees("b"))
-def test_a_program_has_one_verdict(table: Table, tree: Any) -> None:  # noqa: ANN401
-    executor, program = Executor(typed(table)), as_text(tree)
-    first = executor.verdict(program)
-    assert executor.verdict(program) is first is verdict(program, typed(table))
 
 
 # --- The published verdicts -----------------------------------------------------------------------
@@ -272,11 +254,3 @@ def test_all_published_programs_have_as_many_verdicts_of_a_kind(
         outcome(typed_table(name), row[-1]) for name, rows in programs.items() for row in rows
     )
     assert found == {"True": 919, "False": 163, "error": 417}
-
-
-def test_the_order_of_programs_does_not_matter(typed_table: Typed, verdicts_dir: Path) -> None:
-    records = golden.read(verdicts_dir, "programs_search", rows=5786)
-    random.Random(1).shuffle(records)
-    executors = {name: Executor(typed_table(name)) for name in {r["table_id"] for r in records}}
-    found = [str(executors[record["table_id"]].verdict(record["program"])) for record in records]
-    assert found == [record["verdict"] for record in records]

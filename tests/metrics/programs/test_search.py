@@ -111,11 +111,6 @@ def test_no_mention_raises(
 # --- Limits ---------------------------------------------------------------------------------------
 
 
-def test_the_limits_are_in_the_signature() -> None:
-    limits = Limits(steps=3, enough=10, states=500, seconds=2.5)
-    assert limits.signature == "steps:3|enough:10|states:500|sec:2.5"
-
-
 def test_each_limit_ends_a_search_and_is_named() -> None:
     assert search(GAMES, MOST, Limits(steps=1)).stop is Stop.STEPS
     assert search(GAMES, MOST, Limits(enough=0)).stop is Stop.ENOUGH
@@ -131,10 +126,6 @@ def test_a_search_with_fewer_states_finds_the_first_programs_of_a_longer_one() -
     assert whole.programs[: len(cut.programs)] == cut.programs
 
 
-def test_two_searches_are_equal() -> None:
-    assert search(GAMES, MOST, FAST) == search(GAMES, MOST, FAST)
-
-
 # --- The published search -------------------------------------------------------------------------
 
 
@@ -148,12 +139,3 @@ def test_the_programs_are_those_of_the_published_search_in_its_order(
         ours = search(typed_table(record["table_id"]), mentions(record))
         assert ours.stop in {Stop.STEPS, Stop.ENOUGH, Stop.EMPTY}
         assert [f"{program}={truth}" for program, truth in ours.programs] == record["programs"]
-
-
-def test_a_program_that_a_search_finds_has_the_verdict_of_its_text(
-    typed_table: Typed, verdicts_dir: Path
-) -> None:
-    for record in golden.read(verdicts_dir, "search_trace", rows=373)[::10]:
-        table = typed_table(record["table_id"])
-        for program, truth in search(table, mentions(record), FAST).programs:
-            assert verdict(program, table) is truth
