@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import is_file, read_json
 from spor_tasks.core.folders import recover
-from spor_tasks.core.weights import digest_weights, find_folder, weight_files
+from spor_tasks.core.weights import digest_weights, find_folder
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.learned import AttributeItem, ClassifierInput
@@ -26,7 +26,6 @@ try:
     import torch
     import transformers
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
 except ImportError as error:
     raise ConfigError(
         f"a classifier needs a package that is not installed: {error.name}",
@@ -406,9 +405,8 @@ def aspects(folder: Path, device: str | None, batch_size: int) -> dict[str, Aspe
 
 
 def _aspect(folder: Path, device: str | None, batch_size: int) -> Aspect:
-    state = _state(weight_files(folder))
-    if "cls.seq_relationship.weight" in state:
-        load = partial(_read_published, folder, state)
+    if weights := _published_weights(folder):
+        load = partial(_read_published, folder, weights)
         checkpoint = _checkpoint(str(folder), load, device, batch_size, _ATTRIBUTES_REMEDY)
     else:
         checkpoint = read_classifier(str(folder), device, batch_size)
@@ -475,7 +473,7 @@ def _values(folder: Path, labels: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _read_published(folder: Path, state: Mapping[str, torch.Tensor]) -> _Loaded:
+def _read_published(folder: Path, weights: Mapping[str, torch.Tensor]) -> _Loaded:
     """Return a published classifier (github.com/tqzhong/CG4MCTG).
 
     It is RoBERTa with layers of other names, and its files name no classes. The published code
@@ -483,7 +481,7 @@ def _read_published(folder: Path, state: Mapping[str, torch.Tensor]) -> _Loaded:
     float32.
     """
     renamed = {}
-    for key, weight in state.items():
+    for key, weight in weights.items():
         old = next(filter(key.startswith, _RENAMED), None)
         renamed[_RENAMED[old] + key.removeprefix(old) if old else key] = weight
     config = transformers.RobertaConfig.from_pretrained(folder)
@@ -494,19 +492,16 @@ def _read_published(folder: Path, state: Mapping[str, torch.Tensor]) -> _Loaded:
     return model, tokenizer, missing
 
 
-def _state(files: Sequence[Path]) -> Mapping[str, torch.Tensor]:
-    """Return the weights in the files; no code that one may hold is run."""
-    state: dict[str, torch.Tensor] = {}
-    for file in files:
-        try:
-            state |= (
-                load_file(file)
-                if file.suffix == ".safetensors"
-                else torch.load(file, map_location="cpu", weights_only=True)
-            )
-        except Exception as error:  # pickle and safetensors have many
-            raise ConfigError(f"cannot be read: {error}", where=file) from error
-    return state
+def _published_weights(folder: Path) -> Mapping[str, torch.Tensor] | None:
+    """Return the weights of a published classifier, None of any other; no code in them is run."""
+    file = folder / "pytorch_model.bin"
+    if not is_file(file):
+        return None
+    try:
+        weights: Mapping[str, torch.Tensor] = torch.load(file, "cpu", weights_only=True)
+    except Exception as error:  # of pickle, which has many
+        raise ConfigError(f"cannot be read: {error}", where=file) from error
+    return weights if "cls.seq_relationship.weight" in weights else None
 
 
 # --- Perplexity -----------------------------------------------------------------------------------
