@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.contracts import SetName
-from spor_tasks.results.comparisons import Cell, Comparison, Difference
+from spor_tasks.results.rows import Cell, Comparison, Difference
 
 _NO_VALUE = "not published"
 

@@ -149,9 +149,10 @@ def _print(result: "Result", *, intervals: bool) -> None:
     if result.comparisons:
         print(f"\n{'difference':<{width}}{'value':>12}{'n':>9}{'p':>10}{'95 % interval':>24}")
     for name, paired in result.comparisons.items():
-        value, interval, p, n, _ = paired or (math.nan, None, math.nan, 0, 0)
-        ends = " to ".join(f"{end:+.4f}" for end in interval or ())
-        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p:>10.4f}{ends:>24}".rstrip())
+        value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)
+        interval = paired and paired.interval
+        ends = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
+        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p or math.nan:>10.4f}{ends:>24}".rstrip())
     if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
@@ -166,5 +167,13 @@ def _row(result: "Result") -> dict[str, Any]:
     row = dataclasses.asdict(result)
     for score in row["scores"]:
         score["value"] = None if math.isnan(score["value"]) else score["value"]
-    comparisons = {name: paired and paired._asdict() for name, paired in result.comparisons.items()}
-    return {**row, "comparisons": comparisons}
+    for name, paired in result.comparisons.items():
+        interval = paired and paired.interval
+        row["comparisons"][name] = paired and {
+            "difference": paired.value,
+            "interval": interval and [interval.low, interval.high],
+            "p_randomization": paired.p,
+            "n": paired.n,
+            "clusters": paired.clusters,
+        }
+    return row

@@ -37,16 +37,23 @@ from spor_tasks.core.files import (
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, Twin, sides
 from spor_tasks.corpora.base import Corpus
-from spor_tasks.metrics import significance
-from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Texts, judged, with_groups
+from spor_tasks.metrics.base import (
+    Column,
+    Judgement,
+    Metric,
+    Score,
+    Tally,
+    Texts,
+    judged,
+    with_groups,
+)
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.metrics.learned import FACTS, Learned
-from spor_tasks.metrics.significance import Clusters, Difference
+from spor_tasks.results import statistics
+from spor_tasks.results.statistics import Clusters, Estimate
 from spor_tasks.text import filters as known_filters
 
 STANDARD_INPUT = Path("-")
-SEED = 0
-"""Of the resampling, so that equal files have equal intervals."""
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
@@ -71,7 +78,7 @@ class Result:
     clusters: int
     samples_sha256: str
     scores: tuple[Score, ...]
-    comparisons: Mapping[str, Difference | None]
+    comparisons: Mapping[str, Estimate | None]
 
 
 def score(
@@ -226,7 +233,7 @@ class _Summary:
     @property
     def clusters(self) -> Clusters:
         """Which samples depend on each other."""
-        return significance.clusters_of(self.keys)
+        return statistics.clusters_of(self.keys)
 
     def counted(self, scored: Iterable[_Judged]) -> Iterator[_Judged]:
         """Yield what comes, and keep its numbers."""
@@ -248,21 +255,27 @@ class _Summary:
                 yield (
                     replace(
                         found,
-                        interval=significance.interval(
-                            column, clusters[tally.outputs(name)], seed=SEED
-                        ),
+                        interval=_ends(column, clusters[tally.outputs(name)]),
                     )
                     if intervals
                     else found
                 )
 
-    def compared(self, other: "_Summary") -> Iterator[tuple[str, Difference | None]]:
+    def compared(self, other: "_Summary") -> Iterator[tuple[str, Estimate | None]]:
         clusters = self.clusters
         for (_, tally), (_, theirs) in zip(self.tallies, other.tallies, strict=True):
             for name in tally.names:
                 pair = tally.column(name), theirs.column(name)
                 of_column = clusters[tally.outputs(name)]
-                yield name, significance.difference(*pair, of_column, seed=SEED)
+                yield name, statistics.difference(*pair, of_column)
+
+
+def _ends(column: Column, clusters: Clusters) -> tuple[float, float] | None:
+    (scored,), clusters = statistics.common([column], clusters)
+    estimate = statistics.estimate([[scored]], clusters)
+    return (
+        (estimate.interval.low, estimate.interval.high) if estimate and estimate.interval else None
+    )
 
 
 def _read(file: Path, corpus: Corpus) -> Iterator[tuple[str, Mapping[str, Any]]]:

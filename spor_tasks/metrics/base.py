@@ -335,6 +335,10 @@ class Column:
         """Return the column of some of the outputs, by their numbers or a mask."""
         return Column(self.statistics[outputs], self.totals)
 
+    def without_verdicts(self, outputs: int) -> "Column":
+        """Return a column of the same score for so many outputs without a verdict."""
+        return Column(np.full((outputs, self.statistics.shape[1]), np.nan), self.totals)
+
     def less(self, other: "Column") -> "Column":
         """Return the column of this score less another one, of the same outputs or of others."""
         width = max(each.statistics.shape[1] for each in (self, other))

@@ -5,15 +5,14 @@ and computes nothing. Leaderboards and comparisons of two runs work in the same 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from spor_tasks.report import browser, leaderboard, page, plots, tables
-from spor_tasks.report.collect import Report, collect, read, report_of
+from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import json_text, markdown, save
-from spor_tasks.report.leaderboard import Leaderboard, boards_of, leaderboard_of, rank
+from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.leaderboards import Settings, export
 from spor_tasks.results.logged import SampleFile
 
@@ -53,10 +52,7 @@ def write(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
-    material = read(paths, merge_by)
-    report = report_of(material)
-    boards, _ = boards_of(material) if out is not None else ((), ())
-    del material  # the values of all samples, which are read again for the page
+    report = collect(paths, merge_by)
     if out is not None:
         # Before the samples, which may take minutes.
         save(out, tables.document(report).files("report"))
@@ -64,7 +60,7 @@ def write(
         drawn = plots.draw(report, browsed.outcomes)
         for plot in drawn:
             save(out / "plots", plot.files)
-        save(out, {PAGE: page.page(report, browsed, drawn, boards)})
+        save(out, {PAGE: page.page(report, browsed, drawn, rank(report).boards)})
     return report
 
 
@@ -83,11 +79,10 @@ def write_leaderboard(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or the settings do not fit the results.
     """
-    material = read(paths, merge_by)
-    board = leaderboard_of(material)
+    report = collect(paths, merge_by)
+    board = rank(report)
     if out is not None:
-        problems = export(material, out, settings or Settings())
-        board = replace(board, problems=(*board.problems, *problems))
+        board = board.with_problems(export(report, out, settings or Settings()))
         save(out, leaderboard.document(board).files("leaderboard"))
     return board
 

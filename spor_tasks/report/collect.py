@@ -3,45 +3,43 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_folder
-from spor_tasks.core.registry import registry
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import reading
-from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Comparison, Table, comparisons
-from spor_tasks.results.evidence import Evidence, Logged, Run, read_values, run_of
+from spor_tasks.results.benchmarks import Table, tables
+from spor_tasks.results.comparisons import comparisons
+from spor_tasks.results.evidence import Evidence, Logged, read_values
 from spor_tasks.results.logged import SampleFile, find, orphans
-from spor_tasks.results.pooling import tables
-from spor_tasks.results.reading import Collected, Problem, TaskResult
+from spor_tasks.results.pooling import pooled
+from spor_tasks.results.reading import Collected, Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Comparison
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a report shows.
+    """The content of files: rows of each model and task, the evidence for them, and problems.
 
-    ``samples`` are the sample files of the results that have one.
+    ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
+    are the sample files of the results that have one.
     """
 
-    tables: tuple[Table, ...]
-    problems: tuple[Problem, ...]
+    rows: tuple[Comparison, ...]
+    pooled: tuple[Comparison, ...]
+    evidence: Evidence
     samples: tuple[SampleFile, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The rows by aspect, with those of the papers."""
+        return tables(self.rows, self.pooled)
 
     @property
     def whole(self) -> bool:
         """True if every result is used and compared with those that it should be."""
         return not any(problem.lost for problem in self.problems)
-
-
-class Material(NamedTuple):
-    """The content of files: rows of every model and task, the evidence for them, and problems."""
-
-    rows: tuple[Comparison, ...]
-    evidence: Evidence
-    samples: tuple[SampleFile, ...]
-    problems: tuple[Problem, ...]
 
 
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
@@ -54,37 +52,20 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: results cannot be merged by what ``merge_by`` names.
     """
-    return report_of(read(paths, merge_by))
-
-
-def report_of(material: Material) -> Report:
-    """Return the report of what was read, with the rows of the papers."""
-    rows, evidence, files, problems = material
-    paper = (
-        row for name in registry().names("benchmark") for row in benchmark(name).published(rows)
-    )
-    return Report(tables([*rows, *paper], evidence), problems, files)
-
-
-def read(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Material:
-    """Collect result files, and all result files in the given folders, with their samples.
-
-    Raises:
-        ResultError, ConfigError: as :func:`collect`.
-    """
     sources = tuple(paths)
     collected = _checked(reading.collect(sources), sources)
     files = tuple(filter(None, map(find, collected.results)))
     logged, faults = _log(files)
     evidence = Evidence(logged)
     rows, conflicts = comparisons(collected.results, evidence, merge_by)
-    problems = (
-        *collected.problems,
-        *conflicts,
-        *faults,
-        *_notices(collected.results, files, sources),
+    runs, values, incomplete = pooled(
+        (result for result in collected.results if result.spec.is_pooled), evidence
     )
-    return Material(rows, evidence, files, problems)
+    facts = {fact for run in runs for fact in run.facts}
+    pooled_rows, _ = comparisons(runs, Evidence(values), facts.intersection(merge_by))
+    notices = _notices(collected.results, files, sources)
+    problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
+    return Report(rows, pooled_rows, evidence, files, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
@@ -93,13 +74,13 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: no other results are left.
     """
-    wrong = {run_of(result): contradiction(result) for result in collected.results}
+    wrong = {result.id: contradiction(result) for result in collected.results}
     problems = tuple(
         Problem("test", f"{result.file}: {result.task}", why)
         for result in collected.results
-        if (why := wrong[run_of(result)])
+        if (why := wrong[result.id])
     )
-    results = tuple(result for result in collected.results if not wrong[run_of(result)])
+    results = tuple(result for result in collected.results if not wrong[result.id])
     if not results:
         raise ResultError(
             "has no results of the shipped test sets",
@@ -110,14 +91,14 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     return Collected(results, (*collected.problems, *problems))
 
 
-def _log(files: Iterable[SampleFile]) -> tuple[dict[Run, Logged], tuple[Problem, ...]]:
+def _log(files: Iterable[SampleFile]) -> tuple[dict[RunKey, Logged], tuple[Problem, ...]]:
     """Return the values of all samples, and problems with files that cannot be read."""
     logged, problems = {}, []
     shared: dict[Hashable, Hashable] = {}
     for file in files:
         spec = file.run.spec
         try:
-            logged[run_of(file.run)] = read_values(file, (*spec.reported, *spec.breakdown), shared)
+            logged[file.run.id] = read_values(file, (*spec.reported, *spec.breakdown), shared)
         except ResultError as error:
             what = f"{error.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", error.where or str(file.path), what))
@@ -128,7 +109,7 @@ def _notices(
     results: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
 ) -> Iterator[Problem]:
     """Yield what a reader must know of files that could be read."""
-    have = {run_of(file.run) for file in files}
+    have = {file.run.id for file in files}
     for result in results:
         if result.prompts_cut:
             what = (
@@ -137,7 +118,7 @@ def _notices(
             )
             yield Problem("cut", str(result.file), what, lost=False)
     for result in results:
-        if run_of(result) not in have:
+        if result.id not in have:
             what = f"{result.task} has no sample file: only its scores are reported"
             yield Problem("scores-only", str(result.file), what, lost=False)
     for path in paths:

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
-from spor_tasks.results import reading
-from spor_tasks.results.evidence import SEED
+from spor_tasks.results import reading, statistics
 from spor_tasks.results.grid import Grid, Line, label
 from spor_tasks.results.logged import Record, alone, find
 from spor_tasks.results.reading import Problem, TaskResult
@@ -54,7 +52,7 @@ class Change:
 class Summary:
     """The change of one score: both means over the common samples, and how many changed.
 
-    ``p`` is that of :func:`~spor_tasks.metrics.significance.randomization_p_values`, None if no
+    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`, None if no
     sample has a score in both runs.
     """
 
@@ -151,7 +149,7 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
     ]
     changes = [_change(before[key], after[key], metrics) for key in common]
     both = [before[key] for key in common], [after[key] for key in common]
-    clusters = significance.clusters_of(record.sample.cluster for record in both[0])
+    clusters = statistics.clusters_of(record.sample.cluster for record in both[0])
     return TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),
@@ -197,7 +195,7 @@ def _summary(
     changes = other.each - one.each
     p = math.nan
     if len(changes):
-        (p,) = significance.randomization_p_values([one, other], [(0, 1)], clusters, seed=SEED)
+        (p,) = statistics.randomization_p_values([(one, other)], clusters)
     return Summary(
         before=_known(one.value),
         after=_known(other.value),

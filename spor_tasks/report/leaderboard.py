@@ -4,17 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.significance import holm
-from spor_tasks.report.collect import Material, read
+from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
-from spor_tasks.results.comparisons import Cell, Comparison, sorted_seeds, told_apart
 from spor_tasks.results.evidence import Evidence, SystemPair
 from spor_tasks.results.grid import (
     Grid,
@@ -26,6 +23,9 @@ from spor_tasks.results.grid import (
     source_text,
 )
 from spor_tasks.results.reading import Problem
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.statistics import holm
+from spor_tasks.results.systems import in_words
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
@@ -111,43 +111,30 @@ class Leaderboard:
         """Whether no result was left out, and all systems of a task are on one board."""
         return not any(problem.lost for problem in self.problems)
 
+    def with_problems(self, problems: Iterable[Problem]) -> "Leaderboard":
+        """Return the boards with further problems."""
+        return Leaderboard(self.boards, (*self.problems, *problems))
 
-def rank(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Leaderboard:
-    """Rank all systems in result files, and in all result files in the given folders.
+
+def rank(report: Report) -> Leaderboard:
+    """Rank all systems of a report.
 
     Systems are ranked by scores of which more is better: those after the first arm, which lacks
     what the test needs, or those of the model as it is. Results are on one board only if their
     signatures say that the test was the same.
-
-    Raises:
-        ResultError: a path is missing, or there are no results of our tasks.
-        ConfigError: results cannot be merged by what ``merge_by`` names.
     """
-    return leaderboard_of(read(paths, merge_by))
-
-
-def leaderboard_of(material: Material) -> Leaderboard:
-    """Return the leaderboard of what was read."""
-    boards, conflicts = boards_of(material)
-    return Leaderboard(boards, (*material.problems, *conflicts))
-
-
-def boards_of(material: Material) -> tuple[tuple[Board, ...], tuple[Problem, ...]]:
-    """Return the boards of what was read, and the results that are not on one board."""
-    rows, evidence, *_ = material
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
-    for row in rows:
+    for row in report.rows:
         if row.is_tested and score_info(row.metric).higher_is_better:
             by_task[row.task, row.metric].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
     for same in by_task.values():
         tests = _by_test(same)
-        boards.extend(_board(tested, tests, evidence) for tested in tests)
+        boards.extend(_board(tested, tests, report.evidence) for tested in tests)
         conflicts.extend(_conflicts(tests))
-    boards.sort(key=_place)
-    filled = tuple(board for board in boards if board.entries)
-    return filled, tuple(dict.fromkeys(conflicts))
+    filled = tuple(sorted((board for board in boards if board.entries), key=_place))
+    return Leaderboard(filled, report.problems).with_problems(dict.fromkeys(conflicts))
 
 
 def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
@@ -198,7 +185,7 @@ def _board(
         metric=example.metric,
         n=example.n,
         entries=tuple(_ranked(entries, example.metric, evidence)),
-        apart=told_apart(_test_of(example), _differing(tests)),
+        apart=in_words(_test_of(example), _differing(tests)),
     )
 
 
@@ -214,8 +201,8 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
-    found = evidence.p_values(compared, level=LEVEL)
-    tested = {pair: p for pair, p in zip(pairs, found, strict=True) if p is not None}
+    p_values = evidence.p_values(compared)
+    tested = {pair: p for pair, p in zip(pairs, p_values, strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
     worse = [
         j
@@ -223,7 +210,7 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
         if p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
     ]
     for i, entry in enumerate(entries):
-        if evidence.is_logged(entry.cell.runs):
+        if all(map(evidence.logged, entry.cell.runs)):
             yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
@@ -255,7 +242,7 @@ def grid(board: Board) -> Grid:
         interval = interval_text(entry.cell.interval, board.metric)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
-        seeds = ", ".join(map(str, sorted_seeds(entry.cell)))
+        seeds = ", ".join(map(str, entry.cell.trained_seeds))
         return rank, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
@@ -274,7 +261,7 @@ def _row(board: Board, entry: Entry) -> dict[str, Any]:
         "model": entry.model,
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
-        "seeds": " ".join(map(str, sorted_seeds(entry.cell))),
+        "seeds": " ".join(map(str, entry.cell.trained_seeds)),
         "reason": "; ".join(reasons) or None,
         "runs": [file for file, _ in entry.cell.runs],
     }

@@ -23,14 +23,14 @@ from spor_tasks.core.files import writing
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.significance import RESAMPLES
-from spor_tasks.report.collect import Material
+from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.comparisons import Cell, Comparison
-from spor_tasks.results.evidence import Evidence, Run, run_of
+from spor_tasks.results.evidence import Evidence
 from spor_tasks.results.grid import full_title, interval_text
-from spor_tasks.results.reading import Problem, TaskResult
+from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.statistics import RESAMPLES
 
 KIND = "export"
 """The kind of problems with what is published."""
@@ -54,7 +54,7 @@ class Settings:
     source: str | None = None
 
 
-def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, ...]:
+def export(report: Report, out: Path, settings: Settings) -> tuple[Problem, ...]:
     """Write what can be published of the results, and return why the rest is not.
 
     Each of the two folders, `hub` and `every_eval_ever`, is replaced as a whole.
@@ -63,9 +63,9 @@ def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, 
         ConfigError: a named model has no results, ``out`` cannot be written, or one of the folders
             is there and was not written by this function.
     """
-    runs, problems = _choose(material, settings)
-    entries, refused = _hub_entries(material.rows, runs, settings)
-    records = dict(_record(*each, material.evidence, settings) for each in runs.values())
+    runs, problems = _choose(report, settings)
+    entries, refused = _hub_entries(report.rows, runs, settings)
+    records = dict(_record(*each, report.evidence, settings) for each in runs.values())
     for name, kind, texts in (
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
@@ -79,33 +79,33 @@ def export(material: Material, out: Path, settings: Settings) -> tuple[Problem, 
     return (*problems, *refused)
 
 
-_Runs = Mapping[Run, tuple[TaskResult, str]]
+_Runs = Mapping[RunKey, tuple[TaskResult, str]]
 """Runs that may be published, with the names of their models on the Hub."""
 
 
-def _choose(material: Material, settings: Settings) -> tuple[_Runs, list[Problem]]:
+def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
     """Return the runs that may be published, and why others may not.
 
     A run must be of the whole test set, of the version of the task that is shipped, and its samples
     must be those of the test set and give its scores.
     """
-    models = sorted({file.run.model for file in material.samples})
+    models = sorted({file.run.model for file in report.samples})
     if unknown := sorted(settings.names.keys() - models):
         raise ConfigError(
             f"there are no results of {', '.join(map(repr, unknown))}",
             where="--name",
             remedy=f"Name some of {', '.join(map(repr, models))}.",
         )
-    runs: dict[Run, tuple[TaskResult, str]] = {}
+    runs: dict[RunKey, tuple[TaskResult, str]] = {}
     problems = []
-    for file in material.samples:
+    for file in report.samples:
         result = file.run
         name = settings.names.get(result.model, result.model)
         if result.model.startswith(PREFIX):
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub. Name it with --name MODEL=OWNER/NAME"
-        elif not material.evidence.is_logged([run_of(result)]):
+        elif not report.evidence.logged(result.id):
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"
@@ -114,7 +114,7 @@ def _choose(material: Material, settings: Settings) -> tuple[_Runs, list[Problem
         elif fault := fault_of(file):
             why = f"it {fault}"
         else:
-            runs[run_of(result)] = result, name
+            runs[result.id] = result, name
             continue
         problems.append(_problem(f"{result.file}: {result.task}", f"not exported: {why}"))
     return runs, problems
@@ -161,7 +161,7 @@ def _entry(
 ) -> str:
     signature = row.signature
     versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"
-    adapters = sorted({str(each.adapter.sha256)[:8] for each in results if each.adapter})
+    adapters = sorted({str(each.adapter.adapter_sha256)[:8] for each in results if each.adapter})
     notes = [
         f"{score_info(row.metric).title} of {full_title(row)}, version {signature['version']}",
         f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
@@ -192,7 +192,7 @@ def _record(
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
     if adapter := result.adapter:
-        model += f"+{adapter.arm}-{str(adapter.sha256 or adapter.seed)[:8]}"
+        model += f"+{adapter.arm}-{str(adapter.adapter_sha256 or adapter.seed)[:8]}"
     date = repr(result.date)
     versions = {f"version.{key}": value for key, value in result.versions.items()}
     signature = {f"signature.{key}": value for key, value in result.signature.items()}

@@ -32,9 +32,9 @@ from spor_tasks.report.figures import (
     without_frame,
     words,
 )
-from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.evidence import Interval
 from spor_tasks.results.grid import label, section_title
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

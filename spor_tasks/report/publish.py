@@ -19,7 +19,7 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import open_file
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.sources import LICENCES, Licence
-from spor_tasks.report.collect import read
+from spor_tasks.report.collect import collect
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.logged import SampleFile
 
@@ -77,9 +77,9 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
             samples, or is not of the version and the whole test set of the task that it names; two
             results are of one run; or a file has a secret in it.
     """
-    material = read(paths)
-    faults = [str(problem) for problem in material.problems if problem.kind not in _HARMLESS]
-    for file in () if faults else material.samples:
+    report = collect(paths)
+    faults = [str(problem) for problem in report.problems if problem.kind not in _HARMLESS]
+    for file in () if faults else report.samples:
         if fault := fault_of(file):
             faults.append(f"{file.run.file}: {file.run.task} {fault}")
         faults += [*_secrets(file.run.file), *_secrets(file.path)]
@@ -91,7 +91,7 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
             remedy="Evaluate with --log_samples and this version, name each result once, and "
             "remove secrets from the files after making them invalid.",
         )
-    return material.samples
+    return report.samples
 
 
 def _secrets(path: Path) -> Iterator[str]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.results.benchmarks import grids
-from spor_tasks.results.comparisons import Comparison
-from spor_tasks.results.evidence import Interval
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.statistics import Interval
 
 LEGEND = (
     "Scores are means over training seeds. [low, high] is a 95 % interval: for one run a bootstrap "

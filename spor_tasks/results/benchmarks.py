@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import Sets
 from spor_tasks.core.registry import registry
-from spor_tasks.results.comparisons import Comparison, Table
 from spor_tasks.results.grid import Grid
+from spor_tasks.results.rows import Comparison
 
 
 class Benchmark(Sets, Protocol):
@@ -40,6 +42,37 @@ def benchmark(name: str) -> Benchmark:
     """
     entry: Benchmark = registry().get("benchmark", name)
     return entry
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All comparisons of one aspect of a benchmark, its paper's own last.
+
+    ``rows`` has a row for each split, and ``pooled`` one for all splits together.
+    """
+
+    benchmark: str
+    aspect: str
+    rows: tuple[Comparison, ...]
+    pooled: tuple[Comparison, ...]
+
+
+def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Table, ...]:
+    """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
+    rows = tuple(rows)
+    paper = [
+        row for name in registry().names("benchmark") for row in benchmark(name).published(rows)
+    ]
+    shown = [row for row in (*rows, *paper) if row.published or not row.spec.is_pooled]
+    aspects = {(row.spec.benchmark, row.aspect) for row in rows}
+    return tuple(
+        Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*shown, *pooled]))
+        for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
+    )
+
+
+def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    return tuple(row for row in rows if (row.spec.benchmark, row.aspect) == aspect)
 
 
 def grids(table: Table) -> tuple[Grid, ...]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import known_info, score_info
 
 FIRST_BENCHMARK = "spor"
-"""The benchmark of tasks and results that do not name one, as there was no other."""
+"""The benchmark of tasks that do not name one."""
 
 # Fields that only the harness needs.
 _OF_TASKS = frozenset(
@@ -48,31 +48,18 @@ def _description(name: str) -> dict[str, Any]:
     }
 
 
-def spec_of(metadata: Mapping[str, Any]) -> SetSpec:
-    """Return the sets of a result, without the scores that no installed metric has.
-
-    Results of version 0.2 and before have no declaration; the benchmark describes their sets.
+def spec_of(declared: Mapping[str, Any]) -> SetSpec:
+    """Return the sets that a result declares, without the scores that no installed metric has.
 
     Raises:
         ResultError: the benchmark or all metrics are not installed, or the declaration is damaged.
-        SplitError: there are no such sets.
     """
-    declared = metadata["spor"].get("declared")
-    benchmark = (declared or metadata).get("benchmark", FIRST_BENCHMARK)
-    if benchmark not in registry().names("benchmark"):
-        raise ResultError(f"the benchmark {benchmark!r} is not installed")
-    if declared is None:
-        sets: Sets = registry().get("benchmark", benchmark)
-        aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
-        return sets.find(SetName(aspect, corpus, protocol, metadata.get("part")))
     try:
         spec = msgspec.convert({**declared, "scores": tuple(declared["scores"])}, SetSpec)
     except (msgspec.ValidationError, KeyError, TypeError) as error:
         raise ResultError(f"declared: {error}") from error
-    return _of_installed_metrics(spec)
-
-
-def _of_installed_metrics(spec: SetSpec) -> SetSpec:
+    if spec.benchmark not in registry().names("benchmark"):
+        raise ResultError(f"the benchmark {spec.benchmark!r} is not installed")
     reported, breakdown = (
         tuple(filter(known_info, names)) for names in (spec.reported, spec.breakdown)
     )

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.comparisons import Cell, Comparison, sorted_seeds
-from spor_tasks.results.evidence import Interval
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.statistics import Interval
 
 
 class Number(NamedTuple):
@@ -297,5 +297,5 @@ def _seeds(rows: Iterable[Comparison]) -> str:
 
 
 def _seeds_of(cells: Iterable[Cell]) -> str:
-    seeds = {seed for cell in cells for seed in sorted_seeds(cell)}
+    seeds = {seed for cell in cells for seed in cell.trained_seeds}
     return ", ".join(map(str, sorted(seeds)))

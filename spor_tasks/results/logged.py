@@ -2,26 +2,22 @@
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from pathlib import Path
-from types import NoneType
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from spor_tasks.core.codec import cluster_of, sample_of
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
-from spor_tasks.core.sample import (
-    DataUnit,
-    Rivals,
-    Sample,
-    sides,
-)
-from spor_tasks.metrics.base import Column, known_info, score_info
+from spor_tasks.core.sample import DataUnit, Rivals, Sample, sides
+from spor_tasks.metrics.base import Column, known_info
 from spor_tasks.metrics.likelihood import Likelihood
-from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Value
+from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.reading import TaskResult
 from spor_tasks.text.filters import first_line
@@ -29,8 +25,8 @@ from spor_tasks.text.filters import first_line
 _FAULTS = (
     *(LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
     CorpusError,  # a part of a document that is read as that of a row
+    msgspec.ValidationError,
 )
-_MOST_UNITS = 1_000  # of a sample: far more than any has, and few enough to group by
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,24 +124,18 @@ class SampleFile:
             yield scored
 
     def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        place = str(self.path)
         try:
             with open_file(self.path) as file:
                 lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
-                    try:
-                        row = _parsed(line)
-                    except (ValueError, RecursionError) as error:
-                        raise _damaged(place, error) from error
+                    if len(line) > ROW_BYTES:
+                        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")  # noqa: TRY301
+                    row = json.loads(line)
                     yield place, row
-        except OSError as error:
-            raise _damaged(str(self.path), error) from error
-
-
-def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    if len(line) > ROW_BYTES:
-        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
-    return json.loads(line)
+        except (OSError, ValueError, RecursionError) as error:
+            raise _damaged(place, error) from error
 
 
 def find(result: TaskResult) -> SampleFile | None:
@@ -171,54 +161,83 @@ def _stamp(file: Path) -> str:
     return file.stem.rpartition("_")[2]
 
 
-def _record(run: TaskResult, row: Mapping[str, Any]) -> Record:
-    doc = row["doc"]
-    sample = _checked(sample_of(doc))
-    answers = [first for first, *_ in row["resps"]]
-    prompts = prompts_of(doc)
-    contexts = [request["arg_0"] for request in row["arguments"].values()]
-    values: Mapping[str, str] = doc.get("said") or {}
+class _Row(msgspec.Struct):
+    """The fields of a logged line that every record needs; its scores stand beside them."""
+
+    doc: dict[str, Any]
+    resps: list[Annotated[list[str | list[Any]], msgspec.Meta(min_length=1)]]
+    arguments: dict[str, dict[str, Any]]
+    prompt_hash: str
+    doc_id: Any = None
+    filtered_resps: Any = None
+
+
+class _Document(msgspec.Struct):
+    """The fields of a document beside its sample; metrics add the last ones, where they do."""
+
+    id: str
+    corpus: str
+    said: dict[str, str] = {}
+    tokens: list[Annotated[int, msgspec.Meta(ge=1)]] | None = None
+    sp_search: str | None = None
+    sp_program: str | None = None
+    sp_verdict: bool | None = None
+    sp_programs: int = 0
+
+    @property
+    def reading(self) -> Reading | None:
+        """The program, if programs were sought."""
+        if self.sp_search is None:
+            return None
+        return Reading(self.sp_program, self.sp_verdict, self.sp_programs, self.sp_search)
+
+
+def _record(run: TaskResult, logged: Mapping[str, Any]) -> Record:
+    row = msgspec.convert(logged, _Row)
+    described = msgspec.convert(row.doc, _Document)
+    sample = sample_of(row.doc)
+    if len({(type(side.challenge), len(side.units)) for side in sides(sample)}) > 1:
+        raise ValueError("a twin has another form than its sample")
+    answers = [first for first, *_ in row.resps]
+    prompts = prompts_of(row.doc)
+    contexts = [request["arg_0"] for request in row.arguments.values()]
+    values = described.said
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.given
-        likelihoods = tuple(_likelihoods(texts, answers, doc.get("tokens")))
+        likelihoods = tuple(_likelihoods(texts, answers, described.tokens))
         if isinstance(rivals := sample.challenge, Rivals):
             values = _likeliest((sample.units, *rivals.units), likelihoods)
             texts, likelihoods, prompts = texts[:1], likelihoods[:1], prompts[:1]
             contexts = contexts[:1]
-        outputs = tuple(
+        answers = [
             f"{text}   [log likelihood {likelihood.log:.3f}]"
             for text, likelihood in zip(texts, likelihoods, strict=True)
-        )
-    else:
-        outputs = _texts(answers)
+        ]
+    outputs = msgspec.convert(answers, tuple[str, ...])
     return Record(
         run=run,
         sample=sample,
-        inputs=_texts(prompts),
-        contexts=_texts(contexts),
+        inputs=msgspec.convert(prompts, tuple[str, ...]),
+        contexts=msgspec.convert(contexts, tuple[str, ...]),
         outputs=outputs,
-        scored=texts or _scored(row.get("filtered_resps"), outputs),
-        scores=_scores(row),
-        prompt_sha256=_texts([row["prompt_hash"]])[0],
-        number=number if type(number := row.get("doc_id")) is int else None,
+        scored=texts or _scored(row.filtered_resps, outputs),
+        scores=_scores(logged),
+        prompt_sha256=row.prompt_hash,
+        number=row.doc_id if isinstance(row.doc_id, int) else None,
         likelihoods=likelihoods,
-        reading=_reading(doc) if doc.get("sp_search") is not None else None,
+        reading=described.reading,
         said=tuple(_said(values, sample)),
     )
 
 
 def _likelihoods(
-    texts: Sequence[str],
-    answers: Sequence[Sequence[Any]],
-    counts: Any,  # noqa: ANN401 - logged
+    texts: Sequence[str], answers: Sequence[Any], counts: Sequence[int] | None
 ) -> Iterator[Likelihood]:
-    counts = [None] * len(texts) if counts is None else counts
-    for text, (log, *_), tokens in zip(texts, answers, counts, strict=True):
-        if tokens is not None and (type(tokens) is not int or tokens < 1):
-            raise ValueError(f"{tokens!r} is not a number of tokens")
-        yield Likelihood(_finite(float(log)), tokens, len(text.encode(errors="surrogatepass")))
+    known: Sequence[int | None] = [None] * len(texts) if counts is None else counts
+    for text, (log, *_), tokens in zip(texts, answers, known, strict=True):
+        yield Likelihood(float(log), tokens, len(text.encode(errors="surrogatepass")))
 
 
 def _likeliest(
@@ -231,19 +250,7 @@ def _likeliest(
 
 def _said(values: Mapping[str, str], sample: Sample) -> Iterator[Said]:
     requested = {unit[0]: unit[-1] for unit in sample.units}
-    for aspect, value in values.items():
-        _texts([aspect, value])
-        yield Said(aspect, value, requested.get(aspect))
-
-
-def _reading(doc: Mapping[str, Any]) -> Reading:
-    program, verdict, programs = doc["sp_program"], doc["sp_verdict"], doc["sp_programs"]
-    if (type(program), type(verdict)) not in {(str, bool), (NoneType, NoneType)}:
-        raise TypeError("a program has no verdict")
-    if type(programs) is not int:
-        raise TypeError(f"{programs!r} is not a number of programs")
-    (ended,) = _texts([doc["sp_search"]])
-    return Reading(program, verdict, programs, ended)
+    return (Said(aspect, value, requested.get(aspect)) for aspect, value in values.items())
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
@@ -257,78 +264,29 @@ def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _checked(sample: Sample) -> Sample:
-    """Return the sample if a twin has the form of its sample, and ids are texts.
-
-    Raises:
-        TypeError, ValueError: it is not so.
-    """
-    own, *twins = sides(sample)
-    for twin in twins:
-        if type(own.challenge) is not type(twin.challenge) or len(own.units) != len(twin.units):
-            raise ValueError("a twin has another form than its sample")
-    _texts([sample.id, sample.corpus])
-    return sample
-
-
-def _texts(values: Iterable[object]) -> tuple[str, ...]:
-    texts = tuple(values)
-    if not {str}.issuperset(map(type, texts)):
-        wrong = next(text for text in texts if type(text) is not str)
-        raise TypeError(f"{wrong!r} is not a string")
-    return cast("tuple[str, ...]", texts)
-
-
 def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
     return {
-        name: _value(row[name], name)
+        name: _value(row[name])
         for name in row["metrics"]
         if not name.endswith("_stderr") and name in row
     }
 
 
-def _value(logged: object, name: str) -> Value:
-    match logged:
-        case None:
-            return None
-        case [int(group), int() | float()] if _is_grouped(name) and not 0 <= group <= _MOST_UNITS:
-            raise ValueError(f"{group} is not a group")
-        case [_, _, *_] if len(logged) <= _most(name) and all(map(_is_number, logged)):
-            return tuple(_finite(number) for number in logged if _is_number(number))
-        case int() | float():
-            return _finite(logged)
-    raise TypeError(f"{logged!r} is not a score")
-
-
-def _most(name: str) -> int:
-    """Return how many numbers an output may add to a score; of one nobody knows, two."""
-    info = known_info(name)
-    return 2 if info is None or info.totals in {MEAN, GROUP_MEANS} else info.totals.most_numbers
+def _value(logged: Any) -> Value:  # noqa: ANN401 - logged
+    if logged is None:
+        return None
+    return tuple(map(float, logged)) if isinstance(logged, list) else float(logged)
 
 
 def alone(name: str, value: Value) -> float | None:
     """Return the score of one output by itself, from its logged value; None without a verdict."""
     if not isinstance(value, tuple):
         return value
-    if _is_grouped(name):
-        return value[-1]
-    score = float(Column.of([value], score_info(name).totals).each[0])
-    return None if math.isnan(score) else score
-
-
-def _is_grouped(name: str) -> bool:
     info = known_info(name)
-    return info is None or info.totals is GROUP_MEANS
-
-
-def _is_number(logged: object) -> TypeGuard[float]:
-    return isinstance(logged, int | float)
-
-
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a score")
-    return float(number)
+    if info is None or info.totals is GROUP_MEANS:
+        return value[-1]
+    score = float(Column.of([value], info.totals).each[0])
+    return None if math.isnan(score) else score
 
 
 def _damaged(place: str, error: Exception) -> ResultError:

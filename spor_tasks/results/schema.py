@@ -1,16 +1,18 @@
 """The types of what a result file of lm-eval must say of our tasks, to reproduce a number."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
+
+from spor_tasks.core.errors import ResultError
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 """Up to the largest integer that every reader of JSON takes for a whole number."""
 Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
-Scores: TypeAlias = dict[str, float | str]
-"""``metric,none`` and ``metric_stderr,none``; NaN is nothing to score. A group has none."""
+_CHECKPOINT = ("model_revision", "model_sha", "model_num_parameters")
+T = TypeVar("T")
 
 
 class Counts(msgspec.Struct):
@@ -20,7 +22,7 @@ class Counts(msgspec.Struct):
     effective: Count
 
 
-class Run(msgspec.Struct):
+class Model(msgspec.Struct):
     """The model, as it was named and loaded.
 
     ``prompts_cut`` counts the prompts of each task that were longer than the model takes.
@@ -29,13 +31,33 @@ class Run(msgspec.Struct):
     model: str
     model_args: dict[str, Any] | str | None
     prompts_cut: dict[str, Count] = {}
+    model_dtype: Any = None
+    quantization: Any = None
+    fewshot_seed: Any = None
+    model_revision: Any = None
+    model_sha: Any = None
+    model_num_parameters: Any = None
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments that the model was loaded with."""
+        arguments = self.model_args or {}
+        if isinstance(arguments, str):
+            return dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
+        return arguments
+
+    @property
+    def checkpoint(self) -> Mapping[str, str]:
+        """The backend's own description of the weights: revision, commit, number of parameters."""
+        return {name: str(getattr(self, name)) for name in _CHECKPOINT if getattr(self, name)}
 
 
 class Adapter(msgspec.Struct):
     """An adapter; of one that another program trained, at most the digest is known.
 
     ``violations`` are the paper's requirements that the sets it was trained on break, ``pairs`` is
-    how many pairs of the arm it was trained on, and ``selection`` says which epoch was kept.
+    how many pairs of the arm it was trained on, and ``selection`` says which epoch was kept. A
+    baseline that uses an arm's training set has no ``adapter_sha256``.
     """
 
     arm: str | None
@@ -65,32 +87,39 @@ class Facts(msgspec.Struct):
     arms: dict[str, Digest]
     adapter: Adapter | None
     demonstrations_sha256: str | None
+    declared: dict[str, Any]
     held_out_reference: bool = False
-    facts: str = ""
     generation: dict[str, Any] = {}
     thinking: bool | None = None
     matching: dict[str, Any] = {}
     covered: int = 0
     test_samples: int = 0
-    declared: dict[str, Any] | None = None
+    facts: str | None = None
+    nli: str | None = None
+    sp: str | None = None
+    bleurt: str | None = None
+    aspects: str | None = None
+    ppl: str | None = None
+
+    @property
+    def judges(self) -> Mapping[str, str]:
+        """The models that judged a score, by its fact; ``facts`` is always there."""
+        names = ("nli", "sp", "bleurt", "aspects", "ppl")
+        judges = {name: judge for name in names if (judge := getattr(self, name)) is not None}
+        return {"facts": str(self.facts).removeprefix("facts|"), **judges}
 
 
 class Metadata(msgspec.Struct):
     """The sets of a task."""
 
     version: float
-    aspect: str
-    corpus: str
-    protocol: str
     test_sha256: Digest
     spor: Facts
-    benchmark: str = ""
-    part: str = ""
     icl_arm: str = ""
     decoding: str = ""
 
 
-class Task(msgspec.Struct):
+class Config(msgspec.Struct):
     """The configuration of a task."""
 
     task: str
@@ -99,36 +128,36 @@ class Task(msgspec.Struct):
     metadata: Metadata
 
 
+class TaskFile(msgspec.Struct):
+    """A result file's entries on one task.
+
+    Scores are ``metric,none`` and ``metric_stderr,none``; NaN is nothing to score.
+    """
+
+    configs: Config
+    results: dict[str, float | str]
+    counts: Counts = msgspec.field(name="n-samples")
+
+
 class ResultFile(msgspec.Struct):
     """A result file, in which tasks of other packages may stand as well."""
 
     results: dict[str, Any]
     configs: dict[str, Any]
     n_samples: dict[str, Any] = msgspec.field(name="n-samples")
-    config: Run
+    config: Model
 
 
-_PARTS: Mapping[str, Any] = {"configs": Task, "results": Scores, "n-samples": Counts}
+def typed(value: object, kind: type[T], task: str) -> T:
+    """Return a part of a result file as an object of this type.
 
-
-def fault_of_file(content: object) -> str | None:
-    """Return why this is not the content of a result file, or None; its tasks are not checked."""
-    return _fault(content, ResultFile, "")
-
-
-def fault_of_task(task: str, content: Mapping[str, Any]) -> str | None:
-    """Return what a result file lacks about one of our tasks, whatever its name, or None."""
-    faults = (
-        _fault(content[part].get(task), kind, f"{part}.{task}") for part, kind in _PARTS.items()
-    )
-    return next(filter(None, faults), None)
-
-
-def _fault(value: object, kind: Any, place: str) -> str | None:  # noqa: ANN401 - a type
-    """Return why a value is not of a type, with its place in the file, or None."""
+    Raises:
+        ResultError: something is missing or of another type; the error names its place.
+    """
     try:
-        msgspec.convert(value, kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        what, _, inner = str(error).partition(" - at `$")
-        return f"{what} at {(place + inner.rstrip('`')).lstrip('.') or 'the top'}"
-    return None
+        what, _, place = str(error).partition(" - at `$")
+        part, dot, inner = place.rstrip("`").lstrip(".").partition(".")
+        path = f"{part}.{task}{dot}{inner}" if task else f"{part}{dot}{inner}"
+        raise ResultError(f"{what} at {path.strip('.') or 'the top'}") from error

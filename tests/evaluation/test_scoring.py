@@ -160,7 +160,7 @@ def test_facts_of_two_systems_are_compared(write: Write) -> None:
     facts = Facts(WordClassifier())
     compared = scoring.score(one, "facts", "e2e", against=other, judge=facts).comparisons["facts"]
     assert compared
-    assert compared.difference == 50.0
+    assert compared.value == 50.0
 
 
 def test_facts_and_nothing_else_need_a_classifier(write: Write) -> None:
@@ -204,7 +204,7 @@ def test_a_file_compared_with_itself_does_not_differ(write: Write) -> None:
     assert result.comparisons.keys() == {score.name for score in result.scores}
     for comparison in result.comparisons.values():
         assert comparison
-        assert (comparison.difference, comparison.p_randomization) == (0, 1)
+        assert (comparison.value, comparison.p) == (0, 1)
     located = result.comparisons["cwio_located"]
     assert located
     assert located.n == 1
@@ -219,8 +219,8 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
     other = scoring.score(theirs, "cwio", "e2e")
     comparison = result.comparisons["cwio"]
     assert comparison
-    assert comparison.difference == pytest.approx(result.scores[0].value - other.scores[0].value)
-    assert comparison.difference == pytest.approx(0.5)
+    assert comparison.value == pytest.approx(result.scores[0].value - other.scores[0].value)
+    assert comparison.value == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

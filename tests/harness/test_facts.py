@@ -27,7 +27,6 @@ from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
 from spor_tasks.report import collect
 from spor_tasks.results import reading
-from spor_tasks.results.schema import fault_of_file, fault_of_task
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
 from tests.support.scores import answers_of, judge, scores_of
@@ -362,11 +361,6 @@ def write(folder: Path, found: Mapping[str, Any], name: str) -> None:
 def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
     judged: Mapping[str, Any], unjudged: Mapping[str, Any], folder: Path, tmp_path: Path
 ) -> None:
-    for found in (judged, unjudged):
-        assert fault_of_file(found) is None
-        assert [fault_of_task(task, found) for task in found["configs"]] == [None] * len(
-            found["configs"]
-        )
     write(tmp_path, json.loads(json.dumps(judged)), "one")
     write(tmp_path, json.loads(json.dumps(unjudged)), "two")
     of = {

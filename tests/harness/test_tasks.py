@@ -213,7 +213,9 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
     (result,) = reading.read(file)
-    assert result.adapter == reading.Adapter("combination", 3, digest_weights(adapter))
+    assert result.adapter is not None
+    assert (result.adapter.arm, result.seed) == ("combination", 3)
+    assert result.adapter.adapter_sha256 == digest_weights(adapter)
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
     assert facts["violations"] == ["2 atoms do not occur in Atom"]
     assert facts["pairs"] == 36

@@ -11,10 +11,10 @@ import pytest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.metrics.distinct import DISTINCT
-from spor_tasks.results import logged
+from spor_tasks.results import logged, statistics
+from tests.support.intervals import interval
 from tests.support.scores import scores_of
 
 WORDS = ("a", "b", "c", "d", "A", "a.")
@@ -64,9 +64,9 @@ def test_it_has_neither_intervals_nor_tests() -> None:
     tally = Tally(DISTINCT.scores)
     for text in ("a b c", "a b d"):
         tally.add(DISTINCT.judge_one(sample(), text).values)
-    column, clusters = tally.column("dist_3"), significance.clusters_of([0, 1])
-    assert significance.interval(column, clusters, seed=0) is None
-    assert significance.difference(column, column, clusters, seed=0) is None
+    column, clusters = tally.column("dist_3"), statistics.clusters_of([0, 1])
+    assert interval(column, clusters) is None
+    assert statistics.difference(column, column, clusters) is None
     assert math.isnan(column.totals.stderr([]))
 
 

@@ -8,9 +8,10 @@ import pytest
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column
-from spor_tasks.metrics.significance import clusters_of, interval
 from spor_tasks.metrics.totals import GAP_OF_SAME, Value
+from spor_tasks.results.statistics import clusters_of
 from tests.support.coded_systems import systems, values_of
+from tests.support.intervals import interval
 
 SPLIT = splits.shipped(SPACE, "acd")[0]
 SYSTEMS = systems(SPACE, SPLIT)

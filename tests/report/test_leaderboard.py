@@ -12,8 +12,8 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import Board, Entry, _ranked
-from spor_tasks.results.comparisons import Cell
 from spor_tasks.results.evidence import Evidence, Logged
+from spor_tasks.results.rows import Cell
 from tests.support.damage import SOAK
 from tests.support.result_files import edited, write_result, write_run
 
@@ -22,7 +22,9 @@ VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
 
 def boards(folder: Path) -> tuple[Board, ...]:
     """The boards of PARENT."""
-    return tuple(board for board in report.rank([folder]).boards if board.metric == "parent")
+    return tuple(
+        board for board in report.rank(report.collect([folder])).boards if board.metric == "parent"
+    )
 
 
 def near(seed: int, shift: float = 0) -> list[float]:
@@ -67,7 +69,9 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
     assert (first.model, first.rank) == ("theirs", None)
     assert first.reason
     assert (second.model, second.rank) == ("ours", 1)
-    assert f"[1] {first.reason}" in plain_text(leaderboard.document(report.rank([tmp_path])))
+    assert f"[1] {first.reason}" in plain_text(
+        leaderboard.document(report.rank(report.collect([tmp_path])))
+    )
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), [("n", 40, 39), ("version", 1.2, 3.0)])
@@ -76,7 +80,7 @@ def test_results_of_another_test_are_on_a_board_of_their_own(
 ) -> None:
     write_result(tmp_path / "results_1.json", model="ours", **{setting: one})
     write_result(tmp_path / "results_2.json", model="theirs", **{setting: other})
-    found = report.rank([tmp_path])
+    found = report.rank(report.collect([tmp_path]))
     assert [len(board.entries) for board in boards(tmp_path)] == [1, 1]
     assert all(board.apart for board in found.boards)
     assert not found.whole
@@ -93,7 +97,7 @@ def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Pat
             content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]["facts"] = judge
     found = {
         (board.metric, board.apart): {entry.model for entry in board.entries}
-        for board in report.rank([tmp_path]).boards
+        for board in report.rank(report.collect([tmp_path])).boards
     }
     assert found == {
         ("parent", None): {"ours", "theirs", "third"},

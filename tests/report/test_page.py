@@ -32,7 +32,7 @@ def page_of(folder: Path, *, plotted: bool = False) -> str:
     found = report.collect([folder])
     browsed = browse(found.samples)
     drawn = plots.draw(found, browsed.outcomes) if plotted else ()
-    return page.page(found, browsed, drawn, report.rank([folder]).boards)
+    return page.page(found, browsed, drawn, report.rank(report.collect([folder])).boards)
 
 
 @pytest.fixture(scope="module")

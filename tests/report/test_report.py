@@ -12,13 +12,14 @@ import pytest
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.metrics import significance
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
-from spor_tasks.results.comparisons import Comparison, Difference
-from spor_tasks.results.evidence import Interval
+from spor_tasks.results import statistics as significance
 from spor_tasks.results.reading import Problem
+from spor_tasks.results.rows import Comparison, Difference
+from spor_tasks.results.statistics import Interval
+from tests.support.intervals import interval
 from tests.support.report_runs import write_runs
 from tests.support.result_files import (
     SAMPLE,
@@ -119,7 +120,8 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     difference = difference_of(row)
     assert difference.value == pytest.approx(-5)
     assert ends(difference.interval, "samples") == pytest.approx((-5, -5))
-    assert difference.p == pytest.approx(1 / 10_001)
+    assert difference.p is not None
+    assert difference.p < 1 / 10_001
     assert difference.mark == "‡"
     assert len(difference.notes) == 1  # that other seeds may differ
 
@@ -137,7 +139,7 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
         [Column.of(list(run[order])) for run in values[arm]] for arm in ARMS["systematicity"]
     ]
     clusters = np.arange(50)
-    single = significance.interval(systems[0][0], clusters, seed=0)
+    single = interval(systems[0][0], clusters)
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
     several = significance.over_runs(systems[:1], clusters)
     assert several
@@ -278,7 +280,7 @@ def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None
     found = report.collect([tmp_path])
     assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
     assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
-    (board,) = (b for b in report.rank([tmp_path]).boards if b.metric == "parent")
+    (board,) = (b for b in report.rank(report.collect([tmp_path])).boards if b.metric == "parent")
     assert [entry.model for entry in board.entries] == [
         "base (lora.rank 16)",
         "base (lora.rank 8)",
@@ -500,29 +502,6 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
     assert "configs.spor_new.metadata" in problem.what
 
 
-@pytest.mark.parametrize(
-    ("task", "metadata"),
-    [
-        ("spor_telepathy_mini", {"aspect": "telepathy"}),
-        ("spor_systematicity_totto_mini_schema", {"corpus": "totto_mini", "part": "schema"}),
-        ("spor_systematicity_compmctg_mini", {"corpus": "compmctg_mini"}),
-        (
-            "logicnlg_tabfact",
-            {"benchmark": "logicnlg", "aspect": "logicnlg", "corpus": "logicnlg"}
-            | {"protocol": "tabfact"},
-        ),
-    ],
-)
-def test_a_task_that_is_gone_is_named_and_nothing_else_is_lost(
-    tmp_path: Path, task: str, metadata: dict[str, object]
-) -> None:
-    write_result(tmp_path / "results_1.json")
-    write_result(tmp_path / "results_2.json", task=task, metadata=metadata)
-    found = report.collect([tmp_path])
-    assert len(found.tables[0].rows) == 1
-    assert lost(found).what == f"has results of {task}, a task that this version does not have"
-
-
 @pytest.mark.parametrize("value", [100.5, -3.0])
 def test_a_result_off_its_scale_is_left_out(tmp_path: Path, value: float) -> None:
     write_result(tmp_path / "results_1.json", arm="atom", parent=value)
@@ -536,7 +515,7 @@ def test_a_result_off_its_scale_is_left_out(tmp_path: Path, value: float) -> Non
 def test_an_adapter_that_names_an_arm_and_no_seed_is_named(tmp_path: Path) -> None:
     with edited(write_result(tmp_path / "results_1.json")) as content:
         content["configs"][TASK]["metadata"]["spor"]["adapter"]["seed"] = None
-    with pytest.raises(ResultError, match=r"\n.*TypeError"):
+    with pytest.raises(ResultError, match="an adapter without a seed"):
         report.collect([tmp_path])
 
 

@@ -50,7 +50,7 @@ def test_the_four_tables_are_the_golden_ones(whole: Report) -> None:
 
 
 def test_the_leaderboard_is_the_golden_one(runs: Path) -> None:
-    same("leaderboard.md", markdown(leaderboard.document(report.rank([runs]))))
+    same("leaderboard.md", markdown(leaderboard.document(report.rank(report.collect([runs])))))
 
 
 def test_csv_and_json_hold_the_same_numbers(whole: Report) -> None:

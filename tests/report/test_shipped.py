@@ -19,7 +19,7 @@ TASK = "spor_productivity_mini_n4"
 def models(folder: Path) -> set[str]:
     """The models of tables, which must be those of the boards."""
     found = {row.model for table in report.collect([folder]).tables for row in table.rows}
-    boards = report.rank([folder]).boards
+    boards = report.rank(report.collect([folder])).boards
     assert {entry.model for board in boards for entry in board.entries} == found
     return found
 

@@ -28,7 +28,7 @@ from spor_tasks.report.sample_table import ShownCell, TableView, table_view
 from spor_tasks.results import logged, reading
 from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, read_values, run_of
+from spor_tasks.results.evidence import Evidence, read_values
 from spor_tasks.results.grid import Grid, Number
 from tests.conftest import REPOSITORY
 from tests.support import table_runs
@@ -93,7 +93,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     ]
     files = filter(None, map(logged.find, results))
     names = ["parent", "chrf", "coverage"]
-    evidence = Evidence({run_of(file.run): read_values(file, names, {}) for file in files})
+    evidence = Evidence({file.run.id: read_values(file, names, {}) for file in files})
     rows, _ = comparisons(results, evidence)
     assert {row.metric for row in rows if row.difference} == {"parent"}
     assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
@@ -134,7 +134,7 @@ def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None
     for model, ranker in (("one", "lexical-1"), ("other", "bert")):
         scores = {"bleu_3": 50.0, "sp_acc": 40.0}
         table_runs.write_scores(tmp_path / model, TASK, None, scores, model=model, ranker=ranker)
-    boards = report.rank([tmp_path]).boards
+    boards = report.rank(report.collect([tmp_path])).boards
     assert [board.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
     assert len({board.apart for board in boards}) == 3
 
@@ -299,7 +299,6 @@ def test_the_terminal_gets_no_control_character_of_a_table(runs: Path) -> None:
     ("task", "change"),
     [
         (table_runs.TASK, {"sp_program": 7}),
-        (table_runs.TASK, {"sp_verdict": None}),
         (table_runs.TASK, {"sp_programs": "many"}),
         (table_runs.TASK, {"sp_search": 1}),
         (table_runs.PAIRS, {"tokens": [1]}),

@@ -50,7 +50,7 @@ def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: Any)
 @pytest.mark.parametrize("benchmark", NAMES)
 def test_a_declaration_gives_the_sets_back_without_what_only_tasks_need(benchmark: str) -> None:
     spec = registry().get("benchmark", benchmark).find(NAMES[benchmark])
-    found = spec_of(metadata(benchmark, declared(benchmark)))
+    found = spec_of(json.loads(json.dumps(declared(benchmark))))
     of_tasks = {*_OF_TASKS}
     for name in {field.name for field in fields(spec)} - of_tasks:
         assert getattr(found, name) == getattr(spec, name)
@@ -71,7 +71,7 @@ def test_a_result_of_a_users_split_is_reported_without_the_file_of_splits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
-    file = write(
+    write(
         tmp_path,
         "compmctg",
         declared("compmctg"),
@@ -79,19 +79,10 @@ def test_a_result_of_a_users_split_is_reported_without_the_file_of_splits(
         scores={"mctg_acc": 50.0},
         arm="train",
     )
-    with edited(file) as content:  # and a result of version 0.2, which has no declaration
-        (config,) = content["configs"].values()
-        del config["metadata"]["spor"]["declared"]
-        config["metadata"]["part"] = "4"
-        Path(tmp_path, "results_2.json").write_text(json.dumps(content))
-        config["metadata"]["part"] = "3"
-        config["metadata"]["spor"]["declared"] = declared("compmctg")
     found = report.collect([tmp_path])
     assert [problem for problem in found.problems if problem.lost] == []
-    assert {row.spec.part_title for table in found.tables for row in table.rows} >= {
-        "published split 3",
-        "published split 4",
-    }
+    titles = {row.spec.part_title for table in found.tables for row in table.rows}
+    assert "published split 3" in titles
 
 
 def test_sets_of_nobodys_are_reported_as_they_are_declared(
@@ -129,18 +120,7 @@ def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
 
 def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path: Path) -> None:
     content = declared("spor", reported=["parent", "unheard"], breakdown=["unheard"])
-    spec = spec_of(metadata("spor", content))
+    spec = spec_of(content)
     assert spec.shown == ("parent",)
     write(tmp_path, "spor", content, task="spor_mine", arm="visible")
     assert report.collect([tmp_path]).tables
-
-
-def test_a_task_that_is_gone_is_one_line(tmp_path: Path) -> None:
-    write_result(tmp_path / "results_1.json")
-    write_result(
-        tmp_path / "results_2.json", task="spor_gone", metadata={"aspect": "gone", "corpus": "mini"}
-    )
-    found = report.collect([tmp_path])
-    (problem,) = (problem for problem in found.problems if problem.lost)
-    assert "spor_gone, a task that this version does not have" in problem.what
-    assert found.tables

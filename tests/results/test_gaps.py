@@ -10,18 +10,18 @@ import pytest
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.metrics.significance import (
+from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
+from spor_tasks.results import logged, reading
+from spor_tasks.results.comparisons import comparisons
+from spor_tasks.results.evidence import Evidence, Logged, read_values
+from spor_tasks.results.grid import label
+from spor_tasks.results.statistics import (
     clusters_of,
-    interval,
     over_runs,
     percentile_interval,
     resampled_scores,
 )
-from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
-from spor_tasks.results import logged, reading
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, Logged, read_values, run_of
-from spor_tasks.results.grid import label
+from tests.support.intervals import interval
 from tests.support.result_files import distinct, sample_row, write_result, write_samples
 
 GAP = Gap("chrf", "coverage")
@@ -142,7 +142,7 @@ def of_files(folder: Path, *, with_samples: bool = True) -> tuple[reading.TaskRe
 def evidence_of(results: tuple[reading.TaskResult, ...]) -> Evidence:
     files = filter(None, map(logged.find, results))
     names = ["parent", "chrf", "coverage"]
-    return Evidence({run_of(file.run): read_values(file, names, {}) for file in files})
+    return Evidence({file.run.id: read_values(file, names, {}) for file in files})
 
 
 def test_a_gap_is_a_row_with_an_interval_and_without_a_test(tmp_path: Path) -> None:
@@ -222,9 +222,7 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
         for each in reading.collect([tmp_path]).results
     )
     files = filter(None, map(logged.find, results))
-    evidence = Evidence(
-        {run_of(f.run): read_values(f, ["parent", "parent_twin"], {}) for f in files}
-    )
+    evidence = Evidence({f.run.id: read_values(f, ["parent", "parent_twin"], {}) for f in files})
     found, problems = comparisons(results, evidence)
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap_of.name)
@@ -237,7 +235,7 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
     assert (row.difference.p < 0.01) == (owed > 0)
 
 
-def test_runs_on_different_samples_have_no_number_of_clusters() -> None:
+def test_runs_on_different_samples_have_no_samples_in_common() -> None:
     runs = [(Path(str(number)), "task") for number in range(3)]
     ids = [("a", "b"), ("a", "b"), ("a", "c")]
     keys = ("one", "one")
@@ -247,6 +245,6 @@ def test_runs_on_different_samples_have_no_number_of_clusters() -> None:
             for run, each in zip(runs, ids, strict=True)
         }
     )
-    assert evidence.clusters_of_each(runs[:2]) == 1
-    assert evidence.clusters_of_each(runs) is None
-    assert evidence.clusters_of_each(()) is None
+    assert evidence.has_samples(runs[:2])
+    assert not evidence.has_samples(runs)
+    assert not evidence.has_samples(())

@@ -128,7 +128,6 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path
         {"doc": {"question": "Who?"}},
         {"metrics": None},
         {"parent": "much"},
-        {"metrics": ["parent"], "parent": [1, 2, 3]},
     ],
 )
 def test_a_line_of_somebody_elses_is_named(tmp_path: Path, change: dict[str, Any]) -> None:

@@ -9,8 +9,9 @@ import pytest
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import PREFIXES, REPEATS, SPACE
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.metrics.significance import clusters_of, interval
+from spor_tasks.results.statistics import clusters_of
 from tests.support.coded_systems import systems, values_of
+from tests.support.intervals import interval
 
 RUNS = 120  # over all splits
 SHOWN = ("mini_acc_id", "mini_acc_comp", "mini_gap", "mini_gap_real")

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.contracts import BEAM5, SetName
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.declared import declaration
 from spor_tasks.text.filters import first_line
 
 UNKNOWN_ARM = "unknown"
@@ -57,6 +58,16 @@ def result_content(
     if arm == UNKNOWN_ARM:
         adapter = dict.fromkeys(adapter or {}) | {"adapter_sha256": "a" * 64}
     metrics = {"parent": parent} if scores is None else scores
+    sets: dict[str, Any] = {
+        "benchmark": "spor",
+        "aspect": aspect,
+        "corpus": "mini",
+        "protocol": "strict",
+        "part": part,
+        **(metadata or {}),
+    }
+    name = SetName(*(sets[field] for field in SetName._fields))
+    declared = declaration(benchmark(sets["benchmark"]).find(name))
     return {
         "results": {
             task: {
@@ -79,6 +90,7 @@ def result_content(
                     "protocol": "strict",
                     **({"part": part} if part else {}),
                     **({"icl_arm": shown} if shown else {}),
+                    **({"decoding": BEAM5} if task.endswith(BEAM5) else {}),
                     "test_sha256": "b" * 64,
                     "spor": {
                         "spor_tasks": "0.1.0",
@@ -88,6 +100,7 @@ def result_content(
                         "arms": {name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
                         "adapter": adapter,
                         "demonstrations_sha256": "e" * 64 if shown else None,
+                        "declared": declared,
                     },
                     **(metadata or {}),
                 },

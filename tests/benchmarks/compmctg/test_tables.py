@@ -23,10 +23,13 @@ from spor_tasks.report.exhibit_text import terminal
 from spor_tasks.report.figures import drawing
 from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
-from spor_tasks.results.comparisons import Cell, Comparison
-from spor_tasks.results.evidence import Evidence, Logged, Run
+from spor_tasks.results.comparisons import comparisons
+from spor_tasks.results.evidence import Evidence, Logged
 from spor_tasks.results.grid import Grid, Number
 from spor_tasks.results.pooling import pooled
+from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.schema import Adapter
 from tests.support import attribute_runs
 
 GAP = "mctg_acc_comp - mctg_acc_id"
@@ -79,7 +82,7 @@ def of_halves(spec: SetSpec, seen: float, comp: float, gap: float = 0) -> Iterat
 
 def evidence_of(rows: Iterable[Comparison]) -> Evidence:
     """Return samples that all have the score of their run, or that of their half."""
-    scores: dict[Run, dict[str, float]] = defaultdict(dict)
+    scores: dict[RunKey, dict[str, float]] = defaultdict(dict)
     sizes = {}
     for each in (row for row in rows if not row.published):
         for cell in (*each.arms, each.as_is):
@@ -108,9 +111,46 @@ def logged(of: Mapping[str, float], n: int) -> Logged:
     return Logged(ids, np.arange(n), columns, ids)
 
 
-def together(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+def results_of(rows: Iterable[Comparison]) -> list[TaskResult]:
+    """Return the results that these rows are of, by file."""
+    results: dict[tuple[str, RunKey], TaskResult] = {}
+    for each in (row for row in rows if not row.published):
+        for cell in (*each.arms, each.as_is):
+            is_tuned = cell is not each.as_is
+            for run, seed, value in zip(cell.runs, cell.seeds, cell.values, strict=True):
+                adapter = Adapter("train", None, seed, "a" * 64, None) if is_tuned else None
+                result = results.get((each.model, run)) or TaskResult(
+                    file=run[0],
+                    key=run[1],
+                    task=each.task,
+                    comparison=f"{each.task} {each.spec.part_title or ''}".strip(),
+                    variant="",
+                    spec=each.spec,
+                    model=each.model,
+                    adapter=adapter,
+                    shown_arm=None,
+                    scores={},
+                    n=each.n,
+                    prompts_cut=None,
+                    signature={"quantization": "None"},
+                )
+                results[each.model, run] = replace(
+                    result, scores={**result.scores, each.metric: value}
+                )
+    return list(results.values())
+
+
+def put_together(
+    rows: Iterable[Comparison], evidence: Evidence | None = None
+) -> tuple[tuple[Comparison, ...], list[Problem]]:
     rows = tuple(rows)
-    return pooled(rows, evidence_of(rows))
+    runs, values, problems = pooled(results_of(rows), evidence or evidence_of(rows))
+    found, _ = comparisons(runs, Evidence(values))
+    return (*found, *(each for each in rows if each.published)), problems
+
+
+def together(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    return put_together(rows)[0]
 
 
 def grids_of(rows: Iterable[Comparison]) -> tuple[Grid, ...]:
@@ -185,15 +225,15 @@ def test_a_single_seed_has_an_interval_over_the_samples_of_all_splits() -> None:
 def test_splits_without_a_common_seed_have_no_score() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [row(first, "mctg_acc", 80.0, seeds=(0,)), row(second, "mctg_acc", 60.0, seeds=(7,))]
-    (found,) = together(rows)
-    assert found.arms[0].mean is None
-    assert "no training seed" in (found.arms[0].reason or "")
+    found, problems = put_together(rows)
+    assert found == ()
+    assert "no training seed" in str(problems[0])
 
 
 def test_without_samples_splits_are_not_put_together() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [row(first, "mctg_acc", 80.0), row(second, "mctg_acc", 60.0)]
-    (found,) = pooled(rows, Evidence({}))
+    (found, *_), _ = put_together(rows, Evidence({}))
     assert "--log_samples" in (found.arms[0].reason or "")
 
 
@@ -264,9 +304,7 @@ def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones()
 def test_where_no_text_is_right_there_is_no_gap() -> None:
     first, second, *_ = specs("yelp", "acd")
     rows = [*of_halves(first, 0, 0, 1), *of_halves(second, 0, 0, 1)]
-    (found,) = (each for each in together(rows) if each.metric == "mctg_gap")
-    assert found.arms[0].mean is None
-    assert found.arms[0].reason
+    assert "mctg_gap" not in {each.metric for each in together(rows)}
 
 
 def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None:

@@ -112,7 +112,9 @@ def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) ->
     for text in (markdown(document), latex(document), plain_text(document)):
         assert "PARENT, gap" in text
     cell_runs.write_run(tmp_path, SAMPLES, OUTPUTS, corpus="totto_mini")
-    assert not [board for board in report.rank([tmp_path]).boards if Gap.of(board.metric)]
+    assert not [
+        board for board in report.rank(report.collect([tmp_path])).boards if Gap.of(board.metric)
+    ]
 
 
 def test_the_embedded_corpus_has_no_published_rows(tmp_path: Path) -> None:

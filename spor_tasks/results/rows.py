@@ -1,0 +1,130 @@
+"""Comparisons as typed rows: what a model scored after each arm, and the arms' difference."""
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.results.reading import RunKey
+from spor_tasks.results.statistics import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The scores of a model on one task: a value and a training seed for each run.
+
+    The seed is None where the model was not trained on an arm. ``runs`` are the files and tasks
+    that the values are from. ``reason`` says why values are missing. ``interval`` is that of the
+    mean over runs. ``notes`` are other things that a reader must know. ``counts`` are the samples
+    that each value is of, where the score is of some samples only and they were logged.
+    """
+
+    values: tuple[float, ...] = ()
+    seeds: tuple[int | None, ...] = ()
+    runs: tuple[RunKey, ...] = ()
+    interval: Interval | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over runs, as the paper reports it; None without a value."""
+        return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def trained_seeds(self) -> list[int]:
+        """The training seeds, in order."""
+        return sorted(seed for seed in self.seeds if seed is not None)
+
+    @property
+    def deviation(self) -> float | None:
+        """The sample standard deviation over runs; None for a single run."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first arm's score minus the second's: negative where generalization costs.
+
+    It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
+    Without logged samples it is the difference of the means, and both counts are None. ``p`` is
+    that of
+    :meth:`~spor_tasks.results.evidence.Evidence.p_values`; if it is None, ``reason`` says
+    why. ``mark`` is the paper's. ``notes`` are other things that a reader must know.
+    """
+
+    value: float
+    interval: Interval | None = None
+    p: float | None = None
+    mark: str = ""
+    reason: str | None = None
+    n: int | None = None
+    clusters: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The scores of one model on one task by one metric, of each arm and ``as_is`` (without one).
+
+    The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
+    ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. There is a difference if
+    there are two arms. ``clusters`` counts the samples with different units; it is None without
+    logged samples. ``published`` rows are the paper's. If a model has several rows for a task,
+    ``evaluated`` says how this one was evaluated differently, and ``trained`` how its adapters were
+    trained. ``merged`` says in what its runs differ because a user merged them.
+    ``signature`` is that of the results. ``splits`` counts those that are put together.
+    """
+
+    spec: SetSpec
+    variant: str
+    task: str
+    model: str
+    metric: str
+    n: int
+    arms: tuple[Cell, ...] = ()
+    as_is: Cell = Cell()
+    difference: Difference | None = None
+    clusters: int | None = None
+    published: bool = False
+    evaluated: str | None = None
+    trained: str | None = None
+    merged: str | None = None
+    signature: Mapping[str, str] = field(default_factory=dict)
+    splits: int = 0
+
+    @property
+    def aspect(self) -> str:
+        """The aspect of the sets."""
+        return self.spec.name.aspect
+
+    @property
+    def part(self) -> str | None:
+        """The part of the sets, None where there is one."""
+        return self.spec.name.part
+
+    @property
+    def is_tested(self) -> bool:
+        """True for scores that compare systems; parts of a score are not tested."""
+        return self.metric in self.spec.reported
+
+    @property
+    def by_arm(self) -> tuple[tuple[str, Cell], ...]:
+        """The cells with the names of their arms."""
+        return tuple(zip(self.spec.arms, self.arms, strict=True))
+
+    @property
+    def apart(self) -> str | None:
+        """How this row differs from the model's other rows of the task; None without others."""
+        return "; ".join(filter(None, [self.evaluated, self.trained, self.merged])) or None
+
+    @property
+    def name(self) -> str:
+        """The model, and how this row differs from its other rows."""
+        return f"{self.model} ({self.apart})" if self.apart else self.model
+
+    @property
+    def name_as_is(self) -> str:
+        """The model without adapters, which may also have several rows."""
+        return f"{self.model} ({self.evaluated})" if self.evaluated else self.model

@@ -1,0 +1,389 @@
+"""Intervals of scores and tests of differences: clusters of samples, and runs of training.
+
+Samples that show the same units are not independent of each other, so whole *clusters* of samples
+are drawn, exchanged and summed. Runs that differ in the training seed are drawn from all runs that
+training could give.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, variance
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.totals import Numbers, added
+
+Clusters = NDArray[np.int64]
+"""The cluster of each sample, numbered from 0."""
+
+Scale = tuple[float, float]
+"""The least and the most that a score can be."""
+
+_ANY: Scale = (-math.inf, math.inf)
+
+RESAMPLES = 10_000
+"""The number of resamples of one interval or one test."""
+
+SEED = 0
+"""The seed of the resampling, so that equal files have equal intervals."""
+
+ROUNDING = 1e-9
+"""Sums in another order differ in the last digits, and equal is equal."""
+
+_DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
+_TIE = 1e-6  # of a variance: rounding of the jackknife makes less of a difference
+_DIGITS = 6
+_CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
+_ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval, and over what it is.
+
+    ``source`` is
+
+    - ``samples``: one run on other samples, by a bootstrap over clusters of samples;
+    - ``runs``: other runs on other samples, by the variances over runs and over clusters;
+    - ``seeds``: other runs on these samples, by Student's t over the runs' scores;
+    - ``stderr``: one run on other samples, by lm-eval's standard error.
+
+    The ends are rounded, so that they are the same on every machine.
+    """
+
+    low: float
+    high: float
+    source: str
+
+    @classmethod
+    def of(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
+        """Return the interval with rounded ends, cut to what the number can be."""
+        least, most = scale
+        return cls(round(max(least, low), _DIGITS), round(min(most, high), _DIGITS), source)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean score of a system over its runs, or the difference of two systems.
+
+    It is computed on ``n`` samples in ``clusters`` clusters. ``p`` is the two-sided one of no
+    difference, None where it was not computed.
+    """
+
+    value: float
+    interval: Interval | None
+    n: int
+    clusters: int
+    p: float | None = None
+
+
+def estimate(
+    systems: Sequence[Sequence[Column]],
+    clusters: Clusters,
+    scale: Scale = _ANY,
+    drawn: Sequence[Numbers] | None = None,
+) -> Estimate | None:
+    """Estimate the score of one system, or the score of a system minus that of a second one.
+
+    A system has a column for each of its runs; all columns are of the same samples. A difference
+    counts the samples with a verdict in every run. ``drawn`` are the resampled scores of the
+    columns, where they are known. ``scale`` is that of the score.
+
+    None where no sample has the verdicts, or the score cannot be resampled.
+    """
+    columns = [column for runs in systems for column in runs]
+    if is_difference := len(systems) > 1:
+        size = len(clusters)
+        columns, clusters = common(columns, clusters)
+        scale = scale[0] - scale[1], scale[1] - scale[0]
+        if len(clusters) < size:
+            drawn = None  # these resamples are of other samples
+    if not len(clusters) or not all(column.totals.resampled for column in columns):
+        return None
+    split = len(systems[0])
+    runs = [columns[:split], columns[split:]][: len(systems)]
+    first, *second = (fmean(column.value for column in of_system) for of_system in runs)
+    if len(columns) > len(systems):
+        over = over_runs(runs, clusters)
+        interval = over and Interval.of(*over.interval(), "runs", scale)
+    else:
+        scores = drawn or resampled_scores(columns, clusters).T
+        ends = percentile_interval(scores[0] - scores[1] if is_difference else scores[0])
+        interval = ends and Interval.of(*ends, "samples")
+    return Estimate(first - sum(second), interval, len(clusters), count_of(clusters))
+
+
+def difference(first: Column, second: Column, clusters: Clusters) -> Estimate | None:
+    """Compare the same score of two systems, one run each, on the same samples; None as above."""
+    result = estimate([[first], [second]], clusters)
+    return result and replace(result, p=randomization_p_values([(first, second)], clusters)[0])
+
+
+def clusters_of(keys: Iterable[Hashable]) -> Clusters:
+    """Return the cluster of each sample; samples with equal keys share one."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def count_of(clusters: Clusters) -> int:
+    """Return the number of clusters, of samples that there are.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    if not len(clusters):
+        raise ValueError("there are no samples to draw from")
+    return int(clusters.max()) + 1
+
+
+def common(columns: Sequence[Column], clusters: Clusters) -> tuple[list[Column], Clusters]:
+    """Return the columns of the samples that all of them have a verdict on, and their clusters."""
+    scored = np.all([column.scored for column in columns], axis=0)
+    return (
+        [column.take(scored) for column in columns],
+        np.unique(clusters[scored], return_inverse=True)[1],
+    )
+
+
+def _by_cluster(statistics: Numbers, clusters: Clusters, count: int) -> Numbers:
+    """Return the totals of each cluster, of shape (clusters, k)."""
+    columns = np.nan_to_num(statistics).T
+    return np.stack([np.bincount(clusters, column, count) for column in columns], axis=1)
+
+
+def _blocks(resamples: int, width: int) -> Iterator[int]:
+    """Yield how many resamples, each of some width, to take at once, so that memory is bounded."""
+    most = max(1, _CELLS_AT_ONCE // width)
+    for start in range(0, resamples, most):
+        yield min(most, resamples - start)
+
+
+# --- One run of each system: resampling -----------------------------------------------------------
+
+
+def resampled_scores(
+    columns: Sequence[Column],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> Numbers:
+    """Return the scores of resamples of the same samples, of shape (resamples, columns).
+
+    Whole clusters are drawn with replacement, as many as there are (Davison and Hinkley, 1997,
+    section 3.8). All columns are drawn alike, so that their differences are scores of resamples
+    too. NaN is a resample without a verdict, or of a score that cannot be resampled, or of a single
+    cluster, which says nothing about other clusters.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    count = count_of(clusters)
+    drawn = [n for n, column in enumerate(columns) if column.totals.resampled and count > 1]
+    sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
+    ends = np.cumsum([of_column.shape[1] for of_column in sums])
+    stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for rows in _blocks(resamples, count):
+        draws = rng.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
+        counts = np.bincount(draws.ravel(), minlength=rows * count).reshape(rows, count)
+        totals = np.split(counts.astype(np.float64) @ stacked, ends[:-1], axis=1)
+        scores = np.full((rows, len(columns)), np.nan)
+        for number, of_column in zip(drawn, totals, strict=False):
+            scores[:, number] = columns[number].totals.score(of_column)
+        blocks.append(scores)
+    return np.concatenate(blocks)
+
+
+def percentile_interval(scores: Numbers, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Return the middle ``confidence`` of resampled scores, of shape (resamples,) (Efron, 1979).
+
+    None if one in five or more has no verdict: then a single cluster has all samples of some kind,
+    and resamples say nothing about how much other samples of that kind would differ.
+    """
+    if np.isnan(scores).mean() >= _ONE_CLUSTER:
+        return None
+    tail = 50 * (1 - confidence)
+    low, high = np.nanpercentile(scores, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def randomization_p_values(
+    pairs: Sequence[tuple[Column, Column]],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> list[float]:
+    """Return the two-sided p that it does not matter which system of a pair gave which output.
+
+    This is approximate randomization (Noreen, 1989): the two systems' values of a whole cluster are
+    exchanged with probability one half. All pairs are of the same samples and are tested on the
+    same exchanges, each on the samples with a verdict of both. NaN is a pair without such samples,
+    or of a score that cannot be resampled.
+
+    A p below what so many resamples can show is bounded by Hoeffding's inequality (1963).
+    """
+    if not pairs:
+        return []
+    count = count_of(clusters)
+    effects = np.stack([_effects(*pair, clusters, count) for pair in pairs], axis=1)
+    observed = np.abs(effects.sum(axis=0))
+    squares = (effects**2).sum(axis=0)
+    reached = observed - np.maximum(ROUNDING, _DERIVATIVE_ROUNDING * np.sqrt(squares))
+    rng = np.random.default_rng(seed)
+    extreme = np.zeros(len(pairs))
+    for rows in _blocks(resamples, count):
+        extreme += (np.abs(_signs(rng, rows, count) @ effects) >= reached).sum(axis=0)
+    p = (extreme + 1) / (resamples + 1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # without effects there is no bound
+        bound = 2 * np.exp(-(observed**2) / (2 * squares))
+    return [float(value) for value in np.where(np.isnan(effects[0]), np.nan, np.fmin(p, bound))]
+
+
+def _effects(first: Column, second: Column, clusters: Clusters, count: int) -> Numbers:
+    """Return what each cluster adds to the difference of two systems, of shape (clusters,).
+
+    A weighted sum of totals is the sum of its effects. Of any other score an effect is the
+    derivative at the mean of both systems, which no exchange changes.
+    """
+    scored = first.scored & second.scored
+    if not scored.any() or not first.totals.resampled:
+        return np.full(count, np.nan)
+    statistics = [column.statistics[scored] for column in (first, second)]
+    weights = [
+        column.totals.weights(rows.sum(axis=0))
+        for column, rows in zip((first, second), statistics, strict=True)
+    ]
+    if weights[0] is not None and weights[1] is not None:
+        differences = statistics[0] @ weights[0] - statistics[1] @ weights[1]
+        effects: Numbers = np.bincount(clusters[scored], differences, count).astype(np.float64)
+        return effects
+    one, other = (_by_cluster(rows, clusters[scored], count) for rows in statistics)
+    return first.totals.pulls((one + other).sum(axis=0) / 2, one - other)
+
+
+def _signs(rng: np.random.Generator, rows: int, count: int) -> Numbers:
+    bits = np.frombuffer(rng.bytes(rows * -(-count // 8)), np.uint8).reshape(rows, -1)
+    signs: Numbers = 2.0 * np.unpackbits(bits, axis=1, count=count).astype(np.float64) - 1.0
+    return signs
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p adjusted for all of them being looked at (Holm, 1979), in their order.
+
+    Calling different what is below α then errs once or more with a probability of at most α.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(order)
+    largest = 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, (len(order) - place) * p_values[number])
+        adjusted[number] = min(1.0, largest)
+    return adjusted
+
+
+# --- Several runs of a system: variances ----------------------------------------------------------
+
+
+class Student(NamedTuple):
+    """A mean over runs, or the difference of two such means, with its standard error.
+
+    ``freedom`` are the degrees of freedom that Student's t has for it.
+    """
+
+    value: float
+    error: float
+    freedom: float
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return Student's interval."""
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        return self.value - reach, self.value + reach
+
+    @property
+    def p(self) -> float:
+        """The two-sided p that the true value is 0."""
+        if abs(self.value) <= ROUNDING:
+            return 1.0
+        if not self.error:  # all clusters agree, which by chance they do once in so many times
+            return float(2.0**-self.freedom)
+        return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
+
+
+def over_seeds(*systems: Sequence[float]) -> Student | None:
+    """Estimate a mean over runs, or the difference of two, from the scores of the runs alone.
+
+    The interval is Student's of one mean, and Welch's of a difference; None where a system has a
+    single run. With two runs it is many times as wide as their difference.
+    """
+    if any(len(scores) < 2 for scores in systems):  # noqa: PLR2004 - one has no spread
+        return None
+    first, *further = map(fmean, systems)
+    parts = [(variance(scores) / len(scores), len(scores) - 1) for scores in systems]
+    total = sum(part for part, _ in parts)
+    squares = sum(part**2 / freedom for part, freedom in parts)
+    freedom = total**2 / squares if squares else 1
+    return Student(first - sum(further), math.sqrt(total), freedom)
+
+
+def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Student | None:
+    """Estimate a system's mean score over its runs or, of two systems, the difference of the means.
+
+    Runs and clusters are two crossed samples: of all the runs that training could give, and of all
+    the samples like these. The variance of the estimate is that over clusters, plus that over runs,
+    less what both contain, the part of a run on a cluster (Cameron, Gelbach and Miller, 2011). It
+    is never taken to be less than that over clusters alone. The degrees of freedom are
+    Satterthwaite's (1946), those of the runs at least. A system of a single run adds no variance
+    over runs: the estimate is then of this run.
+
+    None where there is a single cluster, or a run has no verdict on any sample.
+    """
+    count = count_of(clusters)
+    parts = [[_influence(column, clusters, count) for column in runs] for runs in systems]
+    if count < 2 or any(math.isnan(score) for runs in parts for score, _ in runs):  # noqa: PLR2004
+        return None
+    scale = count / (count - 1)
+    value, pulls = 0.0, np.zeros(count)
+    between: list[tuple[float, float]] = []  # variances over runs, with degrees of freedom
+    shared: list[tuple[float, float]] = []  # those of runs on clusters
+    for sign, runs in zip((1, -1), parts, strict=False):
+        scores = np.array([score for score, _ in runs])
+        influences = np.stack([influence for _, influence in runs])
+        value += sign * float(scores.mean())
+        pulls += sign * influences.mean(axis=0)
+        if (k := len(runs)) > 1:
+            residuals = influences - influences.mean(axis=0)
+            between.append((float(scores.var(ddof=1)) / k, k - 1))
+            of_both = scale * float((residuals**2).sum()) / (k * (k - 1))
+            shared.append((of_both, (k - 1) * (count - 1)))
+    over_clusters = scale * float((pulls**2).sum())
+    more = sum(v for v, _ in between) - sum(v for v, _ in shared)
+    total = over_clusters + max(0.0, more)
+    if total <= ROUNDING**2:  # every cluster and every run says the same
+        return Student(value, 0.0, count - 1)
+    if more <= _TIE * total:  # runs differ no more than their parts on the samples make them
+        return Student(value, math.sqrt(total), count - 1)
+    components = [(over_clusters, count - 1), *between, *shared]
+    freedom = total**2 / sum(part**2 / of_part for part, of_part in components)
+    least = min(of_runs for _, of_runs in between)
+    return Student(value, math.sqrt(total), max(freedom, least))
+
+
+def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
+    """Return a column's score, and how far each cluster pulls it up or down, of shape (clusters,).
+
+    The pulls are those of :meth:`~spor_tasks.metrics.totals.Totals.pulls`; they sum to zero.
+    """
+    totals = added(column.statistics)
+    score = float(column.totals.score(totals))
+    if math.isnan(score) or not column.totals.resampled:
+        return math.nan, np.zeros(count)
+    pulls = column.totals.pulls(totals, _by_cluster(column.statistics, clusters, count))
+    return score, pulls - pulls.mean()

@@ -1,0 +1,163 @@
+"""Which results are one system, and by which facts the rows of a model are named.
+
+A system is a model that was trained and evaluated in one way, with runs of each arm and seed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.results.reading import Problem, TaskResult
+from spor_tasks.results.rows import Comparison
+
+_MOST_WORDS = 32
+_MOST_FACTS = 6  # in the name of a row; the problems name all facts in which rows differ
+_NOT_STATED = "not stated"
+_LEFT_OUT = {"method": "lora", "objective": "likelihood"}  # of recipes, where it is so
+_OF_OBJECTIVE = "objective_settings."
+
+# Results that differ in one of these cannot be merged into one row.
+_IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
+
+Facts = tuple[tuple[str, str], ...]
+"""Sorted facts in which the results of a row agree."""
+
+Systems = Sequence[Sequence[TaskResult]]
+"""The results of each row of a model: those of its arms and seeds, and of the model as it is."""
+
+
+def merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> frozenset[str]:
+    """Return the facts in which the results of one row may differ.
+
+    Raises:
+        ConfigError: no result has such a fact, or a row must agree in it.
+    """
+    mergeable = {key for result in results for key in result.facts} - _IDENTITY
+    requested = frozenset(merge_by)
+    if unknown := sorted(requested - mergeable):
+        raise ConfigError(
+            f"results cannot be merged over {', '.join(unknown)}",
+            where="--merge-by",
+            remedy=f"Name some of {', '.join(sorted(mergeable))}.",
+        )
+    return requested
+
+
+def systems_of(group: Sequence[TaskResult], merged: frozenset[str]) -> list[list[TaskResult]]:
+    """Return the results of each row of one model on one task.
+
+    A result without an adapter is part of every row that was evaluated in the same way.
+    """
+
+    def facts_of(facts: Mapping[str, str]) -> Facts:
+        return tuple(sorted((key, value) for key, value in facts.items() if key not in merged))
+
+    evaluated: dict[Facts, list[TaskResult]] = defaultdict(list)
+    for result in group:
+        evaluated[facts_of(result.signature)].append(result)
+    systems: list[list[TaskResult]] = []
+    for same in evaluated.values():
+        trained: dict[Facts, list[TaskResult]] = defaultdict(list)
+        for result in same:
+            if result.training:
+                trained[facts_of(result.training)].append(result)
+        untrained = [result for result in same if not result.training]
+        systems += [[*runs, *untrained] for runs in trained.values()] or [untrained]
+    return systems
+
+
+def separations(systems: Systems) -> Iterator[Problem]:
+    """Yield that rows were evaluated or trained differently from the first."""
+    first = systems[0][0]
+    for later, *_ in systems[1:]:
+        keys = differing([first, later])
+        details = "; ".join(
+            f"{key}: {_stated(first, key)} against {_stated(later, key)}" for key in keys
+        )
+        what = f"is in another row than {first.file}: they differ in {details}"
+        evaluated = any(key in first.signature for key in keys)
+        yield Problem("incomparable", f"{later.file}: {later.task}", what, lost=evaluated)
+
+
+def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
+    """Return the keys of the facts in which the results differ.
+
+    Facts of training are compared among the trained results only, and the settings of an objective
+    among those that were trained with it.
+    """
+    trained = [result for result in results if result.training]
+    keys = []
+    for key in dict.fromkeys(key for result in results for key in result.facts):
+        compared = results if key in results[0].signature else trained
+        stated = [result.facts[key] for result in compared if key in result.facts]
+        is_missing = len(stated) < len(compared) and not key.startswith(_OF_OBJECTIVE)
+        if len({*stated}) + is_missing > 1:
+            keys.append(key)
+    return tuple(keys)
+
+
+def _stated(result: TaskResult, key: str) -> str | None:
+    return result.facts.get(key, _LEFT_OUT.get(key))
+
+
+def named_rows(systems: Systems, merged: Iterable[str]) -> list[Comparison]:
+    """Return a row for each system, with its facts in which the model's rows differ."""
+    keys = differing([system[0] for system in systems])
+    rows = [_row(system, keys, merged, whole=False) for system in systems]
+    if len({(row.name, row.merged) for row in rows}) < len(rows):  # only omitted facts differ
+        rows = [_row(system, keys, merged, whole=True) for system in systems]
+    return rows
+
+
+def _row(
+    results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str], *, whole: bool
+) -> Comparison:
+    first = results[0]
+    evaluated = [key for key in keys if key in first.signature]
+    trained = {
+        key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+        for key in keys
+        if key not in first.signature
+        and first.training
+        and (key in first.training or not key.startswith(_OF_OBJECTIVE))
+    }
+    return Comparison(
+        spec=first.spec,
+        variant=first.variant,
+        task=first.comparison,
+        model=first.model,
+        metric="",
+        n=max(result.n for result in results),
+        evaluated=in_words(first.signature, evaluated, whole=whole),
+        trained=in_words(trained, [*trained], whole=whole),
+        merged=_merged_over(results, merged),
+        signature=first.signature,
+        splits=max(len(result.splits) for result in results),
+    )
+
+
+def in_words(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = False) -> str | None:
+    """Return these facts in a few words, with digests cut short; None without keys.
+
+    ``whole`` leaves nothing out.
+    """
+    texts = [f"{key} {facts[key]}" for key in keys]
+    if not whole:
+        texts = list(map(_short, texts))
+        if len(texts) > _MOST_FACTS:
+            texts[_MOST_FACTS - 1 :] = [f"and {len(texts) - _MOST_FACTS + 1} more"]
+    return ", ".join(texts) or None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…"
+
+
+def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
+    """Return in what the results of a row differ because a user merged them."""
+    differences = []
+    for key in sorted(merged):
+        values = sorted({result.facts[key] for result in results if key in result.facts})
+        if len(values) > 1:
+            differences.append(f"{key} {', '.join(map(_short, values))}")
+    return f"merged over {'; '.join(differences)}" if differences else None
