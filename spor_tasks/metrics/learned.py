@@ -411,17 +411,13 @@ def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[
     settings = {
         key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
     }
-    for key in settings.keys() - set(loader.settings):
+    first, *others = (prefix + name for name in loader.settings)
+    unknown = [prefix + name for name in settings.keys() - set(loader.settings)]
+    if unknown or (settings and not isinstance(metadata.get(first), str)):
+        fault = f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}"
         raise ConfigError(
-            f"there is no setting {prefix}{key}",
+            fault,
             where="--metadata",
-            remedy=f"The settings are {', '.join(prefix + name for name in loader.settings)}.",
-        )
-    first = loader.settings[0]
-    if settings and not isinstance(settings.get(first), str):
-        raise ConfigError(
-            f"{prefix}{first} must be a path or a name, not {settings.get(first)!r}",
-            where="--metadata",
-            remedy=f"Add {prefix}{first}, which switches the metric on.",
+            remedy=f"Set {first} to a path or a name; further settings: {', '.join(others)}.",
         )
     return settings

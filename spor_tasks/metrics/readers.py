@@ -251,11 +251,11 @@ def label_of(
     names = [label.casefold() for label in labels]
     classes = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
     if requested is not None:
-        wanted = str(requested).casefold()
-        if wanted in names:
-            return names.index(wanted)
-        if wanted in map(str, range(len(names))):
-            return int(wanted)
+        # A name goes before an equal index.
+        numbers = {str(number): number for number in range(len(names))}
+        numbers |= {name: number for number, name in enumerate(names)}
+        if (wanted := str(requested).casefold()) in numbers:
+            return numbers[wanted]
         raise ConfigError(
             f"the classifier has no class {requested!r}", remedy=f"Its classes are {classes}."
         )

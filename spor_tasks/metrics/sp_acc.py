@@ -21,7 +21,7 @@ from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.learned import has_words
 from spor_tasks.metrics.programs import ranking
 from spor_tasks.metrics.programs.search import search
-from spor_tasks.metrics.programs.states import COUNTED, DEFAULT_LIMITS, Finished, Limits, Mentions
+from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Finished, Limits
 
 LEXICAL = "lexical"
 """Names the ranker, which compares words and needs no model."""
@@ -86,7 +86,7 @@ class SpAcc(Metric):
             return Judgement(nothing, nothing)
         table, linker = _linker(_lower(table_of(sample)), sample.about("title") or "")
         linked = linker.link(output)
-        programs, _, stop = search(table, _mentions(linked), self.limits)
+        programs, _, stop = search(table, linked, self.limits)
         best = _best(output, programs)
         values = {
             "sp_acc": 100.0 * any(program.verdict for program in best),
@@ -120,17 +120,6 @@ def load(ranker: str = LEXICAL) -> SpAcc:
     if ranker != LEXICAL:
         raise ConfigError(f"there is no ranker {ranker!r}", remedy=f"Use {LEXICAL}.")
     return SP_ACC
-
-
-def _mentions(linked: linking.Linked) -> Mentions:
-    return Mentions(
-        linked.sentence,
-        linked.tags,
-        linked.texts,
-        tuple((COUNTED if column is None else column, value) for column, value in linked.numbers),
-        linked.text_columns,
-        linked.number_columns,
-    )
 
 
 @lru_cache(maxsize=64)  # a table has several outputs, one after another

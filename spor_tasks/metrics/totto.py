@@ -51,7 +51,8 @@ class _CorpusBleu(Sums):
     width = 2 * _ORDERS + 2
 
     def score(self, totals: Numbers) -> Numbers:
-        found, written, length, closest = _parts(totals)
+        found, written, lengths = np.split(totals, (_ORDERS, 2 * _ORDERS), axis=-1)
+        length, closest = lengths[..., 0], lengths[..., 1]
         # The first order that is never found counts as half an n-gram, the next as a quarter.
         missing = found == 0
         counted = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), found)
@@ -61,15 +62,6 @@ class _CorpusBleu(Sums):
         )
         some = (found > 0).any(axis=-1) & (written > 0).all(axis=-1)
         return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
-
-
-def _parts(totals: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    return (
-        totals[..., :_ORDERS],
-        totals[..., _ORDERS:-2],
-        totals[..., -2],
-        totals[..., -1],
-    )
 
 
 _CORPUS_BLEU = _CorpusBleu()

@@ -49,9 +49,9 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
     """Try each set of rows with each column; a hop needs one row, all else another number."""
     if name.startswith("arg") and len(state.sets) > MOST_ROWS:
         return
-    is_hop, mentions = name.endswith("_hop"), search.mentions
+    is_hop, linked = name.endswith("_hop"), search.linked
     is_text = name in {"str_hop", "uniq_str"}
-    columns = mentions.text_columns if is_text else mentions.number_columns
+    columns = linked.text_columns if is_text else linked.number_columns
     for j, one in enumerate(state.sets):
         if (len(one.rows) == 1) is not is_hop:
             continue
@@ -63,7 +63,7 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
 
 
 def _text_columns(search: Expansion, state: State, _: str, operator: str) -> None:
-    for column in search.mentions.text_columns:
+    for column in search.linked.text_columns:
         text, arguments = f"{ALL_ROWS}; {column}", (state.sets[0].rows, column)
         search.attempt(state, operator, text, arguments, column=column)
 

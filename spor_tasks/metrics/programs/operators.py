@@ -55,17 +55,10 @@ class Published:
             raise ProgramError("names a column that the table lacks", name)
         return self.table.columns[number]
 
-    def numbers(self, name: str) -> Sequence[Any]:
-        """Return the numbers of a column, NaN where one is missing."""
+    def cells(self, name: str, kind: Kind) -> Sequence[Any]:
+        """Return the values of a column of this kind; a missing number is NaN, a text None."""
         column = self.column(name)
-        if column.kind is not Kind.NUMBER:
-            raise ProgramError("is of another type", name)
-        return column.values
-
-    def texts(self, name: str) -> Sequence[Any]:
-        """Return the texts of a column, None where one is missing."""
-        column = self.column(name)
-        if column.kind is not Kind.TEXT:
+        if column.kind is not kind:
             raise ProgramError("is of another type", name)
         return column.values
 
@@ -160,7 +153,7 @@ class Published:
         return tuple(row for row, value in zip(rows, values, strict=True) if value == extreme)
 
     def _at(self, rows: Rows, name: str) -> list[float]:
-        numbers = self.numbers(name)
+        numbers = self.cells(name, Kind.NUMBER)
         return [numbers[row] for row in rows]
 
     def _present(self, rows: Rows, name: str) -> list[float]:
@@ -180,7 +173,7 @@ class Published:
         return value
 
     def most_freq(self, rows: Rows, name: str) -> Value:
-        texts = self.texts(name)
+        texts = self.cells(name, Kind.TEXT)
         counts = Counter(texts[row] for row in rows if texts[row] is not None)
         if not counts:
             raise ProgramError("needs a row or a value")
@@ -225,7 +218,7 @@ class Published:
         if column.kind is Kind.NUMBER:
             number = self.number(value)
             return [column.values[row] == number for row in rows], True
-        texts = self.texts(name)
+        texts = self.cells(name, Kind.TEXT)
         if not isinstance(value, str):
             raise ProgramError("is of another type", name)
         whole = rows is self.table.rows
@@ -233,7 +226,7 @@ class Published:
 
     def compared(self, rows: Rows, name: str, value: Value, holds: Relation) -> list[bool]:
         """Return which of the rows have a number of which the relation holds."""
-        numbers, number = self.numbers(name), self.number(value)
+        numbers, number = self.cells(name, Kind.NUMBER), self.number(value)
         return [holds(numbers[row], number) for row in rows]
 
     def filter_by(self, rows: Rows, name: str, value: Value, holds: Relation) -> Rows:

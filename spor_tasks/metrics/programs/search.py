@@ -15,17 +15,18 @@ from time import monotonic
 from typing import NamedTuple
 
 from spor_tasks.corpora.logicnlg.columns import TypedTable
+from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.moves import MOVES
 from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.states import (
+    COUNTED,
     DEFAULT_LIMITS,
     Expansion,
     Finished,
     Item,
     LimitReached,
     Limits,
-    Mentions,
     RowSet,
     State,
     Stop,
@@ -41,9 +42,9 @@ class Found(NamedTuple):
     stop: Stop
 
 
-def search(table: TypedTable, mentions: Mentions, limits: Limits = DEFAULT_LIMITS) -> Found:
-    """Return the programs that a sentence with these mentions may mean."""
-    expansion = Expansion(Executor(table), mentions, limits)
+def search(table: TypedTable, linked: Linked, limits: Limits = DEFAULT_LIMITS) -> Found:
+    """Return the programs that a linked sentence may mean."""
+    expansion = Expansion(Executor(table), linked, limits)
     try:
         stop = _expand(expansion, monotonic() + limits.seconds)
     except LimitReached:
@@ -52,10 +53,10 @@ def search(table: TypedTable, mentions: Mentions, limits: Limits = DEFAULT_LIMIT
 
 
 def _expand(expansion: Expansion, until: float) -> Stop:
-    mentions, limits = expansion.mentions, expansion.limits
-    out = left_out(mentions.sentence, mentions.tags)
+    linked, limits = expansion.linked, expansion.limits
+    out = left_out(linked.sentence, linked.tags)
     moves = [(move, name, operator) for name, (move, operator) in MOVES.items() if name not in out]
-    states = [_start(mentions, expansion.executor.table.rows)]
+    states = [_start(linked, expansion.executor.table.rows)]
     for step in range(limits.steps):
         expansion.step, expansion.following = step, {}
         for state in states:
@@ -71,11 +72,11 @@ def _expand(expansion: Expansion, until: float) -> Stop:
     return Stop.STEPS
 
 
-def _start(mentions: Mentions, rows: Rows) -> State:
+def _start(linked: Linked, rows: Rows) -> State:
     return State(
         frozenset(),
-        tuple(Item(column, value, value) for column, value in mentions.texts),
-        tuple(Item(column, value, str(value)) for column, value in mentions.numbers),
+        tuple(Item(column, value, value) for column, value in linked.texts),
+        tuple(Item(column or COUNTED, value, str(value)) for column, value in linked.numbers),
         (),
         (RowSet(ALL_ROWS, rows, used=True),),
     )
