@@ -13,7 +13,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import find_folder
 from spor_tasks.evaluation.command import LIST, mapping
 from spor_tasks.harness import checkpoints, plan, task_files
-from spor_tasks.harness.backends import Backend, backend
+from spor_tasks.harness.backends import MODEL_TYPE, Backend, backend
 from spor_tasks.harness.task_files import TaskFile
 
 
@@ -33,7 +33,7 @@ def check(settings: Mapping[str, Any], names: Sequence[str], model_args: dict[st
         _check_server(tasks, model_args, only_ours=all(task_files.expand([n]) for n in names))
     for each in (settings, model_args):
         _check_trust(each)
-    arguments = model_args | mapping(settings, "metadata")
+    arguments = model_args | mapping(settings, "metadata") | {MODEL_TYPE: model}
     for task in tasks:
         planned = plan.resolve(task.content["metadata"] | arguments)
         plan.check_shots(planned, settings.get("num_fewshot"))
@@ -96,14 +96,13 @@ def _check_model(
             remedy="The beams of `hf` and `vllm` differ from those of transformers, and a server "
             "may silently decode greedily. Use `--model spor-hf`, or a task without beams.",
         )
-    if limits.adapter:
-        if wrong := model_args.keys() & {*checkpoints.ADAPTERS} - {limits.adapter}:
-            raise ConfigError(
-                f"{model} has no argument {min(wrong)}",
-                where="--model_args",
-                remedy=f"Name the adapter with {limits.adapter}=.",
-            )
-        checkpoints.check_reader(model_args, model)
+    wrong = model_args.keys() & {*checkpoints.ADAPTERS} - {limits.adapter}
+    if limits.adapter and wrong:
+        raise ConfigError(
+            f"{model} has no argument {min(wrong)}",
+            where="--model_args",
+            remedy=f"Name the adapter with {limits.adapter}=.",
+        )
     if not limits.takes_texts and not settings.get("apply_chat_template"):
         raise ConfigError(
             f"{model} takes only chats",

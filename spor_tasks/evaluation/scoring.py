@@ -35,7 +35,7 @@ from spor_tasks.core.files import (
     writing,
 )
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, Twin, sides
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.metrics.base import (
     Column,
@@ -376,7 +376,7 @@ def _refuse_other(sample: Sample, where: str, kind: _Kind) -> None:
             where=where,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    has_twin = isinstance(sample.challenge, Twin)
+    has_twin = sample.twin is not None
     needed = [each.challenge or object for each in kind.metrics]
     challenges = [side.challenge for side in sides(sample)]
     if has_twin != kind.has_twins or not all(

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.core.sample import Column, Fact, Sample
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.metrics import sp_acc
 from spor_tasks.metrics.base import Judgement, metric
@@ -25,9 +26,9 @@ FALSE = "Molde has the most people ."
 
 
 def sample(header: Sequence[str] = ("city", "people", "coast"), rows: Any = ROWS) -> Sample:  # noqa: ANN401
-    table: Json = {"header": list(header), "rows": rows}
-    context: dict[str, Json] = {"name": "1.csv", "title": "norway", "table": table}
-    return Sample("0", "logicnlg", (AttributeValue("city", "0"),), (MOST,), context)
+    table = Table(tuple(header), tuple(map(tuple, rows)))
+    context: dict[str, Fact] = {"name": "1.csv", "title": "norway", "table": table}
+    return Sample("0", "logicnlg", (Column("city", "0"),), (MOST,), context)
 
 
 def judged(output: str, metric: SpAcc = SP_ACC, of: Sample | None = None) -> Judgement:
