@@ -9,15 +9,12 @@ import pandas as pd
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.corpora.logicnlg.linearize import cells_of, table_of, typed_table
 from spor_tasks.metrics.learned import (
     READY,
     READY_LABEL,
     Claim,
     NliAcc,
-    described,
-    flattened,
-    rows_of,
 )
 from spor_tasks.metrics.readers import (
     MOST_TOKENS,
@@ -38,6 +35,31 @@ _REMEDY = (
     "Name one with `--format`, or of a task with `--metadata '{\"nli_format\": …}'`: tapas for "
     "TAPAS, tapex for TAPEX, nli for other classifiers."
 )
+
+
+def rows_of(sample: Sample) -> list[tuple[str, ...]]:
+    """Return the rows of the table, those that are too short with empty cells at their end."""
+    table = table_of(sample)
+    return [(*row, *[""] * (len(table.header) - len(row))) for row in table.rows]
+
+
+def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
+    numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
+    return " ".join([f"col : {' | '.join(header)}", *numbered])
+
+
+def described(sample: Sample) -> str:
+    """Return a table in words: each cell after the name of its column."""
+    table = typed_table(sample)
+    names = [column.name for column in table.columns]
+    cells = zip(*(cells_of(table, column) for column in range(len(names))), strict=True)
+    rows = (
+        f"row {number} is : "
+        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
+        for number, row in enumerate(cells, start=1)
+    )
+    return " ".join([f"title is : {sample.about('title')} .", *rows])
 
 
 class _Format(NamedTuple):
@@ -114,10 +136,10 @@ FORMATS: Mapping[str, _Format] = {
 text, then the cells, each with its row, column and rank. What does not fit loses words at the ends
 of cells, then the last rows. At most 255 rows are read, and a wider table not at all.
 
-``tapex``: TAPEX (Liu et al., ICLR 2022) reads one text, in lower case (:func:`.learned.flattened`),
+``tapex``: TAPEX (Liu et al., ICLR 2022) reads one text, in lower case (:func:`flattened`),
 with 15 tokens of each cell.
 
-``nli``: two segments, the table in words (:func:`.learned.described`) as premise and the text as
+``nli``: two segments, the table in words (:func:`described`) as premise and the text as
 hypothesis.
 """
 

@@ -15,7 +15,7 @@ from spor_tasks import __version__
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Triple
-from spor_tasks.corpora.logicnlg.linearize import cells_of, table_of, typed_table
+from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.compmctg import ASPECTS, accuracies, accuracy_values, text_of
 from spor_tasks.metrics.parent_totto import prepared
@@ -223,31 +223,6 @@ def _is_readable(sample: Sample) -> bool:
     return bool(table.rows) and all(len(row) <= len(table.header) for row in table.rows)
 
 
-def rows_of(sample: Sample) -> list[tuple[str, ...]]:
-    """Return the rows of the table, those that are too short with empty cells at their end."""
-    table = table_of(sample)
-    return [(*row, *[""] * (len(table.header) - len(row))) for row in table.rows]
-
-
-def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
-    numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
-    return " ".join([f"col : {' | '.join(header)}", *numbered])
-
-
-def described(sample: Sample) -> str:
-    """Return a table in words: each cell after the name of its column."""
-    table = typed_table(sample)
-    names = [column.name for column in table.columns]
-    cells = zip(*(cells_of(table, column) for column in range(len(names))), strict=True)
-    rows = (
-        f"row {number} is : "
-        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
-        for number, row in enumerate(cells, start=1)
-    )
-    return " ".join([f"title is : {sample.about('title')} .", *rows])
-
-
 # --- BLEURT ---------------------------------------------------------------------------------------
 
 Pair: TypeAlias = tuple[str, str]
@@ -372,13 +347,14 @@ class Loader(NamedTuple):
 _MACHINE = ("device", "batch_size")
 _CLASSIFIER = ("model", "format", "label", *_MACHINE)
 _READERS = "spor_tasks.metrics.readers"
+_MCTG = "spor_tasks.metrics.mctg_readers"
 LOADERS: Mapping[str, Loader] = {
     "facts": Loader(f"{_READERS}:facts", _CLASSIFIER),
     "nli": Loader("spor_tasks.metrics.entailment:load", _CLASSIFIER),
     "sp": Loader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
     "bleurt": Loader(f"{_READERS}:bleurt", ("model", *_MACHINE)),
-    "aspects": Loader(f"{_READERS}:attributes", ("classifiers", *_MACHINE)),
-    "ppl": Loader(f"{_READERS}:perplexity", ("model", *_MACHINE)),
+    "aspects": Loader(f"{_MCTG}:attributes", ("classifiers", *_MACHINE)),
+    "ppl": Loader(f"{_MCTG}:perplexity", ("model", *_MACHINE)),
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 

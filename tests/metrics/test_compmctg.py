@@ -12,7 +12,7 @@ import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.metrics import readers
+from spor_tasks.metrics import mctg_readers, readers
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.learned import (
     Attributes,
@@ -57,7 +57,7 @@ def classifiers(printed: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 def test_accuracies_are_published_once_they_are_rounded_as_published(
     classifiers: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
-    metric = readers.attributes(str(classifiers), device="cpu", batch_size=7)
+    metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [asked(**row["labels"]) for row in rows]
     found = metric.judge(samples, [(row["text"],) for row in rows])
     values = {aspect: ["Negative", "Positive"] for aspect in ("sentiment",)}
@@ -82,7 +82,7 @@ def test_numbers_of_classes_are_published_whatever_the_batch(
     classifiers: Path, rows: list[dict[str, Any]]
 ) -> None:
     for size in (1, 16):
-        asker = readers.aspects(classifiers, "cpu", size)
+        asker = mctg_readers.aspects(classifiers, "cpu", size)
         for aspect, classifier in asker.items():
             found = classifier.numbers([row["text"] for row in rows])
             for numbers, row in zip(found, rows, strict=True):
@@ -92,7 +92,7 @@ def test_numbers_of_classes_are_published_whatever_the_batch(
 def test_perplexities_are_published(
     tmp_path: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
-    metric = readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
+    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
     judgements = metric.judge([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
     found = [each.values["mctg_ppl"] for each in judgements]
     expected = [row["ppl"] for row in rows]
@@ -169,18 +169,18 @@ def test_classes_are_found_by_name_by_map_or_in_the_published_order(tmp_path: Pa
     named = save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
     unnamed = save_bert(tmp_path / "unnamed" / "tense")
     found = {
-        folder.parent.name: readers.aspects(folder.parent, "cpu", 1)["tense"].values
+        folder.parent.name: mctg_readers.aspects(folder.parent, "cpu", 1)["tense"].values
         for folder in (named, unnamed)
     }
     assert found == {"named": ("Past", "Present"), "unnamed": ("Present", "Past")}
     listed = {"tense": {"Past": 0, "0": "Past", "1": "Present", "dim": 2}}
     (tmp_path / "unnamed" / "map_dict.json").write_text(json.dumps(listed))
-    assert readers.aspects(unnamed.parent, "cpu", 1)["tense"].values == ("Past", "Present")
+    assert mctg_readers.aspects(unnamed.parent, "cpu", 1)["tense"].values == ("Past", "Present")
 
 
 def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
-    metric = readers.attributes(str(tmp_path), device="cpu")
+    metric = mctg_readers.attributes(str(tmp_path), device="cpu")
     for sample in (asked(sentiment="Positive"), asked(tense="Future")):
         with pytest.raises(ConfigError) as caught:
             judge(metric, sample, "was")
@@ -189,7 +189,7 @@ def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> Non
 
 def test_what_is_said_is_spelled_as_it_was_asked(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
-    metric = readers.attributes(str(tmp_path), device="cpu")
+    metric = mctg_readers.attributes(str(tmp_path), device="cpu")
     said = judge(metric, asked(tense="past"), "was").details["said"]["tense"]
     assert said in {"past", "Present"}
 
@@ -202,7 +202,7 @@ def test_folders_that_are_not_classifiers_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("mood", "broken", "empty", "none"):
         with pytest.raises(ConfigError) as caught:
-            readers.attributes(str(tmp_path / name), device="cpu")
+            mctg_readers.attributes(str(tmp_path / name), device="cpu")
         assert caught.value.where
 
 
@@ -212,13 +212,13 @@ def test_a_published_classifier_that_lacks_a_layer_is_refused(
     keys = [key for key in printed["checkpoint_keys"] if "pooler" not in key]
     save_published(tmp_path / "tense", printed["roberta_config"], keys, 0)
     with pytest.raises(ConfigError) as caught:
-        readers.attributes(str(tmp_path), device="cpu")
+        mctg_readers.attributes(str(tmp_path), device="cpu")
     assert "classifier.dense" in str(caught.value)
 
 
 def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     folder = save_gpt2(tmp_path, 31)
-    metric = readers.perplexity(str(folder), device="cpu")
+    metric = mctg_readers.perplexity(str(folder), device="cpu")
     assert isinstance(metric.model, readers.Reader)
     with torch.no_grad():
         metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
@@ -228,5 +228,5 @@ def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        readers.perplexity(str(tmp_path))
+        mctg_readers.perplexity(str(tmp_path))
     assert caught.value.remedy

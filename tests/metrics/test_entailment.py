@@ -17,7 +17,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics import entailment
-from spor_tasks.metrics.learned import READY, Claim, NliAcc, described
+from spor_tasks.metrics.entailment import described
+from spor_tasks.metrics.learned import READY, Claim, NliAcc
 from tests.metrics.test_nli import HEADER, ROWS, sample
 from tests.support.classifiers import save_bert, save_classifier, save_tapas, save_tapex
 from tests.support.scores import answers_of, scores_of

@@ -9,7 +9,8 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Column, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.metrics.base import Judgement
-from spor_tasks.metrics.learned import Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.metrics.entailment import described, flattened, rows_of
+from spor_tasks.metrics.learned import Claim, NliAcc
 from tests.support.classifiers import WordJudge
 from tests.support.scores import judge, scores_of
 
