@@ -129,11 +129,10 @@ def test_only_models_import_torch() -> None:
     assert users == {
         "spor_tasks.metrics.readers",
         "spor_tasks.metrics.mctg_readers",
-        "spor_tasks.evaluation.coarse_to_fine",
         "spor_tasks.evaluation.coded",
         "spor_tasks.evaluation.hf",
         "spor_tasks.evaluation.quantization",
-        "spor_tasks.evaluation.sampling",
+        "spor_tasks.evaluation.generation",
         "spor_tasks.harness.tokens",
     }
 
@@ -141,7 +140,7 @@ def test_only_models_import_torch() -> None:
 @pytest.mark.parametrize(
     ("script", "absent"),
     [
-        ("import spor_tasks.harness.task, spor_tasks.evaluation.evaluate", HEAVY),
+        ("import spor_tasks.harness.task, spor_tasks.evaluation.run", HEAVY),
         (
             "import spor_tasks.cli, spor_tasks.harness.task_files as files; files.files()",
             {"lm_eval", "datasets", "numpy"},

@@ -2,13 +2,9 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
-
-if TYPE_CHECKING:
-    from spor_tasks.metrics.learned import Learned
 
 
 class Commands(Protocol):
@@ -69,28 +65,3 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
-
-
-def judge(options: argparse.Namespace, metric: str) -> "Learned | None":
-    """Return the metric with the classifier that the options name; None if they name none.
-
-    Raises:
-        ConfigError: there are options of a classifier but no classifier, or it cannot be loaded.
-    """
-    names = ("model", "format", "label", "device", "batch_size")
-    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not settings:
-        return None
-    if "model" not in settings:
-        raise ConfigError(
-            f"the metric {metric} needs a classifier", where="--model", remedy="Add --model NAME."
-        )
-    from spor_tasks.metrics import learned
-
-    prefix = {"nli_acc": "nli", "mctg_ppl": "ppl"}.get(metric, metric)
-    if prefix not in learned.LOADERS:
-        prefix = "facts"
-    if unknown := settings.keys() - set(learned.LOADERS[prefix].settings):
-        raise ConfigError(f"{metric} has no --{min(unknown)}", remedy="Leave it out.")
-    metric_by_model: Learned = learned.load(prefix, **settings)
-    return metric_by_model

@@ -1,10 +1,36 @@
 """`spor eval`: lm-eval's own command line, for one model or several."""
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import Commands
+from spor_tasks.core import plain_yaml
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import read_text
+from spor_tasks.core.terminal import Parser
+from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from lm_eval.config.evaluate_config import EvaluatorConfig
 
 NAME = "eval"
+
+_LM_EVAL_ONLY = (
+    *("include_path", "use_cache", "cache_requests", "samples", "check_integrity", "show_config"),
+    *("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"),
+)
+"""Options with which lm-eval's own command evaluates, a single model."""
+
+_OPTIONS = (
+    *("metadata", "log_samples", "num_fewshot", "limit", "write_out", "system_instruction"),
+    *("apply_chat_template", "fewshot_as_multiturn", "gen_kwargs", "predict_only", "verbosity"),
+)
+"""Options that lm-eval's ``simple_evaluate`` takes by the same names."""
+
+_SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
 
 
 def add(commands: Commands) -> None:
@@ -18,8 +44,144 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Evaluate the model, or the several models, that the arguments name."""
-    from spor_tasks.evaluation import evaluate
+    """Evaluate as ``lm_eval run`` does with these arguments, or each of the ``--models``.
 
-    evaluate.run(arguments)
+    Our tasks, their data and the folders of all checkpoints are checked before a model is loaded,
+    which may take minutes. Tasks and options that only lm-eval has go to its own command.
+
+    Raises:
+        ConfigError: a task is unknown, a checkpoint is not a checkpoint or does not fit the task,
+            the model cannot do what the task needs, or its server fails.
+        CorpusError: the data of a task is missing.
+        ResultError: some of several models failed; the others have results.
+    """
+    from lm_eval.utils import setup_logging
+
+    from spor_tasks.evaluation.checks import check, task_names
+    from spor_tasks.evaluation.models import Model, read_models
+    from spor_tasks.evaluation.run import Evaluator
+    from spor_tasks.harness import task_files
+
+    setup_logging()
+    sources, options = _parse(arguments)
+    config = _config(options)
+    models = [*read_models(sources)] or [Model(config.model_args, "model_args")]
+    evaluator = Evaluator(
+        config.model,
+        batch_size=config.batch_size,
+        max_batch_size=config.max_batch_size,
+        device=config.device,
+    )
+    with _lm_eval_errors():
+        check(config, models)
+        tasks = task_names(config)
+        others = [f"the task {name}" for name in tasks if not task_files.expand([name])]
+        others += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option)]
+        if sources:
+            _check_list([*others, *(["--model_args"] if config.model_args else [])])
+        elif others:
+            _run_lm_eval(options, config)
+            return 0
+        evaluator.evaluate(
+            [model.arguments for model in models],
+            task_files.matching(tasks),
+            Path(config.output_path) if config.output_path else None,
+            on_result=lambda model, results: _print(results, model, config),
+            **{name: getattr(config, name) for name in _OPTIONS},
+            **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
+        )
     return 0
+
+
+def _check_list(refused: Sequence[str]) -> None:
+    if refused:
+        raise ConfigError(
+            f"cannot be used with {refused[0]}",
+            where="--models",
+            remedy="It takes the tasks of this package, which `spor tasks list` names.",
+        )
+
+
+def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]:
+    """Return the ``--models``, and the other arguments as lm-eval's own parser reads them.
+
+    Raises:
+        ConfigError: an argument is JSON that is nested too deeply.
+    """
+    from lm_eval._cli.run import Run
+
+    own = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
+    own.add_argument("--models", nargs="+", default=())
+    models, remaining = own.parse_known_args(arguments)
+    parser = Parser(prog="spor eval")
+    Run.create(parser.add_subparsers(dest="command"))
+    try:
+        return models.models, parser.parse_args(["run", *remaining])
+    except RecursionError as error:
+        raise ConfigError("an argument is nested too deeply", where="command line") from error
+
+
+def _config(options: argparse.Namespace) -> "EvaluatorConfig":
+    """Return the settings as lm-eval checks and completes them, with those of a ``--config`` file.
+
+    Raises:
+        ConfigError: a setting is wrong, or the file is not valid YAML.
+    """
+    from lm_eval.config.evaluate_config import EvaluatorConfig
+
+    if options.config:  # lm-eval does not refuse aliases
+        plain_yaml.parse(read_text(Path(options.config)), options.config)
+    try:
+        config = EvaluatorConfig.from_cli(options)
+    except (OSError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise ConfigError(str(error), where=options.config) from error
+    for key, kind in (("model", str), ("gen_kwargs", dict)):  # lm-eval tries the others
+        if not isinstance(getattr(config, key), kind):
+            raise ConfigError(f"{key} must be a {kind.__name__}", where=options.config)
+    return config
+
+
+def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None:
+    """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
+    from spor_tasks.harness import stubs, task_files
+
+    if not stubs.registered(stubs.folder()):
+        own = [config.include_path] if config.include_path else []
+        options.include_path = [*own, str(task_files.FOLDER)]
+    options.func(options)
+
+
+def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> None:  # noqa: ANN401
+    from lm_eval.utils import make_table
+
+    print(
+        f"{config.model} ({visible(model)}), "
+        f"gen_kwargs: ({visible(config.gen_kwargs)}), limit: {config.limit}, "
+        f"num_fewshot: {config.num_fewshot}, batch_size: {config.batch_size}"
+    )
+    print(make_table(results))
+
+
+@contextmanager
+def _lm_eval_errors() -> Iterator[None]:
+    """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
+    import aiohttp
+    import requests
+
+    from spor_tasks.evaluation.checks import LIST
+    from spor_tasks.harness import checkpoints
+
+    try:
+        yield
+    except ValueError as error:
+        if checkpoints.is_about_code(error):
+            raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
+        if "Tasks not found" not in str(error):
+            raise
+        raise ConfigError(str(error), remedy=LIST) from error
+    except (requests.RequestException, aiohttp.ClientError) as error:
+        raise ConfigError(
+            f"the server failed: {error}",
+            where="base_url",
+            remedy="No results were written. Check the server's log, and run the command again.",
+        ) from error

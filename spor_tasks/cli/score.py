@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json, judge
+from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
     from spor_tasks.evaluation import scoring
 
-    name, metric, more_metrics = _measured(options)
+    name, metric, more_metrics = _metrics(options)
     result = scoring.score(
         options.file,
         name,
@@ -104,39 +104,28 @@ def run(options: argparse.Namespace) -> None:
         _print(result, intervals=options.interval)
 
 
-def _measured(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric]]":
-    """Return the metric's name, the metric with its settings, and what is measured beside it."""
-    if options.metric == "compmctg":
-        return _compmctg(options)
-    if options.classifiers or options.ppl_model:
-        raise ConfigError(
-            "only the metric compmctg takes --classifiers and --ppl-model",
-            remedy="Add --metric compmctg.",
-        )
-    return options.metric, judge(options, options.metric), ()
+def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric]]":
+    """Return the metric's name, the metric with its settings, and what is measured beside it.
 
+    Of the metric compmctg these are accuracy, if there are classifiers, Dist-3 and perplexity.
+    """
+    from spor_tasks.evaluation.scoring import metric
 
-def _compmctg(options: argparse.Namespace) -> "tuple[str, Any, Sequence[Metric]]":
-    """Return accuracy, if there are classifiers, and Dist-3 and perplexity beside it."""
-    if options.model or options.format or options.label:
-        raise ConfigError(
-            "the metric compmctg takes no --model, --format or --label",
-            remedy="Name its models with --classifiers FOLDER and --ppl-model PATH_OR_NAME.",
-        )
-    names = ("device", "batch_size")
+    names = ("model", "format", "label", "classifiers", "device", "batch_size")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
-    more_metrics: list[Metric] = []
-    from spor_tasks.metrics import learned
-
-    if options.ppl_model:
-        more_metrics.append(learned.load("ppl", model=options.ppl_model, **settings))
-    if not options.classifiers:
+    if options.metric != "compmctg":
+        if options.ppl_model:
+            raise ConfigError(
+                "only the metric compmctg takes --ppl-model", remedy="Add --metric compmctg."
+            )
+        return options.metric, metric(options.metric, **settings), ()
+    own = {name: settings[name] for name in ("device", "batch_size") if name in settings}
+    perplexity = [metric("mctg_ppl", model=options.ppl_model, **own)] if options.ppl_model else []
+    distinct = metric("distinct")
+    if settings == own:
         print("Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr)
-        return "distinct", None, more_metrics
-    from spor_tasks.metrics.distinct import DISTINCT
-
-    accuracy = learned.load("aspects", classifiers=options.classifiers, **settings)
-    return "compmctg", accuracy, [*more_metrics, DISTINCT]
+        return "distinct", distinct, perplexity
+    return "compmctg", metric("compmctg", **settings), [*perplexity, distinct]
 
 
 def _print(result: "Result", *, intervals: bool) -> None:

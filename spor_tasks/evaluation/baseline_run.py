@@ -1,21 +1,29 @@
-"""`spor baseline`: run a baseline and score it like a model."""
+"""`spor baseline`: a baseline as an lm-eval model, evaluated and scored like one."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from spor_tasks.core.codec import to_row
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+from spor_tasks.core.codec import sample_of, to_row
+from spor_tasks.core.contracts import Splits
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
+from spor_tasks.core.sample import Sample, sides, views
 from spor_tasks.evaluation import baselines
-from spor_tasks.evaluation.baselines import Baseline
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.baselines import Baseline, TextsByUnits
+from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.evaluation.scoring import output_fields
 from spor_tasks.harness import task_files
+from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
+from spor_tasks.prompts.exchanged import twins
 from spor_tasks.results import reading
 from spor_tasks.results.logged import Record, find
 from spor_tasks.results.reading import TaskResult
@@ -55,21 +63,23 @@ def run(
     if outputs is not None and len(suited) > 1:
         raise ConfigError(
             f"takes the outputs of one task, not of {len(suited)}",
-            where="--out",
-            remedy="Name one task, or leave --out out.",
+            where=outputs,
+            remedy="Name one task, or leave the file out.",
         )
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         before = set(place.rglob("results_*.json"))
         evaluator = Evaluator("spor-baseline")
+        metadata = {"held_out_reference": True} if baseline.looks_at == "reference" else {}
         for file in suited:
-            for settings in _settings(name, baseline, file):
-                metadata = {"held_out_reference": True} if baseline.looks_at == "reference" else {}
-                evaluator.evaluate(settings, [file.name], place, metadata=metadata, limit=limit)
+            models = [*_models(name, baseline, file)]
+            evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
         written = sorted(set(place.rglob("results_*.json")) - before, key=lambda path: path.name)
         results = tuple(result for path in written for result in reading.read(path))
         if outputs is not None:
-            _write(outputs, results[0])
+            samples = find(results[0])
+            with writing(outputs):
+                write_rows(outputs, map(_row, samples.records() if samples else ()))
     return results
 
 
@@ -89,23 +99,14 @@ def suits(baseline: Baseline, file: TaskFile) -> bool:
     metadata = file.content["metadata"]
     if file.decoding or file.asks_likelihoods:
         return False
-    match baseline.looks_at:
-        case "demonstrations":
-            return "icl_arm" in metadata
-        case "training":
-            return "icl_arm" not in metadata
-        case "reference":
-            return "icl_arm" not in metadata and _has_two_references(file)
-    return True
+    if baseline.looks_at == "reference" and "icl_arm" not in metadata:
+        sets, name = sets_of(metadata)  # samples that hide something have no reference
+        return any(len(sample.references) > 1 for sample in sets.load(name).test.samples)
+    shows = "icl_arm" in metadata
+    return baseline.looks_at == "input" or shows == (baseline.looks_at == "demonstrations")
 
 
-def _has_two_references(file: TaskFile) -> bool:
-    """Return whether a sample has one besides another; those that hide something have none."""
-    sets, name = sets_of(file.content["metadata"])
-    return any(len(sample.references) > 1 for sample in sets.load(name).test.samples)
-
-
-def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[str, Any]]:
+def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments]:
     """Yield the arguments of the baseline as a model, for each arm that it uses."""
     model = {"model": f"{baselines.PREFIX}{name}"}
     if baseline.looks_at != "training":
@@ -114,18 +115,84 @@ def _settings(name: str, baseline: Baseline, file: TaskFile) -> Iterator[dict[st
     sets, name_of_sets = sets_of(file.content["metadata"])
     spec = sets.find(name_of_sets)
     for arm in spec.arms:
-        for split in spec.splits:
-            yield {**model, "baseline_arm": arm, "split": split}
-        if not spec.splits:
-            yield {**model, "baseline_arm": arm}
-
-
-def _write(path: Path, result: TaskResult) -> None:
-    samples = find(result)
-    with writing(path):
-        write_rows(path, map(_row, samples.records() if samples else ()))
+        for split in spec.splits or (None,):
+            yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
 
 
 def _row(record: Record) -> dict[str, Any]:
     fields = output_fields(len(record.outputs))
     return {**to_row(record.sample), **dict(zip(fields, record.outputs, strict=True))}
+
+
+# --- The model ------------------------------------------------------------------------------------
+
+
+class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
+    """`spor-baseline`: answers the requests of our tasks as a baseline does.
+
+    ``model`` is ``baseline:NAME``. A baseline that uses a training set gets that of
+    ``baseline_arm``, of tasks with splits under ``split``.
+
+    Raises:
+        ConfigError: the baseline is unknown.
+    """
+
+    def __init__(
+        self, model: str, baseline_arm: str | None = None, split: str | None = None, **_: object
+    ) -> None:
+        super().__init__()
+        self._baseline = baselines.find(model.removeprefix(baselines.PREFIX))
+        self._arm = baseline_arm, split
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002 - lm-eval's
+        """Return the baseline's output for each request."""
+        return [self._write(request) for request in requests]
+
+    def _write(self, request: Instance) -> str:
+        doc, (sample, side) = request.doc, _as_shown(request)
+        match self._baseline.looks_at:
+            case "demonstrations":
+                by_id = _arm(request.task_name)
+                shown = [by_id[each["id"]] for each in doc["demonstrations"]]
+                return self._baseline.write(sample, twins(shown) if side else shown)
+            case "training":
+                return self._baseline.write(sample, _training(request.task_name, *self._arm))
+            case "reference":
+                return self._baseline.write(sample, doc[HELD_OUT[side]])
+        return self._baseline.write(sample)
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        """Fail: a baseline has no probabilities."""
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+        """Fail: a baseline has no probabilities."""
+        raise NotImplementedError
+
+
+def _as_shown(request: Instance) -> tuple[Sample, int]:
+    """Return the sample of a request, with its units in the order of the prompt, and its side.
+
+    The side of a sample's twin is 1.
+    """
+    numbered = enumerate(sides(sample_of(request.doc)))
+    shown = [(view, number) for number, side in numbered for view in views(side)]
+    place: int = request.idx
+    return shown[place]
+
+
+@cache
+def _arm(task: str, name: str | None = None, split: str | None = None) -> Mapping[str, Sample]:
+    """Return the samples of an arm by id, by default of the one whose demonstrations are shown."""
+    (file,) = task_files.expand([task])
+    metadata = file.content["metadata"]
+    sets, sets_name = sets_of(metadata)
+    if split is not None:
+        sets_name = cast("Splits", sets).read_under(sets_name, split)
+    arms = {arm.name: arm for arm in sets.load(sets_name).arms}
+    return {sample.id: sample for sample in arms[name or metadata["icl_arm"]].samples}
+
+
+@cache
+def _training(task: str, arm: str | None, split: str | None) -> TextsByUnits:
+    return TextsByUnits(_arm(task, arm, split).values())

@@ -6,7 +6,7 @@ evidence of its ability.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -36,24 +36,50 @@ def copy_input(sample: Sample) -> str:
     return " ".join([*named, *(f"{' '.join(map(display, fact))}." for fact in facts)])
 
 
-def nearest(sample: Sample, candidates: Iterable[Sample]) -> Sample:
-    """Return the sample whose units are most like those of another, by whole units, then by words.
+class TextsByUnits:
+    """Samples with references, such as a training set, found by what their units share."""
 
-    Likeness is the share of what both have in what either has (Jaccard); of equals the lowest id is
-    taken.
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._samples = [sample for sample in samples if sample.references]
+        self._by_units = _Overlaps([set(sample.units) for sample in self._samples])
+        self._by_words = _Overlaps([_words(sample.units) for sample in self._samples])
+        self._unit_texts: dict[DataUnit, str] = {}
 
-    Raises:
-        ValueError: there are no others.
-    """
-    return min(candidates, key=lambda second: (*_unlikeness(sample.units, second.units), second.id))
+    def nearest_text(self, sample: Sample) -> str:
+        """Return the first text of the sample whose units are most like those of another.
 
+        Likeness is the share of what both have in what either has (Jaccard), by whole units, then
+        by words; of equals the lowest id is taken.
 
-def _unlikeness(first: Sequence[DataUnit], second: Sequence[DataUnit]) -> tuple[float, float]:
-    return -_jaccard(set(first), set(second)), -_jaccard(_words(first), _words(second))
+        Raises:
+            ValueError: there are no samples.
+        """
+        words = _words(sample.units)
+        alike = self._by_units.most_like(set(sample.units)) or self._by_words.most_like(words)
 
+        def rank(second: Sample) -> tuple[float, str]:
+            others = _words(second.units)
+            return -len(words & others) / (len(words | others) or 1), second.id
 
-def _jaccard(first: set[DataUnit] | set[str], second: set[DataUnit] | set[str]) -> float:
-    return len(first & second) / (len(first | second) or 1)
+        candidates = (self._samples[number] for number in alike or range(len(self._samples)))
+        return min(candidates, key=rank).references[0]
+
+    def units_joined(self, sample: Sample) -> str:
+        """Return the joined texts of the most similar single-unit samples, one for each unit.
+
+        If there are none of a single unit, those of the fewest units take their place.
+        """
+        for unit in sample.units:
+            if unit not in self._unit_texts:
+                alone = Sample("", sample.corpus, (unit,), ())
+                self._unit_texts[unit] = self._shortest.nearest_text(alone)
+        return " ".join(self._unit_texts[unit] for unit in sample.units)
+
+    @cached_property
+    def _shortest(self) -> "TextsByUnits":
+        sizes = [len(set(sample.units)) for sample in self._samples]
+        pairs = zip(self._samples, sizes, strict=True)
+        return TextsByUnits(sample for sample, size in pairs if size == min(sizes))
 
 
 def _words(units: Iterable[DataUnit]) -> set[str]:
@@ -65,47 +91,8 @@ def _words_of(unit: DataUnit) -> frozenset[str]:
     return frozenset(" ".join(map(display, unit)).lower().split())
 
 
-class Training:
-    """The texts of a training set, found by their units."""
-
-    def __init__(self, samples: Iterable[Sample]) -> None:
-        self._all = [sample for sample in samples if sample.references]
-        least = min((len(set(sample.units)) for sample in self._all), default=0)
-        self._index = _Index(self._all)
-        # Samples of a single unit; if there are none, those of the fewest units.
-        self._single = _Index(s for s in self._all if len(set(s.units)) == least)
-        self._texts: dict[DataUnit, str] = {}
-
-    def nearest_text(self, sample: Sample) -> str:
-        """Return the first text of the training sample with the most similar units."""
-        return self._index.nearest(sample).references[0]
-
-    def units_joined(self, sample: Sample) -> str:
-        """Return the joined texts of the most similar single-unit samples, one for each unit."""
-        for unit in sample.units:
-            if unit not in self._texts:
-                alone = Sample("", sample.corpus, (unit,), ())
-                self._texts[unit] = self._single.nearest(alone).references[0]
-        return " ".join(self._texts[unit] for unit in sample.units)
-
-
-class _Index:
-    """Samples by units and by words, to find the nearest without comparing with all of them."""
-
-    def __init__(self, samples: Iterable[Sample]) -> None:
-        self._samples = list(samples)
-        self._by_units = _Overlaps([set(sample.units) for sample in self._samples])
-        self._by_words = _Overlaps([_words(sample.units) for sample in self._samples])
-
-    def nearest(self, sample: Sample) -> Sample:
-        numbers = self._by_units.most_like(set(sample.units))
-        if not numbers:
-            numbers = self._by_words.most_like(_words(sample.units))
-        return nearest(sample, (self._samples[n] for n in numbers or range(len(self._samples))))
-
-
 class _Overlaps(Generic[_Item]):
-    """Sets, found by what they share with another set."""
+    """Sets, found by what they share with another set, without comparing with all of them."""
 
     def __init__(self, sets: Sequence[set[_Item]]) -> None:
         self._sizes = list(map(len, sets))
@@ -117,9 +104,8 @@ class _Overlaps(Generic[_Item]):
     def most_like(self, items: set[_Item]) -> list[int]:
         """Return the indices of the sets with the highest Jaccard index; none if it is zero."""
         shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
-        size = len(items)
         index = {
-            number: common / (size + self._sizes[number] - common)
+            number: common / (len(items) + self._sizes[number] - common)
             for number, common in shared.items()
         }
         best = max(index.values(), default=None)
@@ -144,7 +130,7 @@ BASELINES: Mapping[str, Baseline] = {
     ),
     "nearest-demonstration": Baseline(
         "demonstrations",
-        lambda sample, demonstrations: nearest(sample, demonstrations).references[0],
+        lambda sample, demonstrations: TextsByUnits(demonstrations).nearest_text(sample),
     ),
     "units-joined": Baseline("training", lambda sample, training: training.units_joined(sample)),
     "nearest-training-text": Baseline(

@@ -20,48 +20,27 @@ from lm_eval.api.registry import register_model
 from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
-from transformers import PreTrainedTokenizerBase, StoppingCriteria
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.apart import ReadsApart
-from spor_tasks.evaluation.coarse_to_fine import template_first
 from spor_tasks.evaluation.coded import CodedModel, load
-from spor_tasks.evaluation.sampling import Seeded, SeededSampling, StopAtLength
+from spor_tasks.evaluation.generation import (
+    Seeded,
+    SeededSampling,
+    StopAtLength,
+    StopAtText,
+    template_first,
+)
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import is_complete
 
 _log = logging.getLogger(__name__)
 
-_FILTERS = "spor_filters"  # the key in a request's settings, which lm-eval passes through
-_CUT = "cut_before"
-_SEED, _WHOLE = "sampling_seed", "text_tokens"
+# Keys in a request's settings, which lm-eval passes through.
+_FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "text_tokens"
 _DRAWING = ("temperature", "top_k", "top_p")
-
-
-class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
-    """Ends a row, a sample's or a beam's, as soon as its own text is complete."""
-
-    def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        is_ended: Callable[[str], bool],
-        prompt_length: int,
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._is_ended = is_ended
-        self._prompt_length = prompt_length
-
-    def __call__(
-        self,
-        input_ids: torch.Tensor,
-        scores: object,  # noqa: ARG002 - part of the calling convention
-        **_: object,
-    ) -> torch.Tensor:
-        """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
-        texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
-        return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
 
 
 @register_model("spor-hf")
@@ -116,8 +95,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
-        prepared = [self._with_seed(_stopping(self._shortened(request))) for request in requests]
-        outputs: list[str] = super().generate_until(prepared, disable_tqdm)
+        outputs: list[str] = super().generate_until([*map(self._prepared, requests)], disable_tqdm)
         return outputs
 
     spor_beam_search = generate_until  # what our tasks call for beams
@@ -160,35 +138,28 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 else "their beginning",
             )
 
-    def _shortened(self, request: Instance) -> Instance:
-        """Return a request whose prompt fits, if its task says what may be left out."""
-        prompt, settings = request.args
-        if _CUT not in settings:
-            return request
-        room = self._room(settings)
-        rest = {key: value for key, value in settings.items() if key != _CUT}
-        shortened = copy.copy(request)
-        shortened.arguments = (
-            without_end_of_table(prompt, settings[_CUT], room, self._length, self.tokenizer),
-            rest,
-        )
-        return shortened
+    def _prepared(self, request: Instance) -> Instance:
+        """Return a request whose prompt fits and has its seed, and that ends where its filters cut.
 
-    def _with_seed(self, request: Instance) -> Instance:
-        """Return a request whose prompt has a seed of its own, if its task gives one for sampling.
-
-        The task may also say how many tokens the whole text has, with the beginning that is given.
+        The task says what may be left out of a prompt, and the seed of sampling. It may also say
+        how many tokens the whole text has, with the beginning that is given. Beams go on behind
+        what the filters cut: to stop one would change which of them wins.
         """
         prompt, settings = request.args
-        if _SEED not in settings:
-            return request
-        doc = request.doc or {}
-        prefix = json.loads(doc.get("context") or "{}").get("prefix", "")
-        limit = settings.get(_WHOLE, 0) - len(self.tok_encode(prefix, add_special_tokens=False))
-        seeded = copy.copy(request)
-        drawn_for = (settings[_SEED], doc.get("id"), request.idx)
-        seeded.arguments = Seeded.from_key(prompt, max(1, limit), *drawn_for), settings
-        return seeded
+        settings, doc = dict(settings), request.doc or {}
+        if (cut := settings.pop(_CUT, None)) is not None:
+            room = self._room(settings)
+            prompt = without_end_of_table(prompt, cut, room, self._length, self.tokenizer)
+        if (names := getattr(request, "filters", ())) and settings.get("num_beams", 1) <= 1:
+            settings[_FILTERS] = names
+        if (seed := settings.get(_SEED)) is not None:
+            beginning = json.loads(doc.get("context") or "{}").get("prefix", "")
+            given = len(self.tok_encode(beginning, add_special_tokens=False))
+            limit = max(1, settings.get(_WHOLE, 0) - given)
+            prompt = Seeded.from_key(prompt, limit, seed, doc.get("id"), request.idx)
+        prepared = copy.copy(request)
+        prepared.arguments = prompt, settings
+        return prepared
 
     def _length(self, prompt: str) -> int:
         return len(self.tok_encode(prompt))
@@ -199,15 +170,12 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         length: int = super().max_length
         return length - self._model.longer if isinstance(self._model, CodedModel) else length
 
-    def _room(self, generation_kwargs: Mapping[str, Any]) -> int:
+    def _room(self, settings: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""
-        length: int = self.max_length
         if self.backend == "seq2seq":
-            return length
-        new_tokens: int = normalize_gen_kwargs(dict(generation_kwargs), self.max_gen_toks)[
-            "max_gen_toks"
-        ]
-        return length - new_tokens
+            return self.max_length
+        completed = normalize_gen_kwargs(dict(settings), self.max_gen_toks)
+        return self.max_length - int(completed["max_gen_toks"])
 
     def tok_batch_encode(
         self,
@@ -243,7 +211,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             ends.append(lambda text: any(stop in text for stop in stops))
         if names := generation_kwargs.pop(_FILTERS, ()):
             ends.append(lambda text: is_complete(names, text))
-        prompt_length = context.shape[1] if self.backend == "causal" else 0
+        sees_prompt = self.backend == "causal" and not isinstance(self._model, CodedModel)
+        prompt_length = context.shape[1] if sees_prompt else 0
         processors = []
         if generation_kwargs.pop("coarse_to_fine", False):
             processors = template_first(self.tokenizer, prompt_length)
@@ -271,20 +240,6 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 **generation_kwargs,
             )
         return output
-
-
-def _stopping(request: Instance) -> Instance:
-    """Return a request that ends where the filters of its task cut off everything that follows.
-
-    Beams go on: to stop one would change which of them wins.
-    """
-    prompt, settings = request.args
-    names = getattr(request, "filters", ())
-    if not names or settings.get("num_beams", 1) > 1:
-        return request
-    stopping = copy.copy(request)
-    stopping.arguments = prompt, {**settings, _FILTERS: names}
-    return stopping
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

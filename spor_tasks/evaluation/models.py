@@ -1,4 +1,4 @@
-"""The models that `spor eval --models` names, on the command line or in files."""
+"""Lists of models to evaluate, as `spor eval --models` takes them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,15 +10,12 @@ from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, read_text
 
-MODELS = "--models"
-"""The option that names them."""
-
 
 class Model(NamedTuple):
-    """The arguments of a model, such as ``pretrained`` and ``peft``, and where they stand."""
+    """The arguments of a model, such as ``pretrained`` and ``peft``, and their place in a list."""
 
     arguments: dict[str, Any]
-    where: str
+    place: str
 
 
 def read_models(sources: Sequence[str]) -> Iterator[Model]:
@@ -33,7 +30,7 @@ def read_models(sources: Sequence[str]) -> Iterator[Model]:
     for text in sources:
         file = Path(text)
         if not is_file(file) and "=" in text:
-            yield _entry(text, MODELS)
+            yield _entry(text, text)
         else:
             for number, item in enumerate(_items(file), start=1):
                 yield _entry(item, f"{file}, entry {number}")
@@ -42,20 +39,19 @@ def read_models(sources: Sequence[str]) -> Iterator[Model]:
 def _items(file: Path) -> list[Any]:
     text = read_text(file)
     lines = [line.strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
-    if not lines:
+    items: Any = [line for line in lines if line and not line.startswith("#")]
+    if items and file.suffix in {".yaml", ".yml"}:
+        items = plain_yaml.parse(text, str(file))
+    if not items or not isinstance(items, list):
         raise ConfigError(
-            "has no models", where=file, remedy="Write one pretrained=BASE,peft=ADAPTER per line."
+            "is not a list of models",
+            where=file,
+            remedy="Write one pretrained=BASE,peft=ADAPTER per line.",
         )
-    if file.suffix not in {".yaml", ".yml"}:
-        return lines
-    items = plain_yaml.parse(text, str(file))
-    if not isinstance(items, list):
-        raise ConfigError("must be a list of models", where=file)
     return items
 
 
-def _entry(item: object, where: str) -> Model:
+def _entry(item: object, place: str) -> Model:
     arguments: object = item
     if isinstance(item, str):
         try:
@@ -64,6 +60,6 @@ def _entry(item: object, where: str) -> Model:
             arguments = None
     if not isinstance(arguments, dict) or not arguments.get("pretrained"):
         raise ConfigError(
-            f"{item!r} is not a model", where=where, remedy="Write pretrained=BASE,peft=ADAPTER."
+            f"{item!r} is not a model", where=place, remedy="Write pretrained=BASE,peft=ADAPTER."
         )
-    return Model(arguments, where)
+    return Model(arguments, place)

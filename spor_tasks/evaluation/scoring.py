@@ -3,24 +3,20 @@
 Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`) with its
 ``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. If it has a twin, the
 outputs for that follow, numbered on. Scored is what filters (:mod:`spor_tasks.text.filters`) leave
-of an output. A file is read in batches of rows, of which
-only numbers are kept.
+of an output. A file is read in batches of rows, of which only numbers are kept.
 
-A corpus with a method ``references`` also takes plain texts, one output a line, in the order of its
-samples: ``references(path)`` yields where each sample stands, and the sample. One with a method
-``labelled`` also takes generated texts in its own form: ``labelled(rows, path)`` yields where each
-text stands, its row with an ``output``, and its sample. No filter is applied to these by default.
+A corpus that reads outputs in a published form (:class:`spor_tasks.corpora.base.Corpus`) may be
+scored from that too: plain texts, one a line, or labelled texts, to which no filter is applied by
+default.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from io import BufferedReader
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
-from types import NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
@@ -36,19 +32,10 @@ from spor_tasks.core.files import (
 )
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
-from spor_tasks.corpora.base import Corpus
-from spor_tasks.metrics.base import (
-    Column,
-    Judgement,
-    Metric,
-    Score,
-    Tally,
-    Texts,
-    judged,
-    with_groups,
-)
+from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
+from spor_tasks.metrics import learned
+from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, judged, with_groups
 from spor_tasks.metrics.base import metric as registered
-from spor_tasks.metrics.learned import FACTS, Learned
 from spor_tasks.results import statistics
 from spor_tasks.results.statistics import Clusters, Estimate
 from spor_tasks.text import filters as known_filters
@@ -59,12 +46,14 @@ _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
 _AT_ONCE = 256  # rows that are measured together
 _LONGEST = 1_000_000  # characters of a text
-_Metrics: TypeAlias = Sequence[Metric]
+
+_PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
+"""The prefixes of metrics by a model, where they are not the metric's own name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the outputs of a file come to.
+    """The scores of a file of outputs.
 
     ``clusters`` counts the samples with different units, or the different tables.
     ``samples_sha256`` is the digest of the samples as the published file of them would have it,
@@ -81,6 +70,26 @@ class Result:
     comparisons: Mapping[str, Estimate | None]
 
 
+def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different types
+    """Return the registered metric with this name, with its settings, such as a ``model``.
+
+    Raises:
+        ConfigError: there is no such metric, it takes no such setting, lacks its first one, or its
+            model cannot be loaded.
+    """
+    plain = registered(name)
+    if not settings:
+        return plain
+    prefix = _PREFIXES.get(name, name)
+    known = learned.LOADERS[prefix].settings if prefix in learned.LOADERS else ()
+    if unknown := settings.keys() - set(known):
+        raise ConfigError(f"the metric {name} has no {min(unknown)}", remedy="Leave it out.")
+    if known[0] not in settings:
+        raise ConfigError(f"the metric {name} needs its {known[0]}", remedy="Name it too.")
+    loaded: Metric = learned.load(prefix, **settings)
+    return loaded
+
+
 def score(
     file: Path,
     name: str,
@@ -90,7 +99,7 @@ def score(
     per_sample: Path | None = None,
     against: Path | None = None,
     intervals: bool = False,
-    judge: Learned | None = None,
+    judge: Metric | None = None,
     beside: Sequence[Metric] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
@@ -106,49 +115,34 @@ def score(
     order; an empty list scores it whole, and None is as tasks of the corpus do.
 
     Raises:
-        ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier or
-            needs none, or ``per_sample`` cannot be written.
+        ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier, or
+            ``per_sample`` cannot be written.
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    metrics: _Metrics = (*_metrics(name, judge), *beside)
-    of_corpus: Corpus = registry().get("corpus", corpus)
-    labelled = of_corpus.read_labelled
+    source: Corpus = registry().get("corpus", corpus)
     if filters is None:
-        filters = () if labelled else known_filters.DEFAULT
+        filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
         known_filters.find(each)
-    cut = partial(known_filters.apply, filters)
-
-    def rows_of(path: Path) -> Iterator[_Given]:
-        is_text = path.name.removesuffix(".gz").endswith(".txt")
-        plain = is_text and of_corpus.read_references is not None
-        if labelled:
-            yield from labelled(_read(path, of_corpus), references)
-        elif references or plain:
-            yield from _paired_with(path, of_corpus, references)
-        else:
-            yield from ((*row, None) for row in _read(path, of_corpus))
-
-    rows, has_twins = _with_twins(rows_of(file))
-    kind = _Kind(metrics, corpus, has_twins)
-    own, other = _Summary(kind, filters), _Summary(kind, filters)
-    scored = own.counted(_judge(rows, kind, cut))
+    metrics = [*_with_corrections(name, judge or registered(name)), *beside]
+    own, other = _Summary(metrics, filters), _Summary(metrics, filters)
+    rows = own.counted(_judged(_read(file, source, references), source, metrics, filters))
     if against:
-        others = _judge(rows_of(against), kind, cut)
-        scored = _paired(scored, other.counted(others))
+        others = _judged(_read(against, source, references), source, metrics, filters)
+        rows = _paired(rows, other.counted(others))
     if per_sample:
         with writing(per_sample):
-            write_rows(per_sample, map(_described, scored))
+            write_rows(per_sample, map(_described, rows))
     else:
-        for _ in scored:
+        for _ in rows:
             pass
-    if not own.samples:
+    if not own.keys:
         raise CorpusError("holds no row", where=file)
     return Result(
         name,
         corpus,
-        own.samples,
+        len(own.keys),
         len(set(own.keys)),
         own.sha.hexdigest(),
         tuple(own.scores(intervals=intervals)),
@@ -156,132 +150,39 @@ def score(
     )
 
 
-def _metrics(name: str, judge: Learned | None) -> _Metrics:
-    """Return the metric, and those that correct it."""
-    plain = registered(name)
-    if not isinstance(judge, type(plain) if isinstance(plain, Learned) else NoneType):
-        example = plain if isinstance(plain, Learned) else FACTS
-        raise ConfigError(
-            f"only a metric such as {example.name} needs a classifier, and must have one",
-            remedy=f"Name one with `--metric {example.name} {example.option}`.",
-        )
-    chosen: Metric = judge or plain
-    if chosen.answers != "texts":
+def _with_corrections(name: str, metric: Metric) -> Iterator[Metric]:
+    """Yield the metric, and those that correct it."""
+    if metric.answers != "texts":
         raise ConfigError(
             f"the metric {name} judges log likelihoods, which a file of outputs does not have",
             remedy="Evaluate a task that asks for them, such as one whose name ends in "
             "_adversarial or _ppl.",
         )
-    corrected = {info.name for info in chosen.scores}
-    others = (registered(other) for other in registry().names("metric") if other != name)
-    return chosen, *(
-        other for other in others if any(info.corrects in corrected for info in other.scores)
-    )
-
-
-class _Row(NamedTuple):
-    where: str
-    fields: Mapping[str, Any]
-    sample: Sample
-    texts: Texts
-
-
-_Given: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
-"""Where a row stands, its fields, and its sample if the fields do not say what it is."""
-
-
-class _Kind(NamedTuple):
-    """The metrics of a file and the samples that they take: of a corpus, all with twins or none."""
-
-    metrics: _Metrics
-    corpus: str
-    has_twins: bool
-
-
-def _with_twins(rows: Iterator[_Given]) -> tuple[Iterator[_Given], bool]:
-    """Return the rows, and whether the first has a twin."""
-    first = list(islice(rows, 1))
-    return chain(first, rows), any("twin" in fields for _, fields, _ in first)
-
-
-class _Judged(NamedTuple):
-    row: _Row
-    judgements: tuple[Judgement, ...]
-
-
-def _described(scored: _Judged) -> dict[str, Any]:
-    described = dict(scored.row.fields)
-    for judgement in scored.judgements:
-        described |= judgement.details
-    return described
-
-
-class _Summary:
-    """What is kept of the rows of one file."""
-
-    def __init__(self, kind: _Kind, filters: Sequence[str]) -> None:
-        self.tallies = [
-            (metric, Tally(with_groups(metric.scores, has_twins=kind.has_twins)))
-            for metric in kind.metrics
-        ]
-        self.keys: list[int] = []  # hashes of clusters
-        self.sha = hashlib.sha256()
-        self.samples = 0
-        named = ",".join(filters) or "none"
-        self._filter = "" if tuple(filters) == known_filters.DEFAULT else f"|filter:{named}"
-
-    @property
-    def clusters(self) -> Clusters:
-        """Which samples depend on each other."""
-        return statistics.clusters_of(self.keys)
-
-    def counted(self, scored: Iterable[_Judged]) -> Iterator[_Judged]:
-        """Yield what comes, and keep its numbers."""
-        for each in scored:
-            for (_, tally), judgement in zip(self.tallies, each.judgements, strict=True):
-                tally.add(judgement.values)
-            self.keys.append(hash(each.row.sample.cluster))
-            self.sha.update(encode_row(to_row(each.row.sample)))
-            self.samples += 1
+    yield metric
+    corrected = {info.name for info in metric.scores}
+    for each in map(registered, registry().names("metric")):
+        if any(info.corrects in corrected for info in each.scores) and each is not registered(name):
             yield each
 
-    def scores(self, *, intervals: bool) -> Iterator[Score]:
-        clusters = self.clusters
-        for metric, tally in self.tallies:
-            signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}{self._filter}"
-            for name in tally.names:
-                column = tally.column(name)
-                found = column.score(name, signature)
-                yield (
-                    replace(
-                        found,
-                        interval=_ends(column, clusters[tally.outputs(name)]),
-                    )
-                    if intervals
-                    else found
-                )
 
-    def compared(self, other: "_Summary") -> Iterator[tuple[str, Estimate | None]]:
-        clusters = self.clusters
-        for (_, tally), (_, theirs) in zip(self.tallies, other.tallies, strict=True):
-            for name in tally.names:
-                pair = tally.column(name), theirs.column(name)
-                of_column = clusters[tally.outputs(name)]
-                yield name, statistics.difference(*pair, of_column)
+# --- What is read ---------------------------------------------------------------------------------
 
 
-def _ends(column: Column, clusters: Clusters) -> tuple[float, float] | None:
-    (scored,), clusters = statistics.common([column], clusters)
-    estimate = statistics.estimate([[scored]], clusters)
-    return (
-        (estimate.interval.low, estimate.interval.high) if estimate and estimate.interval else None
-    )
+def _read(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
+    """Yield the place of each row, its fields, and its sample if the fields do not contain it."""
+    is_text = file.name.removesuffix(".gz").endswith(".txt")
+    if corpus.read_labelled:
+        yield from corpus.read_labelled(_rows(file, corpus), references)
+    elif references or (is_text and corpus.read_references):
+        yield from _lines(file, corpus, references)
+    else:
+        yield from ((*row, None) for row in _rows(file, corpus))
 
 
-def _read(file: Path, corpus: Corpus) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield rows; a corpus may also read its published format, one JSON text in a `.json` file."""
+def _rows(file: Path, corpus: Corpus) -> Rows:
+    """Return rows; a corpus may also read its published format, one JSON text in a `.json` file."""
     if file.suffix == ".json" and corpus.read_outputs:
-        return iter(corpus.read_outputs(read_json(file, CorpusError), str(file)))
+        return corpus.read_outputs(read_json(file, CorpusError), str(file))
     if file != STANDARD_INPUT:
         return read_rows(file)
     return stream_rows(_standard_input(), "standard input")
@@ -291,70 +192,93 @@ def _standard_input() -> BufferedReader:
     return open(0, "rb", closefd=False)
 
 
-def _paired_with(file: Path, corpus: Corpus, references: Path | None) -> Iterator[_Given]:
+def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
     """Yield the lines of a file as outputs for the samples that the corpus has there."""
     if corpus.read_references is None:
         raise ConfigError(
             f"the corpus {corpus.name} does not say which samples a line of text is about",
-            where="--references",
+            where="references",
             remedy="Write JSON Lines: each sample with its `output`.",
         )
-    named = "standard input" if file == STANDARD_INPUT else str(file)
-    with _standard_input() if file == STANDARD_INPUT else open_lines(file) as opened:
-        pairs = zip_longest(stream_lines(opened, named), corpus.read_references(references))
+    is_stream = file == STANDARD_INPUT
+    place = "standard input" if is_stream else str(file)
+    with _standard_input() if is_stream else open_lines(file) as opened:
+        pairs = zip_longest(stream_lines(opened, place), corpus.read_references(references))
         for number, (line, known) in enumerate(pairs, start=1):
-            place = f"{named}:{number}"
             if line is None or known is None:
-                fault = f"is missing: the output for {known[0]}" if known else "is a line too many"
-                remedy = "The file needs one line for each sample."
-                raise CorpusError(fault, where=place, remedy=remedy)
-            sample: Sample = known[1]
+                raise CorpusError(
+                    f"is missing: the output for {known[0]}" if known else "is a line too many",
+                    where=f"{place}:{number}",
+                    remedy="The file needs one line for each sample.",
+                )
+            try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
+                text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+            except UnicodeDecodeError as error:
+                raise CorpusError(f"is not UTF-8: {error}", where=f"{place}:{number}") from error
+            _, sample = known
             name = sample.about("name") or sample.id
-            row = {"id": name, "output": _decoded(line, place)}
-            yield f"{place}, sample {name}", row, sample
+            yield f"{place}:{number}, sample {name}", {"id": name, "output": text}, sample
 
 
-def _decoded(line: bytes, where: str) -> str:
-    try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
-        return line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"is not UTF-8: {error}", where=where) from error
+# --- What is judged -------------------------------------------------------------------------------
 
 
-def _judge(
-    rows: Iterable[_Given],
-    kind: _Kind,
-    cut: Callable[[str], str],
-) -> Iterator[_Judged]:
-    checked = (_row(row, kind, cut) for row in rows)
-    while batch := list(islice(checked, _AT_ONCE)):
+class _Row(NamedTuple):
+    place: str
+    fields: Mapping[str, Any]
+    sample: Sample
+    outputs: Sequence[str]
+    judgements: Sequence[Judgement] = ()
+
+
+def _judged(
+    rows: Iterable[LabelledRow],
+    corpus: Corpus,
+    metrics: Sequence[Metric],
+    filters: Sequence[str],
+) -> Iterator[_Row]:
+    """Yield the rows with a judgement by each metric; all have a twin or none."""
+    has_twins: bool | None = None
+
+    def checked() -> Iterator[_Row]:
+        nonlocal has_twins
+        for place, fields, known in rows:
+            # A maker for each row, for one remembers every sample to number equal ones.
+            needs_texts = any(each.needs_texts for each in metrics)
+            sample = known or from_row(
+                fields, SampleMaker(corpus.name), where=place, needs_texts=needs_texts
+            )
+            has_twins = _has_twin(sample) if has_twins is None else has_twins
+            _check(sample, place, corpus.name, metrics, has_twins=has_twins)
+            names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
+            texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
+            yield _Row(place, fields, sample, texts)
+
+    source = checked()
+    while batch := list(islice(source, _AT_ONCE)):
         try:
-            judgements = _measure(batch, kind.metrics)
+            yield from _measured(batch, metrics)
         except CorpusError:
-            for each in batch:  # the one at fault is to be named
+            for row in batch:  # the one at fault is to be named
                 try:
-                    _measure([each], kind.metrics)
+                    _measured([row], metrics)
                 except CorpusError as error:
-                    raise CorpusError(error.what, where=each.where, remedy=error.remedy) from error
+                    raise CorpusError(error.what, where=row.place, remedy=error.remedy) from error
             raise
-        yield from map(_Judged, batch, judgements)
 
 
-def _measure(batch: Sequence[_Row], metrics: _Metrics) -> list[tuple[Judgement, ...]]:
-    samples, outputs = [row.sample for row in batch], [row.texts for row in batch]
+def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:
+    samples, outputs = [row.sample for row in batch], [row.outputs for row in batch]
     by_metric = (
         judged(each, samples, outputs, {info.name for info in with_groups(each.scores)})
         for each in metrics
     )
-    return list(zip(*by_metric, strict=True))
+    by_row = zip(*by_metric, strict=True)
+    return [row._replace(judgements=each) for row, each in zip(batch, by_row, strict=True)]
 
 
-def _row(given: _Given, kind: _Kind, cut: Callable[[str], str]) -> _Row:
-    where, fields, known = given
-    sample = _sample(fields, where, kind) if known is None else known
-    _refuse_other(sample, where, kind)
-    names = output_fields((kind.metrics[0].outputs or 1) * len(sides(sample)))
-    return _Row(where, fields, sample, [cut(text_of(fields, name, where)) for name in names])
+def _has_twin(sample: Sample) -> bool:
+    return len(sides(sample)) > 1
 
 
 def output_fields(count: int) -> tuple[str, ...]:
@@ -362,29 +286,24 @@ def output_fields(count: int) -> tuple[str, ...]:
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
 
 
-def _sample(row: Mapping[str, Any], where: str, kind: _Kind) -> Sample:
-    # A maker for each row, for one remembers every sample to number equal ones.
-    needs_texts = any(each.needs_texts for each in kind.metrics)
-    return from_row(row, SampleMaker(kind.corpus), where=where, needs_texts=needs_texts)
-
-
-def _refuse_other(sample: Sample, where: str, kind: _Kind) -> None:
+def _check(
+    sample: Sample, place: str, corpus: str, metrics: Sequence[Metric], *, has_twins: bool
+) -> None:
     """Refuse a sample of another kind than the corpus or the metrics are about."""
-    if not isinstance(sample.units[0], _UNITS.get(kind.corpus, tuple)):
+    if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
         raise CorpusError(
-            f"its units are not those of {kind.corpus}",
-            where=where,
+            f"its units are not those of {corpus}",
+            where=place,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    has_twin = sample.twin is not None
-    needed = [each.challenge or object for each in kind.metrics]
-    challenges = [side.challenge for side in sides(sample)]
-    if has_twin != kind.has_twins or not all(
-        isinstance(challenge, each) for challenge in challenges for each in needed
+    if _has_twin(sample) != has_twins or not all(
+        isinstance(side.challenge, each.challenge or object)
+        for side in sides(sample)
+        for each in metrics
     ):
         raise CorpusError(
             "lacks what the metric looks at",
-            where=where,
+            where=place,
             remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
             "`replaced_entity` or `replaced_kv_pair`.",
         )
@@ -413,20 +332,72 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     return text
 
 
-def _paired(ones: Iterable[_Judged], others: Iterable[_Judged]) -> Iterator[_Judged]:
+def _paired(ones: Iterable[_Row], others: Iterable[_Row]) -> Iterator[_Row]:
     """Yield the first file's rows while the second has the same samples."""
     remedy = "Two systems are compared on the same samples in the same order."
     for one, other in zip_longest(ones, others):
         if one is None or other is None:
-            raise ResultError(
-                "has no counterpart in the other file",
-                where=(one or other).row.where,
-                remedy=remedy,
-            )
-        if one.row.sample.id != other.row.sample.id:
-            raise ResultError(
-                f"is another sample than {other.row.where}",
-                where=one.row.where,
-                remedy=remedy,
-            )
+            fault, where = "has no counterpart in the other file", (one or other).place
+            raise ResultError(fault, where=where, remedy=remedy)
+        if (one.sample.id, _has_twin(one.sample)) != (other.sample.id, _has_twin(other.sample)):
+            fault = f"is another sample than {other.place}"
+            raise ResultError(fault, where=one.place, remedy=remedy)
         yield one
+
+
+def _described(row: _Row) -> dict[str, Any]:
+    described = dict(row.fields)
+    for judgement in row.judgements:
+        described |= judgement.details
+    return described
+
+
+# --- What it comes to -----------------------------------------------------------------------------
+
+
+class _Summary:
+    """The numbers of one file: values by metric, hashes of clusters, and a digest of samples."""
+
+    def __init__(self, metrics: Sequence[Metric], filters: Sequence[str]) -> None:
+        self._metrics = metrics
+        self.tallies: list[Tally] = []
+        self.keys: list[int] = []
+        self.sha = hashlib.sha256()
+        named = ",".join(filters) or "none"
+        self._filter = "" if tuple(filters) == known_filters.DEFAULT else f"|filter:{named}"
+
+    def counted(self, rows: Iterable[_Row]) -> Iterator[_Row]:
+        """Yield the rows, and keep their numbers."""
+        for row in rows:
+            self.tallies = self.tallies or [
+                Tally(with_groups(metric.scores, has_twins=_has_twin(row.sample)))
+                for metric in self._metrics
+            ]
+            for tally, judgement in zip(self.tallies, row.judgements, strict=True):
+                tally.add(judgement.values)
+            self.keys.append(hash(row.sample.cluster))
+            self.sha.update(encode_row(to_row(row.sample)))
+            yield row
+
+    def scores(self, *, intervals: bool) -> Iterator[Score]:
+        clusters = statistics.clusters_of(self.keys)
+        for metric, tally in zip(self._metrics, self.tallies, strict=True):
+            signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}{self._filter}"
+            for name in tally.names:
+                column = tally.column(name)
+                ends = _ends(column, clusters[tally.outputs(name)]) if intervals else None
+                yield replace(column.score(name, signature), interval=ends)
+
+    def compared(self, other: "_Summary") -> Iterator[tuple[str, Estimate | None]]:
+        clusters = statistics.clusters_of(self.keys)
+        for tally, theirs in zip(self.tallies, other.tallies, strict=True):
+            for name in tally.names:
+                pair = tally.column(name), theirs.column(name)
+                yield name, statistics.difference(*pair, clusters[tally.outputs(name)])
+
+
+def _ends(column: Column, clusters: Clusters) -> tuple[float, float] | None:
+    (scored,), clusters = statistics.common([column], clusters)
+    estimate = statistics.estimate([[scored]], clusters)
+    interval = estimate and estimate.interval
+    return (interval.low, interval.high) if interval else None

@@ -71,8 +71,8 @@ _TRANSFORMERS_ONLY = (
     *("length_penalty", "repetition_penalty", "no_repeat_ngram_size"),
 )
 
-# Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.coarse_to_fine`, where a prompt is cut
-# that is too long (:mod:`spor_tasks.prompts.cut`), and of :mod:`spor_tasks.evaluation.sampling`.
+# Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.generation`, and where a prompt is cut
+# that is too long (:mod:`spor_tasks.prompts.cut`).
 _SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", "sampling_seed", "text_tokens")
 
 # Settings of a generation_config that do not matter for greedy decoding or beams.

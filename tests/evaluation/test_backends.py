@@ -20,7 +20,7 @@ import transformers
 from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
 from spor_tasks.results import reading
 from tests.evaluation import one_of_several
@@ -131,7 +131,7 @@ def test_a_served_adapter_is_named_by_the_metadata(
     metadata = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
     with serve(shout) as server:
         Evaluator("local-completions").evaluate(
-            api_arguments(server, "completions"), [MAIN], tmp_path, metadata=metadata, limit=2
+            [api_arguments(server, "completions")], [MAIN], tmp_path, metadata=metadata, limit=2
         )
     (result,) = reading.collect([tmp_path]).results
     assert result.model == f"{checkpoint()} + {lora('llama')}"
@@ -267,8 +267,7 @@ def test_spor_vllm_decodes_the_tokens_as_transformers(
     checkpoint: Callable[..., Path], lora: Callable[[str], Path]
 ) -> None:
     arguments = {"pretrained": str(checkpoint()), "lora_local_path": str(lora("llama"))}
-    found = Evaluator("spor-vllm", batch_size=2).evaluate(arguments, [ATOMS], limit=3)
-    assert found
+    (found,) = Evaluator("spor-vllm", batch_size=2).evaluate([arguments], [ATOMS], limit=3)
     generation = found["configs"][ATOMS]["metadata"]["spor"]["generation"]
     assert generation.keys() == {"do_sample", "max_gen_toks", "until"}  # none of transformers' own
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments["pretrained"])
@@ -286,7 +285,7 @@ def test_adapters_of_a_base_that_vllm_has_loaded_are_swapped(
     tuned = [{**base, "lora_local_path": str(each)} for each in (lora("llama"), second)]
     shared = Evaluator("vllm", batch_size="auto")
     for number, arguments in enumerate((base, tuned[0], tuned[1], base, tuned[0])):
-        shared.evaluate(arguments, [ATOMS], tmp_path / str(number), limit=2)
+        shared.evaluate([arguments], [ATOMS], tmp_path / str(number), limit=2)
     assert [call["enable_lora"] for call in vllm if "model" in call] == [False, True]
     asked = [call["lora_request"] for call in vllm if "prompts" in call]
     paths = [tuned[0]["lora_local_path"], tuned[1]["lora_local_path"]]

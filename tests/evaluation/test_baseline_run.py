@@ -10,7 +10,7 @@ from spor_tasks.cli import baseline as command
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import baseline_run, baselines
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import task_files
 from spor_tasks.report import collect
 from spor_tasks.results import reading
@@ -96,7 +96,7 @@ def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) ->
 def test_a_training_set_that_is_not_an_arm_is_refused() -> None:
     arguments = {"model": "baseline:units-joined", "baseline_arm": "atoms"}
     with pytest.raises(ConfigError, match="baseline_arm=atoms is not an arm of the task"):
-        Evaluator("spor-baseline").evaluate(arguments, [TASK], Path("unused"), limit=1)
+        Evaluator("spor-baseline").evaluate([arguments], [TASK], Path("unused"), limit=1)
 
 
 @pytest.mark.parametrize(

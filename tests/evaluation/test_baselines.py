@@ -1,6 +1,7 @@
 """Each baseline writes what its name says, and looks at nothing else."""
 
 import random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from spor_tasks.core.sample import (
     orders_of,
     without_first_reference,
 )
-from spor_tasks.evaluation.baselines import Training, copy_input, nearest
+from spor_tasks.evaluation.baselines import TextsByUnits, copy_input
 
 ALONE = [
     Sample("1", "webnlg", (Triple("Low", "capital", "Greyport"),), ("Low's capital is Greyport.",)),
@@ -25,7 +26,7 @@ PAIR = Sample(
     (Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")),
     ("Ada rules Low from Greyport.",),
 )
-TRAINING = Training([*ALONE, PAIR])
+TRAINING = TextsByUnits([*ALONE, PAIR])
 
 
 def test_the_input_is_copied_as_it_is_shown() -> None:
@@ -55,14 +56,14 @@ def test_units_are_told_one_by_one_in_the_words_of_single_units() -> None:
 
 
 def test_without_single_units_the_smallest_samples_stand_in() -> None:
-    training = Training([PAIR])
+    training = TextsByUnits([PAIR])
     asked = Sample("6", "webnlg", (Triple("Low", "ruler", "Ada"),), ())
     assert training.units_joined(asked) == PAIR.references[0]
 
 
 def test_what_has_no_text_is_not_retrieved() -> None:
     mute = Sample("0", "webnlg", (Triple("Low", "ruler", "Ada"),), ())
-    assert Training([mute, *ALONE]).nearest_text(mute) == "Ada rules Low."
+    assert TextsByUnits([mute, *ALONE]).nearest_text(mute) == "Ada rules Low."
 
 
 WORD = st.sampled_from(["Ada", "Low", "Greyport", "is", "by"])
@@ -73,13 +74,30 @@ SAMPLE = st.builds(
 )
 
 
+def units_of(sample: Sample) -> set[Any]:
+    return set(sample.units)
+
+
+def words_of(sample: Sample) -> set[Any]:
+    return {word.lower() for unit in sample.units for part in unit for word in part.split()}
+
+
+def jaccard(first: set[Any], second: set[Any]) -> float:
+    return len(first & second) / len(first | second)
+
+
 @given(st.lists(SAMPLE, min_size=1, max_size=12, unique_by=lambda s: s.id), SAMPLE)
 def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], asked: Sample) -> None:
     """So does a training set in any order."""
-    expected = nearest(asked, others).references[0]
-    assert Training(others).nearest_text(asked) == expected
+
+    def unlikeness(other: Sample) -> tuple[float, float, str]:
+        by_units = -jaccard(units_of(asked), units_of(other))
+        return by_units, -jaccard(words_of(asked), words_of(other)), other.id
+
+    expected = min(others, key=unlikeness).references[0]
+    assert TextsByUnits(others).nearest_text(asked) == expected
     random.Random(0).shuffle(others)
-    assert Training(others).nearest_text(asked) == expected
+    assert TextsByUnits(others).nearest_text(asked) == expected
 
 
 def test_a_held_out_reference_takes_its_order_along() -> None:

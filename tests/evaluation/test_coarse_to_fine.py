@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import GenerationConfig
 
-from spor_tasks.evaluation.coarse_to_fine import TemplateFirst, template_first
+from spor_tasks.evaluation.generation import TemplateFirst, template_first
 from tests.support.tiny_bases import make_tokenizer
 from tests.support.tiny_gpt2 import make
 

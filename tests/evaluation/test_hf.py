@@ -20,7 +20,8 @@ from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
-from spor_tasks.evaluation.hf import SporHF, StopAtText
+from spor_tasks.evaluation.generation import StopAtText
+from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host, task_files
 from spor_tasks.harness.backends import BEAM_REQUESTS
 from spor_tasks.text import filters

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from spor_tasks.evaluation.generation import Seeded, SeededSampling
 from spor_tasks.evaluation.hf import SporHF
-from spor_tasks.evaluation.sampling import Seeded, SeededSampling
 from spor_tasks.harness import host
 
 PROBABILITIES = torch.tensor([0.4, 0.25, 0.2, 0.1, 0.05])

@@ -163,11 +163,18 @@ def test_facts_of_two_systems_are_compared(write: Write) -> None:
     assert compared.value == 50.0
 
 
-def test_facts_and_nothing_else_need_a_classifier(write: Write) -> None:
-    for name, facts in (("facts", None), ("coverage", Facts(WordClassifier()))):
-        with pytest.raises(ConfigError, match="needs a classifier") as caught:
-            scoring.score(write(INPUT), name, "e2e", judge=facts)
-        assert caught.value.remedy == "Name one with `--metric facts --model PATH_OR_NAME`."
+def test_a_metric_takes_its_own_settings_and_needs_a_model_where_it_has_one(write: Write) -> None:
+    with pytest.raises(ConfigError) as caught:
+        scoring.score(write(INPUT), "facts", "e2e")
+    assert "--model" in str(caught.value.remedy)
+    for name, settings in (
+        ("facts", {"device": "cpu"}),
+        ("facts", {"classifiers": "folder"}),
+        ("coverage", {"model": "folder"}),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            scoring.metric(name, **settings)
+        assert caught.value.remedy
 
 
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 import transformers
 from lm_eval.api.task import Task
+from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from spor_tasks import cli
 from spor_tasks.aspects import named
@@ -22,6 +23,7 @@ from spor_tasks.core.files import read_rows, write_rows
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
+from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
@@ -348,9 +350,11 @@ def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
 
 
 def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
-    settings = {"metadata": {"facts_model": str(tmp_path / "nothing")}}
+    settings = EvaluatorConfig(
+        tasks=[SYSTEMATICITY], metadata={"facts_model": str(tmp_path / "nothing")}
+    )
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        checks.check(settings, [SYSTEMATICITY], {"pretrained": "nowhere"})
+        checks.check(settings, [Model({"pretrained": "nowhere"}, "")])
 
 
 @pytest.mark.parametrize(

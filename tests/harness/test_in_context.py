@@ -13,7 +13,7 @@ from lm_eval.api.task import Task
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import task_files
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.content import digest

@@ -9,6 +9,7 @@ import pytest
 import torch
 from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -16,6 +17,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import contrast_of
 from spor_tasks.evaluation.checks import check
+from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
@@ -166,7 +168,7 @@ def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
 def test_a_model_without_likelihoods_is_refused_before_it_starts(
     model: str, arguments: dict[str, Any]
 ) -> None:
-    settings = {"model": model, "apply_chat_template": True}
+    settings = EvaluatorConfig(model=model, tasks=["logicnlg_mini_all"], apply_chat_template=True)
     with pytest.raises(ConfigError, match="log likelihoods") as error:
-        check(settings, ["logicnlg_mini_all"], arguments)
+        check(settings, [Model(arguments, "")])
     assert error.value.remedy

@@ -11,7 +11,7 @@ from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap, SetSpec, of_twin
 from spor_tasks.core.sample import Orders, sides
-from spor_tasks.evaluation.evaluator import register_models
+from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.plain_yaml import parse
-from spor_tasks.evaluation import evaluate
 
 TEXTS = {
     "digits": f"- a\n- {'9' * 5_000}",
@@ -54,11 +54,11 @@ def test_json_without_end_is_refused_on_the_command_line(option: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("task: spor_mini", "settings.yaml: unknown key 'task'"),
-        ("{1: 2}", "unknown key '1'"),
-        ("tasks: [1]", "--tasks: must be a list of names"),
-        ("{tasks: spor_mini, model_args: [1]}", "--model_args: must be a mapping"),
-        ("{tasks: spor_mini, gen_kwargs: 5}", "--gen_kwargs: must be a mapping"),
+        ("task: spor_mini", "settings.yaml: "),
+        ("{1: 2}", "settings.yaml: "),
+        ("tasks: [1]", "tasks: must be names"),
+        ("{tasks: spor_mini, model_args: [1]}", "settings.yaml: "),
+        ("{tasks: spor_mini, gen_kwargs: 5}", "settings.yaml: gen_kwargs must be a dict"),
         ("- 5", "YAML root must be a mapping"),
     ],
 )

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from spor_tasks import cli
 from spor_tasks.aspects import folder, named
+from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.evaluation import checks, command, models
+from spor_tasks.evaluation import checks, models
 from spor_tasks.harness import checkpoints, task_files
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK
@@ -81,9 +82,8 @@ MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_re
 
 
 def _evaluation(path: Path) -> None:
-    given_ = command.read_settings(argparse.Namespace(config=str(path)))
-    model = command.mapping(given_, "model_args")
-    checks.check(given_, command.task_names(given_), model)
+    settings = evaluate._config(argparse.Namespace(config=str(path)))
+    checks.check(settings, [models.Model(settings.model_args, "")])
 
 
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {

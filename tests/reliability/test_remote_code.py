@@ -13,7 +13,6 @@ from transformers import dynamic_module_utils
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation import evaluate
 from spor_tasks.harness import stubs
 from tests.support.tiny_bases import make_tokenizer
 from training.bases import load_base
@@ -100,7 +99,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
-    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
 
 
 def run(kind: str, arguments: str) -> int:

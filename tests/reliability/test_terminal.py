@@ -19,7 +19,6 @@ from spor_tasks.aspects import folder
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
-from spor_tasks.evaluation import evaluate
 from spor_tasks.harness import stubs, task_files
 from tests.support.invented_runs import town
 from tests.support.result_files import result_content, sample_row, write_result, write_samples
@@ -63,7 +62,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("SPOR_DATA_DIR", str(made / "data"))
     monkeypatch.setattr(stubs, "folder", lambda: made / "stubs")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(evaluate, "setup_logging", lambda: None)
+    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)  # the others take long
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     return Place(made)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from lm_eval.api.instance import Instance
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from safetensors.torch import load_file
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
@@ -28,8 +29,9 @@ from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
-from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, load
+from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, load
 from spor_tasks.evaluation.hf import SporHF, swap_adapter
+from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
@@ -125,7 +127,7 @@ def plain_loss(model: CodedModel, row: Row, combination: Sequence[str]) -> torch
         parts += [vectors.task_vectors, embed(read[begin:])]
         logits = model.base(inputs_embeds=torch.cat(parts)[None]).logits[0]
     else:
-        assert isinstance(vectors, TrainedPrefixes)
+        assert isinstance(vectors, Prefixes)
         numbers = [values.index(value) for value in combination]
         cache = DynamicCache()
         for layer in range(2):
@@ -237,7 +239,7 @@ def test_a_meta_step_is_the_two_steps_by_hand(loaded: Base, kind: str) -> None:
 def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) -> None:
     record = json.loads((REPOSITORY / "tests" / "data" / "compmctg_codes.json").read_text("utf-8"))
     tokenizer = word_tokenizer(record["tokens"])
-    vectors = partial(TrainedPrefixes, width=8) if kind == "contrastive_prefix" else Dcg
+    vectors = partial(Prefixes, width=8) if kind == "contrastive_prefix" else Dcg
     model = CodedModel(tiny_gpt2.make(3, 48), tokenizer, record["aspects"], vectors)
     rng = np.random.RandomState(11)
     for name in record[kind]["gradients"]:
@@ -335,10 +337,13 @@ def opened(base: Path, folder: Path, size: int) -> SporHF:
     )
 
 
-def asked() -> list[Instance]:
+SAMPLING: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "num_beams": 1}
+BEAMS: dict[str, float] = {"do_sample": False, "num_beams": 3}
+
+
+def asked(settings: dict[str, float]) -> list[Instance]:
     """Return requests with prompts of several lengths, and beginnings of texts."""
-    settings: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1}
-    settings |= {"max_gen_toks": 8, "num_beams": 1, "repetition_penalty": 1.0}
+    settings = settings | {"max_gen_toks": 8, "repetition_penalty": 1.0}
     begun = [*itertools.product(KNOWN[:5], ("", "The road", "So"))]
     return [
         host.request({"id": str(number)}, codes(combination) + prefix, settings, number)
@@ -358,9 +363,10 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
     before = load_file(base(name) / "model.safetensors")
     folder = learn(kind, name=name)
     one, several = opened(base(name), folder, 1), opened(base(name), folder, 4)
-    written = one.generate_until(asked(), disable_tqdm=True)
-    assert written == several.generate_until(asked(), disable_tqdm=True)
-    assert len({*written}) > 1
+    for settings in (SAMPLING, BEAMS):
+        written = one.generate_until(asked(settings), disable_tqdm=True)
+        assert written == several.generate_until(asked(settings), disable_tqdm=True)
+        assert len({*written}) > 1
     logs = [log for log, _ in one.loglikelihood(likely(), disable_tqdm=True)]
     others = [log for log, _ in several.loglikelihood(likely(), disable_tqdm=True)]
     assert others == pytest.approx(logs, rel=1e-5)
@@ -388,8 +394,9 @@ def test_what_cannot_read_a_checkpoint_says_so(
     folder = learn("dcg")
     given = {"pretrained": str(base("gpt2"))}
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):
+        settings = EvaluatorConfig(model=model, tasks=["compmctg_mini_acd"])
         with pytest.raises(ConfigError) as caught:
-            check({"model": model}, ["compmctg_mini_acd"], given | {key: str(folder)})
+            check(settings, [Model(given | {key: str(folder)}, "")])
         assert caught.value.where == str(folder)
     with pytest.raises(ConfigError):
         checkpoints.find_adapter(given | {"lora_local_path": str(folder)})
@@ -399,13 +406,10 @@ def test_what_cannot_read_a_checkpoint_says_so(
     assert checkpoints.find_adapter(given | {"peft": str(folder)})
     model = opened(base("gpt2"), folder, 1)
     assert not swap_adapter(model, None)
-    for prompt, settings in (
-        (codes(["Negative", "Hot", "Food"]), {}),
-        (codes(SPACE.combinations[0]), {"num_beams": 2}),
-    ):
-        with pytest.raises(ConfigError) as caught:
-            model.generate_until([host.request({}, prompt, {"max_gen_toks": 2} | settings, 0)])
-        assert caught.value.remedy
+    prompt = codes(["Negative", "Hot", "Food"])
+    with pytest.raises(ConfigError) as caught:
+        model.generate_until([host.request({}, prompt, {"max_gen_toks": 2}, 0)])
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporEr
 from spor_tasks.core.files import read_text
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import reading
 from training.config import (
@@ -317,7 +317,7 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> 
 
     place = _place(job, task)
     with cpu_threads(job.threads):
-        evaluator.evaluate(job.arguments, [task], place, metadata=job.metadata, **job.options)
+        evaluator.evaluate([job.arguments], [task], place, metadata=job.metadata, **job.options)
     if not is_first:
         return
     if (final := _place(job, task)) != place:  # the weights were downloaded meanwhile

@@ -27,7 +27,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.coded import CodedModel, Dcg, TrainedPrefixes, Vectors
+from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, Vectors
 from training.batches import Batch, Model, target_losses
 from training.objectives.base import Combination, Material, combination_of
 from training.objectives.likelihood import Likelihood
@@ -121,7 +121,7 @@ class PrefixObjective(Coded):
     """Keys and values of attention."""
 
     settings: ClassVar[type] = PrefixSettings
-    vectors = TrainedPrefixes
+    vectors = Prefixes
 
 
 def read_as(batch: Batch, combinations: Sequence[int]) -> Batch:

@@ -8,7 +8,7 @@ import pytest
 from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.sample import Sample, contrast_of
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from tests.support.pages import python_example
 
@@ -49,7 +49,7 @@ def test_samples_of_the_challenge_become_a_submission(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names = ("logicnlg_challenge", "logicnlg_adversarial_challenge")
-    Evaluator("dummy").evaluate({}, names, tmp_path / "results", limit=7)
+    Evaluator("dummy").evaluate([{}], names, tmp_path / "results", limit=7)
     exec(python_example("logicnlg.md", "challenge"), {})  # noqa: S102
     texts, verdicts = (
         json.loads((tmp_path / f"{name}_results.json").read_text("utf-8"))

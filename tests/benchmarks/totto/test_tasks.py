@@ -13,7 +13,7 @@ from spor_tasks.benchmarks.totto.benchmark import TOTTO
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
 from tests.support.pages import python_example
 
@@ -88,7 +88,7 @@ def test_the_result_has_the_digest_of_the_test_set_that_no_file_names(
 @pytest.mark.skipif(host.IS_NEW, reason="the page reads files of lm-eval 0.4")
 def test_samples_of_the_test_set_become_a_submission(real: Callable[..., Path]) -> None:
     folder = real()
-    Evaluator("dummy").evaluate({}, ["totto_test"], folder / "results")
+    Evaluator("dummy").evaluate([{}], ["totto_test"], folder / "results")
     exec(python_example("totto.md", "totto_test"), {})  # noqa: S102
     lines = (folder / "totto_test.txt").read_text("utf-8").split("\n")
     assert len(lines) == 31

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY

@@ -1,4 +1,4 @@
-"""Checkpoints one after another in one process: each as if it were alone, the base loaded once."""
+"""Models one after another in one process: each as if it were alone, the base loaded once."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from lm_eval.api.registry import get_model
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.evaluation.evaluator import Evaluator
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.results import logged, reading
 
 TASK = "spor_systematicity_mini"
@@ -32,7 +32,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
         return Noting
 
-    monkeypatch.setattr("spor_tasks.evaluation.evaluator.get_model", noting)
+    monkeypatch.setattr("spor_tasks.evaluation.run.get_model", noting)
     return noted
 
 
@@ -65,33 +65,34 @@ def test_swapped_adapters_write_what_they_write_alone(
     shared = Evaluator("spor-hf", batch_size=2, device="cpu")
     found = []
     for number, arguments in enumerate((bare, first, second, first, bare)):
-        shared.evaluate(arguments, [TASK], tmp_path / str(number), **SHORT)
+        shared.evaluate([arguments], [TASK], tmp_path / str(number), **SHORT)
         found.append(outputs(tmp_path / str(number)))
     assert len(loads) == 1
     for number, arguments in ((1, first), (2, second)):
         alone = Evaluator("spor-hf", batch_size=2, device="cpu")
-        alone.evaluate(arguments, [TASK], tmp_path / f"alone {number}", **SHORT)
+        alone.evaluate([arguments], [TASK], tmp_path / f"alone {number}", **SHORT)
         assert outputs(tmp_path / f"alone {number}") == found[number]
     assert len({tuple(texts) for texts in found[:3]}) == 3
     assert found[3:] == [found[1], found[0]]
 
 
-def test_the_files_are_lm_evals_own_and_tell_the_checkpoint(
+def test_the_files_are_lm_evals_own_and_name_the_checkpoint(
     checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:
     shared = Evaluator("spor-hf", batch_size=2, device="cpu")
     bare = {"pretrained": str(checkpoint())}
-    for name, arguments in (("bare", bare), ("tuned", {**bare, "peft": str(lora("llama"))})):
-        shared.evaluate(arguments, [TASK], tmp_path / name, **SHORT)
-        (file,) = (tmp_path / name).rglob("results_*.json")
+    models = [bare, {**bare, "peft": str(lora("llama"))}]
+    results = shared.evaluate(models, [TASK], tmp_path, **SHORT)
+    assert [result["config"]["model_args"] for result in results] == models
+    files = {json.loads(file.read_text())["model_name"] for file in tmp_path.rglob("results_*")}
+    assert files == {arguments.get("peft", arguments["pretrained"]) for arguments in models}
+    for file in tmp_path.rglob("results_*.json"):
         content = json.loads(file.read_text())
         assert content["config"]["model"] == content["model_source"] == "spor-hf"
-        assert content["config"]["model_args"] == arguments
         assert content["config"]["prompts_cut"] == {TASK: 0}
         assert content["config"]["batch_size"] == 2
-        assert content["model_name"] == arguments.get("peft", arguments["pretrained"])
-    (tuned,) = reading.collect([tmp_path / "tuned"]).results
-    assert tuned.model == f"{bare['pretrained']} + {lora('llama')}"  # it tells no arm
+    names = {result.model for result in reading.collect([tmp_path]).results}
+    assert names == {bare["pretrained"], f"{bare['pretrained']} + {lora('llama')}"}
 
 
 def test_what_swapping_would_change_is_loaded_anew(
@@ -109,7 +110,7 @@ def test_what_swapping_would_change_is_loaded_anew(
     tuned = {**bare, "peft": str(lora("t5"))}
     shared = Evaluator("spor-hf", batch_size=2, device="cpu")
     for number, arguments in enumerate((tuned, tuned, bare, bare)):
-        shared.evaluate(arguments, [TASK], tmp_path / str(number), **SHORT)
+        shared.evaluate([arguments], [TASK], tmp_path / str(number), **SHORT)
     assert [arguments.get("peft") for arguments in loads] == [tuned["peft"], None]
     assert outputs(tmp_path / "0") == outputs(tmp_path / "1")
 
@@ -117,14 +118,33 @@ def test_what_swapping_would_change_is_loaded_anew(
 def test_another_base_takes_the_place_of_the_first(
     checkpoint: Callable[..., Path], tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
-    shared = Evaluator("hf", batch_size=2)  # on whatever device there is
     folders = [str(checkpoint("llama", seed)) for seed in (0, 1)]
-    for folder in folders:
-        found = shared.evaluate({"pretrained": folder}, [TASK], **SHORT)
-        assert found is not None
-        assert found["results"][TASK]["sample_len"] == 3
+    shown: list[Any] = []
+    found = Evaluator("hf", batch_size=2).evaluate(  # on whatever device there is
+        [{"pretrained": folder} for folder in folders],
+        [TASK],
+        on_result=lambda *result: shown.append(result),
+        **SHORT,
+    )
+    assert [result["results"][TASK]["sample_len"] for result in found] == [3, 3]
+    assert shown == [*zip([{"pretrained": folder} for folder in folders], found, strict=True)]
     assert [arguments["pretrained"] for arguments in loads] == folders
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_fails_does_not_stop_the_others(
+    checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    models = [{"pretrained": str(tmp_path / "none")}, {"pretrained": str(checkpoint())}]
+    evaluator = Evaluator("spor-hf", device="cpu")
+    with pytest.raises(ConfigError):
+        evaluator.evaluate(models[:1], [TASK], **SHORT)
+    with pytest.raises(ResultError) as caught:
+        evaluator.evaluate(models, [TASK], tmp_path / "out", **SHORT)
+    assert caught.value.where == "1 of 2 models failed"
+    assert str(tmp_path / "none") in caught.value.what
+    (result,) = reading.collect([tmp_path / "out"]).results
+    assert result.model == str(checkpoint())
 
 
 def test_results_that_cannot_be_written_are_an_error(
@@ -133,7 +153,7 @@ def test_results_that_cannot_be_written_are_an_error(
     (tmp_path / "file").touch()
     evaluator = Evaluator("dummy")
     with pytest.raises(ConfigError, match="cannot be written"):
-        evaluator.evaluate({}, [TASK], tmp_path / "file" / "out", limit=2)
+        evaluator.evaluate([{}], [TASK], tmp_path / "file" / "out", limit=2)
     assert loads == []  # nothing was evaluated in vain
 
     def full_disk(*_: object, **__: object) -> None:
@@ -141,5 +161,9 @@ def test_results_that_cannot_be_written_are_an_error(
 
     monkeypatch.setattr(EvaluationTracker, "save_results_samples", full_disk)
     with pytest.raises(ResultError, match=f"samples of {TASK}"):
-        evaluator.evaluate({}, [TASK], tmp_path / "out", limit=2)
-    evaluator.evaluate({}, [TASK], tmp_path / "out", limit=2, log_samples=False)
+        evaluator.evaluate([{}], [TASK], tmp_path / "out", limit=2)
+    evaluator.evaluate([{}], [TASK], tmp_path / "out", limit=2, log_samples=False)
+    monkeypatch.setattr(EvaluationTracker, "save_results_aggregated", full_disk)
+    monkeypatch.setattr(EvaluationTracker, "date_id", "none", raising=False)
+    with pytest.raises(ResultError, match="the results"):
+        evaluator.evaluate([{}], [TASK], tmp_path / "out", limit=2, log_samples=False)

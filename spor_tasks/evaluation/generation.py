@@ -1,0 +1,179 @@
+"""The rules by which `spor-hf` writes: where a text ends, how tokens are drawn, which may follow.
+
+transformers draws one random number after another, so that what a request gets depends on those
+before it and beside it. Here the number for a token depends on the request's own seed, the position
+and the token: the same seed gives the same text at any batch size and on any device, as far as the
+model gives equal probabilities. The token with the largest sum of log probability and Gumbel noise
+is a draw from the probabilities (Gumbel, 1954).
+
+Coarse-to-fine generation writes a template, ``[SEP]``, and then a sentence. As published (LogicNLG,
+section 5), no ``[ENT]`` follows another one, and after ``[SEP]`` neither of the two is written.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import torch
+from transformers import (
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedTokenizerBase,
+    StoppingCriteria,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from spor_tasks.core.visible import visible
+from spor_tasks.text.filters import SEPARATOR
+
+_ENTITY = "[ENT]"
+_log = logging.getLogger(__name__)
+
+
+# --- Where a text ends ----------------------------------------------------------------------------
+
+
+class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
+    """Ends a row, a sample's or a beam's, as soon as its own text is complete."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        is_ended: Callable[[str], bool],
+        prompt_length: int,
+    ) -> None:
+        self._tokenizer, self._is_ended = tokenizer, is_ended
+        self._prompt_length = prompt_length
+
+    def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
+        """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
+        texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
+        return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
+
+
+class StopAtLength(StoppingCriteria):  # type: ignore[misc]
+    """Ends each row after a number of new tokens of its own."""
+
+    def __init__(self, limits: Sequence[int], prompt_length: int) -> None:
+        self._limits, self._prompt_length = torch.tensor(limits), prompt_length
+
+    def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
+        """Return which rows have all their tokens."""
+        return input_ids.shape[1] - self._prompt_length >= self._limits.to(input_ids.device)
+
+
+# --- Which tokens may follow ----------------------------------------------------------------------
+
+
+class TemplateFirst(LogitsProcessor):  # type: ignore[misc]
+    """Forbids a row to go on with a token that may not follow what it has written after its prompt.
+
+    ``entity`` and ``separator`` are the ids of the two tokens.
+    """
+
+    def __init__(self, entity: int, separator: int, prompt_length: int) -> None:
+        self._entity, self._separator = entity, separator
+        self._prompt_length = prompt_length
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return the scores with minus infinity for what is forbidden."""
+        written = input_ids[:, self._prompt_length :]
+        separated = (written == self._separator).any(1)
+        allowed = scores.clone()
+        allowed[separated, self._separator] = -torch.inf
+        allowed[separated | (written[:, -1:] == self._entity).any(1), self._entity] = -torch.inf
+        return allowed
+
+
+def template_first(tokenizer: PreTrainedTokenizerBase, prompt_length: int) -> list[LogitsProcessor]:
+    """Return what keeps outputs after prompts of this length in form.
+
+    If a tokenizer lacks either as a single token, there is nothing that does, which is logged once.
+    """
+    vocabulary = tokenizer.get_vocab()
+    if _ENTITY in vocabulary and SEPARATOR in vocabulary:
+        return [TemplateFirst(vocabulary[_ENTITY], vocabulary[SEPARATOR], prompt_length)]
+    _warn(
+        f"{visible(tokenizer.name_or_path)} does not have {_ENTITY} and {SEPARATOR} as single "
+        "tokens, so nothing keeps templates in form"
+    )
+    return []
+
+
+_warn = cache(_log.warning)  # each text once
+
+
+# --- How tokens are drawn -------------------------------------------------------------------------
+
+
+class Seeded(str):
+    """A prompt with the seed of what is drawn after it, of at most ``limit`` tokens."""
+
+    __slots__ = ("limit", "seed")
+    limit: int
+    seed: int
+
+    @classmethod
+    def from_key(cls, prompt: str, limit: int, *key: object) -> "Seeded":
+        """Return the prompt with a seed that depends only on ``key``."""
+        seeded = cls(prompt)
+        digest = hashlib.sha256("\n".join(map(str, key)).encode()).digest()
+        seeded.limit, seeded.seed = limit, int.from_bytes(digest[:8], "little", signed=True)
+        return seeded
+
+
+class SeededSampling(LogitsProcessor):  # type: ignore[misc]
+    """Adds noise to the logits, so that the largest one is a draw.
+
+    ``seeds`` has one for each row. ``prompt_length`` is the number of tokens before the first draw.
+    Only the ``top_k`` likeliest tokens are drawn, if it is positive, and of these the likeliest
+    that have the probability ``top_p`` together.
+    """
+
+    def __init__(
+        self,
+        seeds: Sequence[int],
+        prompt_length: int,
+        *,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+    ) -> None:
+        self._seeds, self._prompt_length = seeds, prompt_length
+        warpers = [TemperatureLogitsWarper(temperature)] if temperature != 1 else []
+        warpers += [TopKLogitsWarper(top_k)] if top_k > 0 else []
+        warpers += [TopPLogitsWarper(top_p)] if top_p < 1 else []
+        self._warpers = LogitsProcessorList(warpers)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return the logits of what may be drawn, each with its noise."""
+        warped = self._warpers(input_ids, scores).double()
+        seeds = torch.tensor(self._seeds, device=scores.device)[:, None]
+        tokens = torch.arange(scores.shape[-1], device=scores.device)
+        step = input_ids.shape[1] - self._prompt_length
+        return warped + _gumbel(_mixed(_mixed(_mixed(seeds) + step) + tokens))
+
+
+def _mixed(numbers: torch.Tensor) -> torch.Tensor:
+    """Return well mixed bits of 64-bit integers: the finalizer of SplitMix64 (Steele, 2014)."""
+    numbers = numbers * _signed(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ _shifted(numbers, 30)) * _signed(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ _shifted(numbers, 27)) * _signed(0x94D049BB133111EB)
+    return numbers ^ _shifted(numbers, 31)
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _shifted(numbers: torch.Tensor, by: int) -> torch.Tensor:
+    """Shift as if the numbers had no sign."""
+    return (numbers >> by) & ((1 << (64 - by)) - 1)
+
+
+def _gumbel(bits: torch.Tensor) -> torch.Tensor:
+    uniform = (_shifted(bits, 11).double() + 0.5) / (1 << 53)
+    return -torch.log(-torch.log(uniform))

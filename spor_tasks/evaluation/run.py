@@ -1,0 +1,214 @@
+"""Evaluates models on our tasks, one after another; a base that several share is loaded once."""
+
+import ctypes
+import gc
+import logging
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import lm_eval.models  # noqa: F401 - lm-eval registers its own models only if it is before others
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model, model_registry
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.utils import sanitize_model_name
+
+from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import writing
+from spor_tasks.core.visible import visible
+from spor_tasks.harness import backends, checkpoints, task_files
+
+Arguments: TypeAlias = Mapping[str, Any]
+"""The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
+
+Results: TypeAlias = dict[str, Any]
+"""The results of lm-eval's ``simple_evaluate``."""
+
+_MODELS = {
+    "spor-hf": "spor_tasks.evaluation.hf:SporHF",
+    "spor-vllm": "spor_tasks.evaluation.vllm:SporVLLM",
+    "spor-baseline": "spor_tasks.evaluation.baseline_run:BaselineLM",
+}
+
+# Functions that replace the adapter of a loaded model, and return whether they could.
+_SWAPS = {
+    "peft": "spor_tasks.evaluation.hf:swap_adapter",
+    "lora_local_path": "spor_tasks.evaluation.vllm:swap_adapter",
+}
+
+_CANNOT_LOAD = (
+    "Check its folder, and that of its adapter. A server needs tokenizer_backend=None, or a "
+    "tokenizer that can be loaded, which tokenizer= names."
+)
+
+_log = logging.getLogger(__name__)
+
+
+def register_models() -> None:
+    """Register our models with lm-eval, without importing torch; safe to repeat."""
+    for name, target in _MODELS.items():
+        if name not in model_registry:
+            model_registry.register(name, target=target)
+
+
+class Evaluator:
+    """Evaluates models of one type, each as lm-eval would in a process of its own.
+
+    The last base stays loaded, and its adapters are swapped. ``model`` is lm-eval's name of a model
+    type; ``settings`` are the ones it is loaded with: ``batch_size``, ``max_batch_size``,
+    ``device``.
+    """
+
+    def __init__(self, model: str, **settings: str | int | None) -> None:
+        register_models()
+        self._type = model
+        # The default of lm-eval's command line; that of its models fails without a GPU.
+        self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}
+        self._loaded: tuple[Arguments, LM] | None = None
+
+    def evaluate(
+        self,
+        models: Sequence[Arguments],
+        tasks: Sequence[str],
+        out: Path | None = None,
+        *,
+        on_result: Callable[[Arguments, Results], None] = lambda *_: None,
+        **options: Any,  # noqa: ANN401 - passed on
+    ) -> list[Results]:
+        """Evaluate models on our tasks; return lm-eval's results and write them to ``out``.
+
+        ``on_result`` is called with each result as soon as there is one. ``options`` are those of
+        lm-eval's ``simple_evaluate``, such as ``limit``. If several processes share the work, all
+        but the first have no results. If one of several models fails, the others are still
+        evaluated.
+
+        Raises:
+            SporError: the checkpoint or the data of a task is missing, or they do not fit.
+            ConfigError: ``out`` cannot be written.
+            ResultError: the results of a model were not written whole, or some of several models
+                failed.
+        """
+        results, failures = [], []
+        for number, arguments in enumerate(models, start=1):
+            name = visible(",".join(f"{key}={value}" for key, value in arguments.items()))
+            _log.info("%d of %d: %s", number, len(models), name)
+            try:
+                result = self._evaluate(dict(arguments), tasks, out, **options)
+            except Exception as error:
+                if len(models) == 1:
+                    raise
+                _log.exception("%s failed", name)
+                failures.append(f"{name}: {error}")
+                self.release()
+                continue
+            if result is not None:
+                results.append(result)
+                on_result(arguments, result)
+        if failures:
+            counts = f"{len(failures)} of {len(models)} models failed"
+            raise ResultError(failures[0], each=failures[1:], where=counts)
+        return results
+
+    def release(self) -> None:
+        """Drop the loaded model and free its memory."""
+        self._loaded = None
+        gc.collect()
+        # Otherwise glibc keeps fragments of it: 8 GB after 28 trainings that need 3 GB.
+        with suppress(AttributeError, OSError, TypeError):  # not glibc
+            ctypes.CDLL(None).malloc_trim(0)
+        if (torch := sys.modules.get("torch")) and torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _evaluate(
+        self,
+        model_args: dict[str, Any],
+        tasks: Sequence[str],
+        out: Path | None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        log_samples: bool = True,
+        **options: Any,  # noqa: ANN401 - passed on
+    ) -> Results | None:
+        if out:
+            with writing(out):
+                (out.parent if out.suffix == ".json" else out).mkdir(parents=True, exist_ok=True)
+        tracker = EvaluationTracker(output_path=str(out) if out else None)
+        results: Results | None = simple_evaluate(
+            model=self._load(model_args),
+            model_args=model_args,
+            tasks=list(tasks),
+            task_manager=task_files.manager(
+                model_args | dict(metadata or {}) | {backends.MODEL_TYPE: self._type}
+            ),
+            evaluation_tracker=tracker,
+            log_samples=log_samples,
+            **self._settings,
+            **options,
+        )
+        if results is None:
+            return None
+        # If a model is already loaded, lm-eval writes its class instead of its name.
+        facts = tracker.general_config_tracker
+        results["config"]["model"] = facts.model_source = self._type
+        # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
+        facts.model_name = checkpoints.adapter_name(model_args) or facts.model_name
+        facts.model_name_sanitized = sanitize_model_name(facts.model_name)
+        samples = results.pop("samples", None) or {}
+        tracker.save_results_aggregated(results=results, samples=samples)
+        for name, rows in samples.items():
+            tracker.save_results_samples(task_name=name, samples=rows)
+        if out:
+            _check_written(
+                out, tracker.date_id, {name: len(rows) for name, rows in samples.items()}
+            )
+        return results
+
+    def _load(self, arguments: Arguments) -> LM:
+        """Return the model with its adapter; it is loaded only if the last one cannot be reused."""
+        base = {key: value for key, value in arguments.items() if key not in checkpoints.ADAPTERS}
+        if self._loaded is not None:
+            loaded_base, model = self._loaded
+            if loaded_base == base and self._swap(model, checkpoints.adapter_name(arguments)):
+                return model
+            del model
+            self.release()  # first, since there may not be room for two
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
+        with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
+            model = get_model(self._type).create_from_arg_obj(arguments, self._settings)
+        self._loaded = base, model
+        return model
+
+    def _swap(self, model: LM, adapter: str | None) -> bool:
+        """Replace the adapter of a loaded model, if that has the effect of loading it anew."""
+        if (argument := backends.backend(self._type).adapter) is None:
+            return adapter is None  # a model without adapters is as it was loaded
+        return bool(pkgutil.resolve_name(_SWAPS[argument])(model, adapter))
+
+
+def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:
+    """Refuse files that lack something: lm-eval only warns when it cannot write them."""
+    folder = out.parent if out.suffix == ".json" else out
+    lines = {
+        file.name: file.read_bytes().count(b"\n")
+        for file in folder.rglob(f"samples_*_{date}.jsonl")
+    }
+    missing = [
+        f"samples of {name}"
+        for name, count in rows.items()
+        if lines.get(f"samples_{name}_{date}.jsonl") != count
+    ]
+    # lm-eval indents what is inside, so that only the last line of a whole file is this one
+    if not any(file.read_bytes().endswith(b"\n}") for file in folder.rglob(f"*_{date}.json")):
+        missing.append("results")
+    if missing:
+        raise ResultError(
+            f"the {missing[0]} could not be written whole",
+            where=out,
+            remedy="Check that the disk has room, and run the command again.",
+        )
