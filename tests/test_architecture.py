@@ -128,6 +128,7 @@ def test_only_models_import_torch() -> None:
     }
     assert users == {
         "spor_tasks.metrics.readers",
+        "spor_tasks.metrics.mctg_readers",
         "spor_tasks.evaluation.coded",
         "spor_tasks.evaluation.hf",
         "spor_tasks.evaluation.quantization",

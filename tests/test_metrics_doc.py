@@ -12,6 +12,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.base import metric, score_infos
+from spor_tasks.metrics.entailment import flattened, rows_of
 from spor_tasks.metrics.learned import (
     AttributeItem,
     Attributes,
@@ -22,8 +23,6 @@ from spor_tasks.metrics.learned import (
     NliAcc,
     Pair,
     TextPerplexity,
-    flattened,
-    rows_of,
 )
 from tests.conftest import REPOSITORY
 

@@ -58,7 +58,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format",
         help="its input format: nli (default) or electra of facts; "
-        "tapas, tapex, table_bert or nli of nli_acc, known of checkpoints on TabFact",
+        "tapas, tapex or nli of nli_acc, known of checkpoints on TabFact",
     )
     group.add_argument(
         "--label", help="its class that means yes, if the checkpoint does not name it"

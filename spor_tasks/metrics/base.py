@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,6 @@ Texts: TypeAlias = Sequence[str]
 
 Values: TypeAlias = Mapping[str, Value]
 """Values by the names of their scores; an output adds nothing to a score that is not named."""
-
-EvidenceT = TypeVar("EvidenceT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,94 +82,48 @@ class Judgement(NamedTuple):
     details: Mapping[str, Any]
 
 
-class Metric(Protocol):
+class Metric:
     """A metric with its settings; it keeps nothing from one output to the next.
 
-    A fault of the model lowers a score; a fault of the sample raises a `SporError`.
+    A subclass defines ``scores``, ``signature`` and :meth:`judge_one`, or :meth:`judge` where many
+    outputs are judged faster together. A fault of the model lowers a score; a fault of the sample
+    raises a `SporError`.
     """
+
+    __slots__ = ()
+
+    outputs: ClassVar[int | None] = 1
+    """The number of texts that it looks at for a sample; None is any number."""
+    answers: ClassVar[str] = "texts"
+    """Its answers: ``texts``, or ``likelihoods`` of given texts."""
+    needs_texts: ClassVar[bool] = False
+    """Whether a sample must have references."""
+    challenge: ClassVar[type | None] = None
+    """The type of challenge that a sample must have; None is any, or none at all."""
+    logged: ClassVar[Sequence[str]] = ()
+    """The keys of its details that lm-eval logs with a document."""
 
     @property
     def scores(self) -> Sequence[ScoreInfo]:
         """All scores that it may give."""
+        raise NotImplementedError
 
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
+        raise NotImplementedError
 
-    @property
-    def outputs(self) -> int | None:
-        """The number of texts that it looks at for a sample; None is any number."""
-
-    @property
-    def answers(self) -> str:
-        """Its answers: ``texts``, or ``likelihoods`` of given texts."""
-
-    @property
-    def needs_texts(self) -> bool:
-        """Whether a sample must have references."""
-
-    @property
-    def challenge(self) -> type | None:
-        """The type of challenge that a sample must have; None is any, or none at all."""
-
-    @property
-    def logged(self) -> Sequence[str]:
-        """The keys of its description that lm-eval logs with a document."""
+    judge_one: Callable[..., Judgement]
+    """Returns the judgement of a sample; each output is an argument."""
 
     def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> Sequence[Judgement]:
         """Return a judgement of the outputs for each sample, which does not depend on the others.
 
         ``outputs`` has for each sample its texts, or likelihoods, as ``answers`` says.
         """
-
-
-class SimpleMetric:
-    """The base of metrics that judge one sample at a time, any sample by one output."""
-
-    __slots__ = ()
-
-    outputs: ClassVar[int | None] = 1
-    answers: ClassVar[str] = "texts"
-    needs_texts: ClassVar[bool] = False
-    challenge: ClassVar[type | None] = None
-    logged: ClassVar[Sequence[str]] = ()
-
-    judge_one: Callable[..., Judgement]
-    """Returns the judgement of a sample; each output is an argument."""
-
-    def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> list[Judgement]:
-        """Judge each sample alone."""
         return [
             self.judge_one(sample, *of_sample)
             for sample, of_sample in zip(samples, outputs, strict=True)
-        ]
-
-
-class EvidenceMetric(SimpleMetric, Generic[EvidenceT]):
-    """The base of metrics whose values and details follow from typed evidence."""
-
-    __slots__ = ()
-
-    measured: Callable[..., EvidenceT]
-    """Returns the evidence of a sample; each output is an argument."""
-
-    values: Callable[[EvidenceT], Values]
-
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[EvidenceT]:
-        """Return the evidence of each sample."""
-        pairs = zip(samples, outputs, strict=True)
-        return [self.measured(sample, *texts) for sample, texts in pairs]
-
-    def describe(self, _: Sample, __: Texts, evidence: EvidenceT, /) -> dict[str, Any]:
-        """Return the values."""
-        return dict(self.values(evidence))
-
-    def judge(self, samples: Sequence[Sample], outputs: Sequence[Any]) -> list[Judgement]:
-        """Return the values and details that follow from the evidence of each sample."""
-        evidence = self.measure(samples, outputs)
-        return [
-            Judgement(self.values(each), self.describe(sample, texts, each))
-            for sample, texts, each in zip(samples, outputs, evidence, strict=True)
         ]
 
 

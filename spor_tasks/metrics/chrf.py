@@ -7,10 +7,10 @@ import sacrebleu
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Judgement, ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 
 
-class _Chrf(SimpleMetric):
+class _Chrf(Metric):
     """Sentence chrF as sacrebleu computes it, with the best of several references.
 
     The score is the mean over outputs, from 0 to 100; it is not sacrebleu's corpus chrF. That of

@@ -8,7 +8,7 @@ The gaps compare the two groups of samples (:mod:`spor_tasks.metrics.groups`).
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import chain
 
 from spor_tasks.core.sample import Sample
@@ -65,9 +65,9 @@ def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
 
 
 def accuracy_values(
-    prefix: str, sample: Sample, recognized: Mapping[str, str | None]
+    prefix: str, aspects: Container[str], sample: Sample, recognized: Mapping[str, str | None]
 ) -> dict[str, Value]:
-    """Return what a text adds to the scores of :func:`accuracies`.
+    """Return what a text adds to the scores of :func:`accuracies` with these aspects.
 
     ``recognized`` are the values that the text has, by aspect.
     """
@@ -80,7 +80,10 @@ def accuracy_values(
         kinds = float(marks) if len(marks) == 1 else float(int(f"1{marks}", base=2))
         values[f"{prefix}_gap"] = difference_of_halves(share, sample)
         values[f"{prefix}_gap_real"] = (kinds, *chain.from_iterable(answers))
-    return values | {f"{prefix}_acc_{aspect}": 100.0 * each for aspect, each in right.items()}
+    for aspect, is_right in right.items():
+        if aspect in aspects:
+            values[f"{prefix}_acc_{aspect}"] = 100.0 * is_right
+    return values
 
 
 def _number(value: str) -> float:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from string import punctuation
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from spor_tasks import __version__
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Hidden, Sample, hidden_of
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.whole import find_whole
 
 _ORDINALS = {
@@ -30,8 +29,7 @@ class Leak(NamedTuple):
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The result of one way of matching phrases in an output.
 
     ``missing`` are the phrases that were not copied, ``leaks`` the hidden values that appear.
@@ -41,21 +39,9 @@ class Verdict:
     leaks: tuple[Leak, ...]
 
     @property
-    def copied(self) -> bool:
-        """The paper's a: every hidden phrase is copied."""
-        return not self.missing
-
-    @property
-    def leaked(self) -> bool:
-        """The paper's b: something hidden appears."""
-        return bool(self.leaks)
-
-
-class CopyEvidence(NamedTuple):
-    """One output judged by raw substrings, as published, and by whole words and numbers."""
-
-    published: Verdict
-    whole_word: Verdict
+    def case(self) -> tuple[bool, bool]:
+        """The paper's (a, b): whether every phrase is copied, and whether something leaks."""
+        return not self.missing, bool(self.leaks)
 
 
 _CASES = {
@@ -66,8 +52,7 @@ _CASES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CopyRule(EvidenceMetric[CopyEvidence]):
+class CopyRule(Metric):
     """Share of outputs in each case (a, b); the score ``copy_rule`` is that of (1, 0).
 
     The published test is for raw substrings, so that "yellow" leaks "low" and "Entity 12" copies
@@ -89,64 +74,55 @@ class CopyRule(EvidenceMetric[CopyEvidence]):
     signature = f"copy_rule|v:{__version__}"
     challenge = Hidden
 
-    def measured(self, sample: Sample, output: str) -> CopyEvidence:
-        """Look for what the sample hides, and for the phrases that stand for it, in one output.
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return the case of an output, what is missing and what leaks, by both ways of matching.
 
         Raises:
             CorpusError: the sample hides nothing, or an attribute without known values.
         """
-        text, phrases = normalized(output), hidden_of(sample).phrases
-        of_values = hides_values(sample)
-        words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
-        leaked_values = [
-            secret
-            for hidden, _ in phrases
-            for secret in (_possible_values(hidden, sample) if of_values else (hidden,))
-            if secret.lower() in text
-        ]
-        begins = origins(output) if leaked_values else []
-        return CopyEvidence(
-            *(
-                Verdict(
-                    missing=tuple(
-                        phrase
-                        for _, phrase in phrases
-                        if not _is_copied(phrase, text, words, find, hides_values=of_values)
-                    ),
-                    leaks=tuple(
-                        Leak(secret, begins[start])
-                        for secret in leaked_values
-                        if (start := find(text, secret.lower())) >= 0
-                    ),
-                )
-                for find in (str.find, find_whole)
-            )
-        )
-
-    def values(self, evidence: CopyEvidence) -> dict[str, float]:
-        """Return what one output adds to each score: 100 where it counts, else 0."""
-        a, b = evidence.published.copied, evidence.published.leaked
-        whole = evidence.whole_word
-        return {
-            **{name: 100.0 * (case == (a, b)) for name, case in _CASES.items()},
-            "copy_rule_whole_word": 100.0 * (whole.copied and not whole.leaked),
-        }
-
-    def describe(self, _: Sample, __: Texts, evidence: CopyEvidence) -> dict[str, Any]:
-        """Return the paper's a and b, what is missing and what leaks, by both ways of matching."""
-        return {
-            f"{key}{suffix}": value
-            for verdict, suffix in zip(evidence, ("", "_whole_word"), strict=True)
-            for key, value in (
-                ("a", int(verdict.copied)),
-                ("b", int(verdict.leaked)),
-                ("missing", verdict.missing),
-                ("leaks", [leak._asdict() for leak in verdict.leaks]),
-            )
-        }
+        published, whole_word = verdicts(sample, output)
+        values = {name: 100.0 * (case == published.case) for name, case in _CASES.items()}
+        values["copy_rule_whole_word"] = 100.0 * (whole_word.case == _CASES["copy_rule"])
+        details: dict[str, Any] = {}
+        for verdict, suffix in ((published, ""), (whole_word, "_whole_word")):
+            a, b = map(int, verdict.case)
+            leaks = [leak._asdict() for leak in verdict.leaks]
+            of_verdict = {"a": a, "b": b, "missing": verdict.missing, "leaks": leaks}
+            details |= {f"{key}{suffix}": value for key, value in of_verdict.items()}
+        return Judgement(values, details)
 
 
 COPY_RULE = CopyRule()
+
+
+def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
+    """Return the verdict by raw substrings, as published, and that by whole words and numbers.
+
+    Raises:
+        CorpusError: the sample hides nothing, or an attribute without known values.
+    """
+    text, phrases = normalized(output), hidden_of(sample).phrases
+    of_values = hides_values(sample)
+    words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
+    leaked_values = [
+        secret
+        for hidden, _ in phrases
+        for secret in (_possible_values(hidden, sample) if of_values else (hidden,))
+        if secret.lower() in text
+    ]
+    begins = origins(output) if leaked_values else []
+
+    def verdict(find: _Find) -> Verdict:
+        missing = (
+            phrase
+            for _, phrase in phrases
+            if not _is_copied(phrase, text, words, find, hides_values=of_values)
+        )
+        places = ((secret, find(text, secret.lower())) for secret in leaked_values)
+        leaks = (Leak(secret, begins[start]) for secret, start in places if start >= 0)
+        return Verdict(tuple(missing), tuple(leaks))
+
+    return verdict(str.find), verdict(find_whole)
 
 
 def _possible_values(attribute: str, sample: Sample) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Judgement, ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text import align
 
 
-class Coverage(SimpleMetric):
+class Coverage(Metric):
     """How many of the units an output mentions, each by those of its words that the output has.
 
     Units of E2E are located leniently too, unlike for fidelity: of people's judgements of what is

@@ -12,24 +12,12 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from spor_tasks import __version__
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
 from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
-from spor_tasks.metrics.totals import Numbers, Sums, Value
-
-
-class _Points(Sums):
-    """How much lower the mean of the second kind is; a value is as that of a relative gap."""
-
-    width = 4
-
-    def score(self, totals: Numbers) -> Numbers:
-        with np.errstate(invalid="ignore", divide="ignore"):  # a kind without texts: no verdict
-            return totals[..., 0] / totals[..., 1] - totals[..., 2] / totals[..., 3]
+from spor_tasks.metrics.totals import MEAN, Value, less
 
 
 class _Discrimination(LikelihoodMetric):
@@ -37,7 +25,9 @@ class _Discrimination(LikelihoodMetric):
         ScoreInfo("disc_acc", "Accuracy"),
         ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
         ScoreInfo("disc_aspects", "Accuracy by aspect"),
-        ScoreInfo("disc_gap", "Gap in points", -100, 100, None, totals=_Points(), of_some=True),
+        ScoreInfo(
+            "disc_gap", "Gap in points", -100, 100, None, totals=less(MEAN, MEAN), of_some=True
+        ),
     )
     challenge = Rivals
 

@@ -8,13 +8,12 @@ larger pool repeats itself more, so only pools of equal size compare.
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.compmctg import text_of
 from spor_tasks.metrics.totals import RATIO, Numbers, Totals, Value
 
@@ -68,35 +67,27 @@ def _grams(codes: Sequence[int]) -> list[tuple[int, ...]]:
     return [*zip(*(codes[start:] for start in range(_ORDER)), strict=False)]
 
 
-class Distinct(EvidenceMetric[Sequence[int]]):
+class Distinct(Metric):
     """Dist-3, from 0 to 1.
 
     Neither more nor less is better: random words have 1. A word is kept as its CRC-32, of which two
     are equal for one in four billion pairs of words.
     """
 
-    __slots__ = ()
-
-    scores: ClassVar = (
-        ScoreInfo("dist_3", "Dist-3", high=1, higher_is_better=None, totals=_Pooled()),
-    )
+    scores = (ScoreInfo("dist_3", "Dist-3", high=1, higher_is_better=None, totals=_Pooled()),)
     signature = f"distinct|unit:words,whitespace|pooled:distinct/all|v:{__version__}"
 
-    def measured(self, sample: Sample, output: str) -> Sequence[int]:
-        """Return the words of an output as numbers, with the beginning that it was given."""
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return how many 3-grams of an output are different, and all; and its words as numbers.
+
+        The beginning that the output was given counts too.
+        """
         words = text_of(sample, output).split()
-        return tuple(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)
-
-    def values(self, evidence: Sequence[int]) -> dict[str, Value]:
-        """Return the counts of 3-grams, with the words."""
-        grams = _grams(evidence)
-        found = _Counts((len(set(grams)), len(grams)))
-        found.codes = evidence
-        return {"dist_3": found}
-
-    def describe(self, _: Sample, __: object, evidence: Sequence[int]) -> dict[str, Any]:
-        """Return the different 3-grams of this text, and all."""
-        return {"dist_3": [*self.values(evidence)["dist_3"]]}  # type: ignore[misc]  # counts
+        codes = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words]
+        grams = _grams(codes)
+        counts = _Counts((len(set(grams)), len(grams)))
+        counts.codes = codes
+        return Judgement({"dist_3": counts}, {"dist_3": list(counts)})
 
 
 DISTINCT = Distinct()

@@ -2,10 +2,10 @@
 
 from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Judgement, ScoreInfo, SimpleMetric
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 
 
-class _Empty(SimpleMetric):
+class _Empty(Metric):
     """The outputs with neither letter nor digit; of several for one sample, their share."""
 
     scores = (ScoreInfo("empty", "Empty", higher_is_better=False),)

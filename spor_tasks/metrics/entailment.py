@@ -2,62 +2,91 @@
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.learned import READY, Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.corpora.logicnlg.linearize import cells_of, table_of, typed_table
+from spor_tasks.metrics.learned import (
+    READY,
+    READY_LABEL,
+    Claim,
+    NliAcc,
+)
 from spor_tasks.metrics.readers import (
     MOST_TOKENS,
+    Checkpoint,
     Encoded,
-    SequenceClassifier,
-    Tokenizers,
+    Reader,
     label_of,
+    probability_of,
+    read_classifier,
     warn_of_cuts,
 )
 
 _TEXT_SHARE = 4  # a text has at most one of so many parts of the tokens that a classifier takes
 _CELL_TOKENS = 15  # of a cell, as TAPEX was trained
 _WIDEST = 255  # rows or columns that TAPAS can number
+_TOO_LONG = "tables were longer than"
 _REMEDY = (
     "Name one with `--format`, or of a task with `--metadata '{\"nli_format\": …}'`: tapas for "
-    "TAPAS, tapex for TAPEX, table_bert or nli for other classifiers."
+    "TAPAS, tapex for TAPEX, nli for other classifiers."
 )
+
+
+def rows_of(sample: Sample) -> list[tuple[str, ...]]:
+    """Return the rows of the table, those that are too short with empty cells at their end."""
+    table = table_of(sample)
+    return [(*row, *[""] * (len(table.header) - len(row))) for row in table.rows]
+
+
+def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
+    numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
+    return " ".join([f"col : {' | '.join(header)}", *numbered])
+
+
+def described(sample: Sample) -> str:
+    """Return a table in words: each cell after the name of its column."""
+    table = typed_table(sample)
+    names = [column.name for column in table.columns]
+    cells = zip(*(cells_of(table, column) for column in range(len(names))), strict=True)
+    rows = (
+        f"row {number} is : "
+        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
+        for number, row in enumerate(cells, start=1)
+    )
+    return " ".join([f"title is : {sample.about('title')} .", *rows])
 
 
 class _Format(NamedTuple):
     """How classifiers of one format read a table and a text.
 
-    ``encode`` returns the tokens of each claim, None where it cannot, and how many tables it cut.
+    ``encode`` returns the tokens of each claim, None where it cannot. ``model_type`` is that of the
+    only classifiers that read the format.
     """
 
-    encode: Callable[
-        [SequenceClassifier, Sequence[Claim], int], tuple[Sequence[Encoded | None], int]
-    ]
+    encode: Callable[[Checkpoint, Sequence[Claim], int], Sequence[Encoded | None]]
     most_tokens: int = MOST_TOKENS
     model_type: str | None = None
-    tokenizer: Tokenizers = "auto"
+    tokenizers: str = "AutoTokenizer"
 
 
-def _tapas(
-    model: SequenceClassifier, claims: Sequence[Claim], most: int
-) -> tuple[Sequence[Encoded | None], int]:
-    encoded, cut = [], 0
+def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded | None]:
+    tokenizer, encoded, cut = checkpoint.tokenizer, [], 0
     for sample, text in claims:
         header, rows = table_of(sample).header, rows_of(sample)
         frame = pd.DataFrame(rows[:_WIDEST], columns=list(header), dtype=object)
-        whole = None if len(header) > _WIDEST else model.tokenizer(frame, text, verbose=False)
-        if whole and len(whole["input_ids"]) > most:
-            whole = _with_rows_that_fit(model.tokenizer, frame, text, most)
-            cut += 1
-        else:
-            cut += len(rows) > _WIDEST
-        encoded.append(whole)
-    return encoded, cut
+        whole = None if len(header) > _WIDEST else tokenizer(frame, text, verbose=False)
+        is_long = whole and len(whole["input_ids"]) > most
+        cut += bool(is_long or (whole and len(rows) > _WIDEST))
+        encoded.append(_with_rows_that_fit(tokenizer, frame, text, most) if is_long else whole)
+    warn_of_cuts(cut, len(claims), _TOO_LONG, most)
+    warn_of_cuts(encoded.count(None), len(claims), "tables were wider than", most)
+    return encoded
 
 
 def _with_rows_that_fit(
@@ -75,40 +104,30 @@ def _with_rows_that_fit(
     return encoded
 
 
-def _tapex(
-    model: SequenceClassifier, claims: Sequence[Claim], most: int
-) -> tuple[Sequence[Encoded], int]:
+def _tapex(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded]:
     def shortened(cell: str) -> str:
         if len(cell.encode()) <= _CELL_TOKENS:
             return cell
-        (tokens,) = model.tokenizer([cell], add_special_tokens=False).encodings
+        (tokens,) = checkpoint.tokenizer([cell], add_special_tokens=False).encodings
         return cell[: tokens.offsets[_CELL_TOKENS - 1][1]] if len(tokens) > _CELL_TOKENS else cell
 
     def written(sample: Sample, text: str) -> str:
         rows = [list(map(shortened, row)) for row in rows_of(sample)]
         return f"{text} {flattened(table_of(sample).header, rows)}".lower()
 
-    return model.encode([written(*claim) for claim in claims], [None], "only_first", most)
+    texts = [written(*claim) for claim in claims]
+    return checkpoint.encode(texts, [None], "only_first", most, _TOO_LONG)
 
 
-def _table_bert(
-    model: SequenceClassifier, claims: Sequence[Claim], most: int
-) -> tuple[Sequence[Encoded], int]:
-    tables = [described(sample, linked=True) for sample, _ in claims]
-    return model.encode([text for _, text in claims], tables, "only_second", most)
-
-
-def _nli(
-    model: SequenceClassifier, claims: Sequence[Claim], most: int
-) -> tuple[Sequence[Encoded], int]:
-    tables = [described(sample, linked=False) for sample, _ in claims]
-    return model.encode(tables, [text for _, text in claims], "only_first", most)
+def _nli(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded]:
+    tables = [described(sample) for sample, _ in claims]
+    texts = [text for _, text in claims]
+    return checkpoint.encode(tables, texts, "only_first", most, _TOO_LONG)
 
 
 FORMATS: Mapping[str, _Format] = {
     "tapas": _Format(_tapas, model_type="tapas"),
-    "tapex": _Format(_tapex, 1024, model_type="bart", tokenizer="bart"),
-    "table_bert": _Format(_table_bert),
+    "tapex": _Format(_tapex, 1024, "bart", "BartTokenizer"),
     "nli": _Format(_nli),
 }
 """How classifiers read a table and a text.
@@ -117,14 +136,11 @@ FORMATS: Mapping[str, _Format] = {
 text, then the cells, each with its row, column and rank. What does not fit loses words at the ends
 of cells, then the last rows. At most 255 rows are read, and a wider table not at all.
 
-``tapex``: TAPEX (Liu et al., ICLR 2022) reads one text, in lower case (:func:`.learned.flattened`),
+``tapex``: TAPEX (Liu et al., ICLR 2022) reads one text, in lower case (:func:`flattened`),
 with 15 tokens of each cell.
 
-``table_bert``: two segments, the text and the linked columns (:func:`.learned.described`), as the
-published model of NLI-Acc reads them; that has layers of its own, which no class of transformers
-has.
-
-``nli``: two segments, the whole table as premise and the text as hypothesis.
+``nli``: two segments, the table in words (:func:`described`) as premise and the text as
+hypothesis.
 """
 
 
@@ -146,52 +162,39 @@ def load(
         ConfigError: there is no such classifier, device, label or format, or the format is not one
             that the classifier reads.
     """
-    ready = READY.get(model)
-    name = format or (ready and ready.format)
+    name = format or READY.get(model)
     if name is not None and name not in FORMATS:
         raise ConfigError(f"there is no format {name!r} of tables and texts", remedy=_REMEDY)
-    tokenizer = FORMATS[name].tokenizer if name else "auto"
-    classifier = SequenceClassifier(model, device, batch_size, tokenizer=tokenizer)
-    label = label_of(
-        classifier.labels, ready.label if label is None and ready else label, "nli_label"
-    )
-    kind = classifier.config.model_type
+    checkpoint = read_classifier(model, device, batch_size, FORMATS[name or "nli"].tokenizers)
+    if label is None and model in READY:
+        label = READY_LABEL
+    number = label_of(checkpoint.labels, label, "nli_label")
+    kind = checkpoint.model.config.model_type
     name = name or (kind if kind == "tapas" else None)
     if name is None:
         raise ConfigError("nothing says how it reads a table", where=model, remedy=_REMEDY)
     if (kind == "tapas") != (name == "tapas") or FORMATS[name].model_type not in (None, kind):
         raise ConfigError(f"is a {kind}, which does not read {name}", where=model, remedy=_REMEDY)
-    return NliAcc(_Entailment(classifier, label, name))
+    # `</s>` in an output ends nothing. Of TAPAS the setting would add tokens to empty cells.
+    checkpoint.tokenizer.split_special_tokens = name != "tapas"
+    encode = partial(_encode, checkpoint, FORMATS[name])
+    details = f"|label:{checkpoint.labels[number]}|format:{name}"
+    return NliAcc(Reader(checkpoint, encode, probability_of(number), details))
 
 
-class _Entailment:
-    def __init__(self, model: SequenceClassifier, label: int, name: str) -> None:
-        self._model, self._label, self._format = model, label, FORMATS[name]
-        # `</s>` in an output ends nothing. Of TAPAS the setting would add tokens to empty cells.
-        model.tokenizer.split_special_tokens = name != "tapas"
-        self._most = model.limit(self._format.most_tokens)
-        self.signature = f"{model.signature}|label:{model.labels[label]}|format:{name}"
+def _encode(
+    checkpoint: Checkpoint, of: _Format, claims: Sequence[Claim]
+) -> Sequence[Encoded | None]:
+    """Return the tokens of claims whose texts are so short that there is room for the table."""
+    limit = checkpoint.limit(of.most_tokens)
+    most = limit // _TEXT_SHARE
 
-    def __call__(self, claims: Sequence[Claim]) -> list[float | None]:
-        """Return the probability that each table entails its text, None if it is too wide."""
-        if not claims:
-            return []
-        shortened = [(sample, self._shortened(text)) for sample, text in claims]
-        encoded, cut = self._format.encode(self._model, shortened, self._most)
-        readable = [each for each in encoded if each is not None]
-        faults = {
-            "texts were longer than a quarter of": sum(map(operator.ne, claims, shortened)),
-            "tables were longer than": cut,
-            "tables were wider than": len(encoded) - len(readable),
-        }
-        for fault, count in faults.items():
-            warn_of_cuts(count, len(claims), fault, self._most)
-        likely = iter(self._model.probabilities(readable, self._label))
-        return [None if each is None else next(likely) for each in encoded]
-
-    def _shortened(self, text: str) -> str:
-        """Return the start of a text, so short that there is room for the table."""
-        most = self._most // _TEXT_SHARE
-        while (count := len(self._model.tokenizer.tokenize(text))) > most:
+    def shortened(text: str) -> str:
+        while (count := len(checkpoint.tokenizer.tokenize(text))) > most:
             text = text[: len(text) * most // count]
         return text
+
+    short = [(sample, shortened(text)) for sample, text in claims]
+    cut = sum(map(operator.ne, claims, short))
+    warn_of_cuts(cut, len(claims), "texts were longer than a quarter of", limit)
+    return of.encode(checkpoint, short, limit)

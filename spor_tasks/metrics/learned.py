@@ -5,21 +5,20 @@ Each says which items a model reads of an output, and what the answers mean. The
 the table of them, by the prefix of their settings in ``--metadata``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from statistics import fmean
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Triple
-from spor_tasks.corpora.logicnlg.linearize import cells_of, linked_columns, table_of, typed_table
-from spor_tasks.metrics.base import EvidenceMetric, EvidenceT, Metric, ScoreInfo, Texts
+from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.compmctg import ASPECTS, accuracies, accuracy_values, text_of
 from spor_tasks.metrics.parent_totto import prepared
-from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import references_of
 from spor_tasks.text.normalize import display
 
@@ -47,37 +46,20 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class NoModel:
-    """Stands where a metric needs a model, and none was named."""
-
-    metric: str
-    option: str = "--model PATH_OR_NAME"
-    signature: str = "model:none"
-
-    def __call__(self, _: Sequence[Any]) -> NoReturn:
-        """Say what to type.
-
-        Raises:
-            ConfigError: always.
-        """
-        raise ConfigError(
-            f"the metric {self.metric} needs a classifier",
-            remedy=f"Name one with `--metric {self.metric} {self.option}`.",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Learned(EvidenceMetric[EvidenceT]):
+class Learned(Metric):
     """A metric by a model, which reads the items of many outputs together."""
 
     name: ClassVar[str]
     scores: ClassVar[tuple[ScoreInfo, ...]]
-    items: ClassVar[Callable[..., Iterable[Any]]]
+    items: ClassVar[Callable[..., Sequence[Any]]]
     """Returns the items of a sample and an output."""
-    evidence: ClassVar[Callable[..., Any]]
-    """Returns the evidence of a sample, by the answers for its items."""
+    judgement: ClassVar[Callable[..., Judgement]]
+    """Returns the judgement of a sample, by the answers for its items."""
 
-    model: Model
+    option: ClassVar[str] = "--model PATH_OR_NAME"
+    """Names its model, for `spor score`."""
+
+    model: Model | None = None
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -87,21 +69,26 @@ class Learned(EvidenceMetric[EvidenceT]):
     @property
     def signature(self) -> str:
         """Whatever can change the numbers."""
-        return "|".join([self.name, self.model.signature, *self.settings, f"v:{__version__}"])
+        model = self.model.signature if self.model else "model:none"
+        return "|".join([self.name, model, *self.settings, f"v:{__version__}"])
 
-    def measured(self, sample: Sample, output: str) -> EvidenceT:
-        """Return the evidence of one output; many are judged faster together."""
-        return self.measure([sample], [(output,)])[0]
+    def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:
+        """Judge the outputs together.
 
-    def measure(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[EvidenceT]:
-        """Judge the outputs together."""
+        Raises:
+            ConfigError: it has no model.
+        """
+        if self.model is None:
+            raise ConfigError(
+                f"the metric {self.name} needs a model",
+                remedy=f"Name one with `--metric {self.name} {self.option}`.",
+            )
         items = [
-            list(self.items(sample, output))
-            for sample, (output,) in zip(samples, outputs, strict=True)
+            self.items(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)
         ]
         answers = iter(self.model([item for of_output in items for item in of_output]))
         return [
-            self.evidence(sample, [next(answers) for _ in of_output])
+            self.judgement(sample, [next(answers) for _ in of_output])
             for sample, of_output in zip(samples, items, strict=True)
         ]
 
@@ -139,7 +126,7 @@ checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``
 
 
 @dataclass(frozen=True, slots=True)
-class Facts(Learned[tuple[float, ...]]):
+class Facts(Learned):
     """The share of the units that an output expresses, each judged alone by a classifier.
 
     An output without a word expresses nothing. The metric needs no reference, and says nothing
@@ -172,23 +159,15 @@ class Facts(Learned[tuple[float, ...]]):
         units = sample.units if has_words(output) else ()
         return [FORMATS[self.format](_triple(unit, sample.about("name")), output) for unit in units]
 
-    def evidence(self, sample: Sample, answers: Sequence[float]) -> tuple[float, ...]:
-        """Return how likely it is that the output expresses each unit, from 0 to 1."""
-        return tuple(round(each, DECIMALS) for each in answers) or (0.0,) * len(sample.units)
+    def judgement(self, sample: Sample, answers: Sequence[float]) -> Judgement:
+        """Return the share of the units that the output expresses, from 0 to 100.
 
-    def values(self, evidence: tuple[float, ...]) -> dict[str, float]:
-        """Return the share of the units that the output expresses, 0 to 100."""
-        missing = len(missing_units(evidence))
-        return {"facts": 100 * (len(evidence) - missing) / len(evidence)}
-
-    def describe(self, _: Sample, __: Texts, evidence: tuple[float, ...]) -> dict[str, Any]:
-        """Return the share, how likely each unit is expressed, and the units that are not."""
-        return {**self.values(evidence), "told": evidence, "untold": missing_units(evidence)}
-
-
-def missing_units(probabilities: Sequence[float]) -> tuple[int, ...]:
-    """Return the indices of the units that an output does not express."""
-    return tuple(number for number, each in enumerate(probabilities) if each <= THRESHOLD)
+        The details are how likely each unit is expressed, and the indices of those that are not.
+        """
+        likely = tuple(round(each, DECIMALS) for each in answers) or (0.0,) * len(sample.units)
+        missing = tuple(i for i, each in enumerate(likely) if each <= THRESHOLD)
+        values = {"facts": 100 * (len(likely) - len(missing)) / len(likely)}
+        return Judgement(values, {**values, "told": likely, "untold": missing})
 
 
 def _triple(unit: DataUnit, name: str | None) -> Triple:
@@ -202,27 +181,21 @@ def _triple(unit: DataUnit, name: str | None) -> Triple:
 Claim: TypeAlias = tuple[Sample, str]
 """A sample, for its table, and an output about it."""
 
-_MOST_ROWS = 40  # that the published model reads
 
-
-class Ready(NamedTuple):
-    """How a published checkpoint reads a claim, and its class for an entailed one."""
-
-    format: str
-    label: int
-
-
-READY: Mapping[str, Ready] = {
-    "google/tapas-base-finetuned-tabfact": Ready("tapas", 1),
-    "google/tapas-large-finetuned-tabfact": Ready("tapas", 1),
-    "microsoft/tapex-base-finetuned-tabfact": Ready("tapex", 1),
-    "microsoft/tapex-large-finetuned-tabfact": Ready("tapex", 1),
+READY: Mapping[str, str] = {
+    "google/tapas-base-finetuned-tabfact": "tapas",
+    "google/tapas-large-finetuned-tabfact": "tapas",
+    "microsoft/tapex-base-finetuned-tabfact": "tapex",
+    "microsoft/tapex-large-finetuned-tabfact": "tapex",
 }
-"""Checkpoints that need no setting but their name; class 0 is refuted, 1 entailed."""
+"""The formats of published checkpoints, which need no setting but their name."""
+
+READY_LABEL = 1
+"""Their class for an entailed claim; 0 is a refuted one."""
 
 
 @dataclass(frozen=True, slots=True)
-class NliAcc(Learned[float | None]):
+class NliAcc(Learned):
     """NLI-Acc of LogicNLG (Chen et al., ACL 2020): how many outputs the table entails.
 
     The weights of the published model were not published. An output without a word is not entailed.
@@ -237,52 +210,17 @@ class NliAcc(Learned[float | None]):
         """Return the claim, if it can be read."""
         return [(sample, output)] if _is_readable(sample) and has_words(output) else []
 
-    def evidence(self, sample: Sample, answers: Sequence[float | None]) -> float | None:
-        """Return the probability that the table entails the output; None is no verdict."""
-        if not _is_readable(sample):
-            return None
-        (likely,) = answers or (0.0,)
-        return None if likely is None else round(likely, DECIMALS)
-
-    def values(self, evidence: float | None) -> dict[str, Value]:
-        """Return 0 or 100."""
-        return {"nli_acc": None if evidence is None else 100.0 * (evidence > THRESHOLD)}
+    def judgement(self, sample: Sample, answers: Sequence[float | None]) -> Judgement:
+        """Return 100 if the table entails the output, else 0; None is no verdict."""
+        likely = (answers or (0.0,))[0] if _is_readable(sample) else None
+        is_true = None if likely is None else round(likely, DECIMALS) > THRESHOLD
+        values = {"nli_acc": None if is_true is None else 100.0 * is_true}
+        return Judgement(values, values)
 
 
 def _is_readable(sample: Sample) -> bool:
     table = table_of(sample)
     return bool(table.rows) and all(len(row) <= len(table.header) for row in table.rows)
-
-
-def rows_of(sample: Sample) -> list[tuple[str, ...]]:
-    """Return the rows of the table, those that are too short with empty cells at their end."""
-    table = table_of(sample)
-    return [(*row, *[""] * (len(table.header) - len(row))) for row in table.rows]
-
-
-def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
-    numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
-    return " ".join([f"col : {' | '.join(header)}", *numbered])
-
-
-def described(sample: Sample, *, linked: bool) -> str:
-    """Return a table as the published model reads it: 40 rows of the linked columns.
-
-    Not ``linked`` are all rows and columns.
-    """
-    table = typed_table(sample)
-    columns = linked_columns(sample) if linked else range(len(table.columns))
-    names = [table.columns[column].name for column in columns]
-    cells = zip(*(cells_of(table, column) for column in columns), strict=True)
-    rows = [
-        f"row {number} is : "
-        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
-        for number, row in enumerate(cells, start=1)
-    ]
-    return " ".join(
-        [f"title is : {sample.about('title')} .", *rows[: _MOST_ROWS if linked else None]]
-    )
 
 
 # --- BLEURT ---------------------------------------------------------------------------------------
@@ -292,7 +230,7 @@ Pair: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Bleurt(Learned[float]):
+class Bleurt(Learned):
     """BLEURT (Sellam et al., 2020): ratings by a model that was trained on people's ratings.
 
     A rating is the mean over references, without pads; in the published code a pad is one of three.
@@ -317,13 +255,10 @@ class Bleurt(Learned[float]):
         """
         return [(prepared(each), prepared(output.strip())) for each in references_of(sample)]
 
-    def evidence(self, _: Sample, answers: Sequence[float]) -> float:
+    def judgement(self, _: Sample, answers: Sequence[float]) -> Judgement:
         """Return the mean rating."""
-        return round(fmean(answers), DECIMALS)
-
-    def values(self, evidence: float) -> dict[str, float]:
-        """Return the rating."""
-        return {"bleurt": evidence}
+        values = {"bleurt": round(fmean(answers), DECIMALS)}
+        return Judgement(values, values)
 
 
 # --- CompMCTG -------------------------------------------------------------------------------------
@@ -335,21 +270,12 @@ LEAST_WORDS = 10
 """Texts with fewer parts between blanks have no perplexity, as published."""
 
 
-class Recognized(NamedTuple):
-    """A sample, and the value of each of its aspects that a classifier finds in the output.
-
-    An output without a word has no values.
-    """
-
-    sample: Sample
-    values: Mapping[str, str]
-
-
 @dataclass(frozen=True, slots=True)
-class Attributes(Learned[Recognized]):
+class Attributes(Learned):
     """How many of the requested attributes classifiers find; without a word there is none."""
 
     name = "compmctg"
+    option = "--classifiers FOLDER"
     scores: ClassVar = accuracies("mctg", ASPECTS)
     logged: ClassVar = ("said",)
 
@@ -358,26 +284,19 @@ class Attributes(Learned[Recognized]):
         units = sample.units if has_words(output) else ()
         return [(unit, text_of(sample, output)) for unit in units]
 
-    def evidence(self, sample: Sample, answers: Sequence[str]) -> Recognized:
-        """Return the value of each aspect."""
-        aspects = [unit[0] for unit in sample.units]
-        return Recognized(sample, dict(zip(aspects, answers, strict=False)))
-
-    def values(self, evidence: Recognized) -> dict[str, Value]:
-        """Return a share of the aspects, and 0 or 100 to each published one."""
-        values = accuracy_values("mctg", *evidence)
-        return {name: value for name, value in values.items() if name in _ACCURACIES}
-
-    def describe(self, _: Sample, __: Texts, evidence: Recognized) -> dict[str, Any]:
-        """Return the share of the aspects that are right, and the values."""
-        return {"mctg_acc": self.values(evidence)["mctg_acc"], "said": evidence.values}
-
-
-_ACCURACIES = frozenset(info.name for info in Attributes.scores)
+    def judgement(self, sample: Sample, answers: Sequence[str]) -> Judgement:
+        """Return a share of the aspects, 0 or 100 to each published one, and the values found."""
+        # A value is spelled as it was requested.
+        recognized = {
+            unit[0]: unit[-1] if value.casefold() == unit[-1].casefold() else value
+            for unit, value in zip(sample.units, answers, strict=False)
+        }
+        values = accuracy_values("mctg", ASPECTS, sample, recognized)
+        return Judgement(values, {"mctg_acc": values["mctg_acc"], "said": recognized})
 
 
 @dataclass(frozen=True, slots=True)
-class TextPerplexity(Learned[float | None]):
+class TextPerplexity(Learned):
     """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
 
     The model reads its end token first, so that the first token of a text counts too. A text of
@@ -402,20 +321,17 @@ class TextPerplexity(Learned[float | None]):
         text = text_of(sample, output)
         return [text] if len(text.split(" ")) >= LEAST_WORDS else []
 
-    def evidence(self, _: Sample, answers: Sequence[float | None]) -> float | None:
+    def judgement(self, _: Sample, answers: Sequence[float | None]) -> Judgement:
         """Return the perplexity; None is no verdict."""
-        return answers[0] if answers else None
-
-    def values(self, evidence: float | None) -> dict[str, Value]:
-        """Return the perplexity."""
-        return {"mctg_ppl": evidence}
+        values = {"mctg_ppl": answers[0] if answers else None}
+        return Judgement(values, values)
 
 
-FACTS = Facts(NoModel("facts"))
-NLI_ACC = NliAcc(NoModel("nli_acc"))
-BLEURT = Bleurt(NoModel("bleurt"))
-ATTRIBUTES = Attributes(NoModel("compmctg", "--classifiers FOLDER"))
-TEXT_PERPLEXITY = TextPerplexity(NoModel("mctg_ppl"))
+FACTS = Facts()
+NLI_ACC = NliAcc()
+BLEURT = Bleurt()
+ATTRIBUTES = Attributes()
+TEXT_PERPLEXITY = TextPerplexity()
 
 
 # --- What `--metadata` switches on ----------------------------------------------------------------
@@ -426,30 +342,19 @@ class Loader(NamedTuple):
 
     target: str
     settings: tuple[str, ...]
-    meaning: str
 
 
-_CLASSIFIER = ("model", "format", "label", "device", "batch_size")
+_MACHINE = ("device", "batch_size")
+_CLASSIFIER = ("model", "format", "label", *_MACHINE)
 _READERS = "spor_tasks.metrics.readers"
+_MCTG = "spor_tasks.metrics.mctg_readers"
 LOADERS: Mapping[str, Loader] = {
-    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER, "the classifier of facts in a text"),
-    "nli": Loader(
-        "spor_tasks.metrics.entailment:load", _CLASSIFIER, "the classifier of what a table entails"
-    ),
-    "sp": Loader(
-        "spor_tasks.metrics.sp_acc:load", ("ranker",), "`lexical`, which ranks programs by words"
-    ),
-    "bleurt": Loader(
-        f"{_READERS}:bleurt", ("model", "device", "batch_size"), "a checkpoint of BLEURT"
-    ),
-    "aspects": Loader(
-        f"{_READERS}:attributes",
-        ("classifiers", "device", "batch_size"),
-        "the folder of a classifier per aspect",
-    ),
-    "ppl": Loader(
-        f"{_READERS}:perplexity", ("model", "device", "batch_size"), "a causal language model"
-    ),
+    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER),
+    "nli": Loader("spor_tasks.metrics.entailment:load", _CLASSIFIER),
+    "sp": Loader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
+    "bleurt": Loader(f"{_READERS}:bleurt", ("model", *_MACHINE)),
+    "aspects": Loader(f"{_MCTG}:attributes", ("classifiers", *_MACHINE)),
+    "ppl": Loader(f"{_MCTG}:perplexity", ("model", *_MACHINE)),
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
@@ -482,17 +387,13 @@ def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[
     settings = {
         key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
     }
-    for key in settings.keys() - set(loader.settings):
+    first, *others = (prefix + name for name in loader.settings)
+    unknown = [prefix + name for name in settings.keys() - set(loader.settings)]
+    if unknown or (settings and not isinstance(metadata.get(first), str)):
+        fault = f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}"
         raise ConfigError(
-            f"there is no setting {prefix}{key}",
+            fault,
             where="--metadata",
-            remedy=f"The settings are {', '.join(prefix + name for name in loader.settings)}.",
-        )
-    first = loader.settings[0]
-    if settings and not isinstance(settings.get(first), str):
-        raise ConfigError(
-            f"{prefix}{first} must be a path or a name, not {settings.get(first)!r}",
-            where="--metadata",
-            remedy=f"Name {loader.meaning}.",
+            remedy=f"Set {first} to a path or a name; further settings: {', '.join(others)}.",
         )
     return settings

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spor_tasks.metrics.base import SimpleMetric
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.totals import Numbers, Totals, Value
 
 
@@ -32,7 +32,7 @@ class Likelihood(NamedTuple):
         return self.log / max(1, self.size)
 
 
-class LikelihoodMetric(SimpleMetric):
+class LikelihoodMetric(Metric):
     """The base of metrics that judge log likelihoods instead of texts."""
 
     __slots__ = ()

@@ -5,15 +5,14 @@ not located after all others in the order of the sample's data. E2E values are l
 WebNLG entities are not.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, orders_of
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo, Texts, Values
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
 
@@ -45,42 +44,16 @@ def is_proper(order: Order, references: Iterable[Order]) -> bool:
     return any(kendall(order, reference) > 0 for reference in references)
 
 
-@dataclass(frozen=True, slots=True)
-class OutputOrder:
-    """The order of the units in one of the two outputs.
-
-    ``positions`` are token indices, None where a unit is not located. ``proper`` is τ > 0 with some
-    reference's order, ``exact`` equality with one.
-    """
-
-    positions: Positions
-    order: Order
-    proper: bool
-    exact: bool
-
-    @property
-    def faithful(self) -> bool:
-        """Whether all units are located."""
-        return None not in self.positions
-
-
-class OrderEvidence(NamedTuple):
-    """Both outputs of one sample, in the order of its two input orders."""
-
-    first: OutputOrder
-    second: OutputOrder
-
-
-_PROPERTIES: tuple[tuple[str, str, Callable[[OutputOrder], bool]], ...] = (
-    ("fidelity", "Fidelity", lambda output: output.faithful),
-    ("ordering", "Ordering", lambda output: output.proper),
-    ("ordering_em", "Ordering EM", lambda output: output.exact),
-    ("faithful_ordering", "Faithful ordering", lambda output: output.proper and output.faithful),
+_PROPERTIES = (
+    ("fidelity", "Fidelity", ("fidelity",)),
+    ("ordering", "Ordering", ("proper",)),
+    ("ordering_em", "Ordering EM", ("em",)),
+    ("faithful_ordering", "Faithful ordering", ("proper", "fidelity")),
 )
+"""The names and labels of properties, and the keys of :func:`_order_of` that must all be true."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderInvariance(EvidenceMetric[OrderEvidence]):
+class OrderInvariance(Metric):
     """Share of samples where both outputs have a property (PBH), and where only one has (POH).
 
     Published are ``fidelity``, ``ordering`` and, unreported, ``ordering_em``. Published ordering
@@ -102,66 +75,46 @@ class OrderInvariance(EvidenceMetric[OrderEvidence]):
     needs_texts = True
     challenge = Orders
 
-    def measured(self, sample: Sample, first: str, second: str) -> OrderEvidence:
+    def judge_one(self, sample: Sample, first: str, second: str) -> Judgement:
         """Locate the sample's units in both outputs.
 
         Raises:
             CorpusError: the sample has no orders, or fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        return OrderEvidence(_output_order(sample, first), _output_order(sample, second))
-
-    def values(self, evidence: OrderEvidence) -> dict[str, float]:
-        """Return what one sample adds to each score: 100 where it counts, else 0."""
-        verdicts: dict[str, float] = {}
-        for name, _, has in _PROPERTIES:
-            first, second = map(has, evidence)
-            verdicts[f"{name}_pbh"] = 100.0 * (first and second)
-            verdicts[f"{name}_poh"] = 100.0 * (first != second)
-        return verdicts
-
-    def describe(self, _: Sample, __: Texts, evidence: OrderEvidence) -> dict[str, Any]:
-        """Return what each of the two outputs does with the units."""
-        return {
-            f"{name}_{number}": value
-            for number, output in enumerate(evidence, start=1)
-            for name, value in (
-                ("fidelity", output.faithful),
-                ("proper", output.proper),
-                ("em", output.exact),
-                ("plan", output.order),
-                ("pos", output.positions),
-                ("missing", _missing(output.positions)),
-            )
+        both = [_order_of(sample, output) for output in (first, second)]
+        values: dict[str, float] = {}
+        for name, _, keys in _PROPERTIES:
+            has_first, has_second = (all(map(output.get, keys)) for output in both)
+            values[f"{name}_pbh"] = 100.0 * (has_first and has_second)
+            values[f"{name}_poh"] = 100.0 * (has_first != has_second)
+        details = {
+            f"{key}_{number}": value
+            for number, output in enumerate(both, start=1)
+            for key, value in output.items()
         }
+        return Judgement(values, details)
 
 
-def _output_order(sample: Sample, output: str) -> OutputOrder:
+def _order_of(sample: Sample, output: str) -> dict[str, Any]:
+    """Return the order of the units in an output, its plan, and which properties this has.
+
+    It is ``proper`` if τ > 0 with some reference's order, and ``em`` if it is equal to one.
+    ``fidelity`` is that all units have a position, the index of a token.
+    """
     positions = align.locate(sample.units, output, strict=is_strict(sample))
     order, references = align.order(positions), orders_of(sample).references
-    return OutputOrder(
-        positions, order, proper=is_proper(order, references), exact=order in references
-    )
+    return {
+        "fidelity": None not in positions,
+        "proper": is_proper(order, references),
+        "em": order in references,
+        "plan": order,
+        "pos": positions,
+        "missing": _missing(positions),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class CwioEvidence:
-    """How one output's order correlates with its input's.
-
-    ``units`` is their number, ``tau`` and ``positions`` are as published. ``located`` are the
-    positions by the rules that hold everywhere else; ``located_tau`` is None where some unit has
-    none, since such an output has no order.
-    """
-
-    units: int
-    positions: Positions
-    tau: float
-    located: Positions
-    located_tau: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cwio(EvidenceMetric[CwioEvidence]):
+class Cwio(Metric):
     """Correlation with the input order: τ averaged within each number of units, then over these.
 
     As published, units are sought leniently, E2E's as (name, value) pairs with yes and no taken
@@ -178,49 +131,34 @@ class Cwio(EvidenceMetric[CwioEvidence]):
     )
     signature = f"cwio|align:published|v:{__version__}"
 
-    def measured(self, sample: Sample, output: str) -> CwioEvidence:
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Correlate the order of the units in one output with the order of the sample's data.
 
         Raises:
             CorpusError: the sample has fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        input_order = tuple(range(len(sample.units)))
+        units = len(sample.units)
         located = positions = align.locate_ends(_pairs(sample), output, strict=False)
         if is_strict(sample):  # else both ways are the same
             located = align.locate(sample.units, output, strict=True)
-        return CwioEvidence(
-            units=len(input_order),
-            positions=positions,
-            tau=kendall(align.order(positions), input_order),
-            located=located,
-            located_tau=None if None in located else kendall(align.order(located), input_order),
-        )
-
-    def values(self, evidence: CwioEvidence) -> Values:
-        """Return τ with its number of units, for the means over these.
-
-        ``cwio_located`` has no verdict on an output that leaves out a unit.
-        """
-        units, located_tau = evidence.units, evidence.located_tau
-        return {
-            "cwio": (units, evidence.tau),
-            "cwio_located": None if located_tau is None else (units, located_tau),
-            "cwio_located_share": 100.0 * (located_tau is not None),
+        tau = kendall(align.order(positions), range(units))
+        tau_located = None if None in located else kendall(align.order(located), range(units))
+        values = {
+            "cwio": (units, tau),
+            "cwio_located": None if tau_located is None else (units, tau_located),
+            "cwio_located_share": 100.0 * (tau_located is not None),
         }
-
-    def describe(self, _: Sample, __: Texts, evidence: CwioEvidence) -> dict[str, Any]:
-        """Return τ, the number of units and how many occur, as published and as located."""
-        positions = evidence.positions
-        return {
-            "tau": evidence.tau,
-            "n": evidence.units,
-            "occ": len(positions) - positions.count(None),
+        details = {
+            "tau": tau,
+            "n": units,
+            "occ": units - positions.count(None),
             "pos": positions,
-            "tau_located": evidence.located_tau,
-            "pos_located": evidence.located,
-            "missing": _missing(evidence.located),
+            "tau_located": tau_located,
+            "pos_located": located,
+            "missing": _missing(located),
         }
+        return Judgement(values, details)
 
 
 ORDER_INVARIANCE = OrderInvariance()

@@ -9,16 +9,16 @@ import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.base import EvidenceMetric, Judgement, ScoreInfo, Texts
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
 
@@ -38,8 +38,7 @@ _PREPARED_SAMPLES = 4096
 _KNOWN_ENTITIES = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class ParentEvidence:
+class ParentEvidence(NamedTuple):
     """The result of PARENT for one output: precision, recall and F, from 0 to 1.
 
     Over several references each is the largest, so F need not follow from the other two.
@@ -63,16 +62,13 @@ _FULL_TABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Parent(EvidenceMetric[ParentEvidence]):
+class Parent(Metric):
     """PARENT with its settings.
 
     ``weight`` is the paper's λ, the table's share in recall: recall is the references' to the power
     1 - λ times the table's to the power λ, so that 0.5 is their geometric mean. N-grams go up to
     ``max_order``. ``full_table`` keeps the WebNLG units that the published evaluation drops from
     the table; E2E tables are always full.
-
-    Raises:
-        ConfigError: ``weight`` is not from 0 to 1, or ``max_order`` not positive.
     """
 
     needs_texts = True
@@ -80,12 +76,6 @@ class Parent(EvidenceMetric[ParentEvidence]):
     weight: float = 0.5
     max_order: int = 4
     full_table: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.weight <= 1:
-            raise ConfigError(f"λ must be from 0 to 1, not {self.weight}", where="PARENT")
-        if self.max_order < 1:
-            raise ConfigError(f"n-grams cannot go up to {self.max_order}", where="PARENT")
 
     @property
     def scores(self) -> tuple[ScoreInfo, ...]:
@@ -101,34 +91,29 @@ class Parent(EvidenceMetric[ParentEvidence]):
             f"|table:{table}|v:{__version__}"
         )
 
-    def measured(self, sample: Sample, output: str) -> ParentEvidence:
-        """Return the evidence of one output; an empty one is scored like any other.
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return the published F as the score, and its sides; all times 100.
+
+        An empty output is scored like any other.
 
         Raises:
             CorpusError: the sample has no reference.
         """
-        return self._measured(sample, self.table(sample), tokens(output))
-
-    def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:
-        """Judge each sample alone; the details share the tokens that are measured."""
-        judgements = []
-        for sample, (output,) in zip(samples, outputs, strict=True):
-            table, text = self.table(sample), tokens(output)
-            evidence = self._measured(sample, table, text)
-            details = asdict(evidence)
-            if self.full_table:
-                details = {f"{key}_full_table": value for key, value in details.items()}
-            else:
-                details = {"n_table": len(table), "tok_output": text, **details}
-            judgements.append(Judgement(self.values(evidence), details))
-        return judgements
-
-    def _measured(
-        self, sample: Sample, table: tuple[DataUnit, ...], text: tuple[str, ...]
-    ) -> ParentEvidence:
         if not sample.references:
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
-        truth = _prepare(table, sample.references, self.max_order)
+        table, text = self.table(sample), tokens(output)
+        found = self._compare(_prepare(table, sample.references, self.max_order), text)
+        numbers = (found.f, found.precision, found.recall)
+        values = {
+            info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)
+        }
+        if self.full_table:
+            details = {f"{key}_full_table": value for key, value in found._asdict().items()}
+        else:
+            details = {"n_table": len(table), "tok_output": text, **found._asdict()}
+        return Judgement(values, details)
+
+    def _compare(self, truth: "_Truth", text: tuple[str, ...]) -> ParentEvidence:
         table_recall = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
         written = ngrams_of(text, self.max_order, truth.lexicon)
         against = [
@@ -140,11 +125,6 @@ class Parent(EvidenceMetric[ParentEvidence]):
     def table(self, sample: Sample) -> tuple[DataUnit, ...]:
         """Return the units that a text is to mention; an empty table keeps F near zero."""
         return sample.units if self.full_table else tuple(filter(_is_published, sample.units))
-
-    def values(self, evidence: ParentEvidence) -> dict[str, float]:
-        """Return F, precision and recall times 100; the published score is the mean F."""
-        numbers = (evidence.f, evidence.precision, evidence.recall)
-        return {info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)}
 
 
 PARENT = Parent()
@@ -257,10 +237,11 @@ def compared(output: Sequence[NGrams], reference: Sequence[NGrams]) -> tuple[flo
 
 def combined(
     precision: float, reference_recall: float, table_recall: float, weight: float
-) -> tuple[float, float, float]:
-    """Return precision, recall and F; ``weight`` is the table's share in recall."""
+) -> ParentEvidence:
+    """Return the evidence against one reference; ``weight`` is the table's share in recall."""
     recall = reference_recall ** (1 - weight) * table_recall**weight
-    return precision, recall, 2 * precision * recall / (precision + recall + _EPSILON)
+    f = 2 * precision * recall / (precision + recall + _EPSILON)
+    return ParentEvidence(precision, recall, f)
 
 
 def _geometric_mean(proportions: Sequence[float]) -> float:

@@ -71,7 +71,7 @@ def parent(
         )
         for reference in references
     ]
-    return ParentEvidence(*max(against, key=lambda found: found[2]))
+    return max(against, key=lambda found: found.f)
 
 
 class _Table(NamedTuple):

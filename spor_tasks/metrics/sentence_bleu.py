@@ -7,16 +7,16 @@ code computes. The weights of BLEU-3 are 0.33, so they do not add up to 1 [code]
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.totals import Numbers, Sums, Value
 
 _WEIGHTS = {1: (1.0,), 2: (0.5, 0.5), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.25, 0.25)}
@@ -26,27 +26,10 @@ _SENTENCE_ORDERS = (1, 2, 3)  # the fourth is not in the paper
 _NGrams: TypeAlias = "Counter[tuple[str, ...]]"
 
 
-class Matches(NamedTuple):
-    """The counts of an output by order of n-grams, and two lengths in words.
-
-    ``totals`` are the n-grams of the output, at least one of each order, ``found`` those that a
-    reference has too. ``closest`` is the length of the reference that is closest in length.
-    """
-
-    found: tuple[int, ...]
-    totals: tuple[int, ...]
-    length: int
-    closest: int
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """All counts in a row: they add up over outputs."""
-        return (*self.found, *self.totals, self.length, self.closest)
-
-
 def bleu(numbers: Numbers, order: int) -> Numbers:
-    """Return BLEU, from 0 to 1, of each row of counts, of shape (..., 10), as NLTK computes it.
+    """Return BLEU, from 0 to 1, of each row of :func:`counts_of`, as NLTK computes it.
 
+    Rows may be sums over outputs, and have the shape (..., 10).
     It is 0 if no word is found. A longer n-gram that is never found counts as the smallest float,
     so that it takes the score almost to 0.
     """
@@ -72,7 +55,7 @@ class _CorpusBleu(Sums):
         return np.where(scored, 100 * bleu(totals, self._order), np.nan)
 
 
-class _Bleu(EvidenceMetric[Matches]):
+class _Bleu(Metric):
     """The mean of sentence BLEU of order 1 to 3, and corpus BLEU of order 1 to 4."""
 
     scores = (
@@ -84,30 +67,38 @@ class _Bleu(EvidenceMetric[Matches]):
     )
     needs_texts = True
 
-    @property
-    def signature(self) -> str:
-        return f"logicnlg_bleu|case:lower|tok:blanks|smooth:none|weights3:0.33|v:{__version__}"
+    signature = f"logicnlg_bleu|case:lower|tok:blanks|smooth:none|weights3:0.33|v:{__version__}"
 
-    def measured(self, sample: Sample, output: str) -> Matches:
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return sentence BLEU of one output, and the counts that it adds to corpus BLEU.
+
+        Raises:
+            CorpusError: the sample has no reference.
+        """
         if not sample.references:
             raise CorpusError("BLEU needs a reference", where=f"sample {sample.id}")
-        lengths, most = _references(tuple(sorted(sample.references)))
-        words = output.lower().split()
-        counts = [_ngrams(words, n) for n in _ORDERS]
-        return Matches(
-            found=tuple((mine & most[n]).total() for n, mine in zip(_ORDERS, counts, strict=True)),
-            totals=tuple(max(1, mine.total()) for mine in counts),
-            length=len(words),
-            closest=min(lengths, key=lambda length: (abs(length - len(words)), length)),
-        )
-
-    def values(self, evidence: Matches) -> Mapping[str, Value]:
-        numbers = evidence.numbers
-        row = np.array(numbers, float)
-        return {
+        counts = counts_of(output, sample.references)
+        row = np.array(counts, float)
+        values: dict[str, Value] = {
             **{f"bleu_{n}": 100 * float(bleu(row, n)) for n in _SENTENCE_ORDERS},
-            **{f"corpus_bleu_{n}": numbers for n in _ORDERS},
+            **{f"corpus_bleu_{n}": counts for n in _ORDERS},
         }
+        return Judgement(values, values)
+
+
+def counts_of(output: str, references: Sequence[str]) -> tuple[int, ...]:
+    """Return counts of an output that add up over outputs.
+
+    They are, for each order, the n-grams that a reference has too; all n-grams, at least one; and
+    two lengths in words, of the output and of the reference that is closest in length.
+    """
+    lengths, most = _references(tuple(sorted(references)))
+    words = output.lower().split()
+    ngrams = [_ngrams(words, n) for n in _ORDERS]
+    found = ((own & most[n]).total() for n, own in zip(_ORDERS, ngrams, strict=True))
+    totals = (max(1, own.total()) for own in ngrams)
+    closest = min(lengths, key=lambda length: (abs(length - len(words)), length))
+    return (*found, *totals, len(words), closest)
 
 
 @lru_cache(maxsize=256)  # those of a table are the same, in another order

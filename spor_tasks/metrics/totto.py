@@ -6,10 +6,8 @@ a short output, and PARENT finds nothing of it in the table, so that a list of t
 recalls it in full. :data:`TOTTO_REAL` has the same scores without pads.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
 
 import numpy as np
 import sacrebleu
@@ -17,8 +15,7 @@ import sacrebleu
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
-from spor_tasks.metrics.parent import ParentEvidence
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.parent_totto import parent, prepared
 from spor_tasks.metrics.totals import Numbers, Sums, Value
 from spor_tasks.text.mteval import words
@@ -54,7 +51,8 @@ class _CorpusBleu(Sums):
     width = 2 * _ORDERS + 2
 
     def score(self, totals: Numbers) -> Numbers:
-        found, written, length, closest = _parts(totals)
+        found, written, lengths = np.split(totals, (_ORDERS, 2 * _ORDERS), axis=-1)
+        length, closest = lengths[..., 0], lengths[..., 1]
         # The first order that is never found counts as half an n-gram, the next as a quarter.
         missing = found == 0
         counted = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), found)
@@ -64,15 +62,6 @@ class _CorpusBleu(Sums):
         )
         some = (found > 0).any(axis=-1) & (written > 0).all(axis=-1)
         return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
-
-
-def _parts(totals: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    return (
-        totals[..., :_ORDERS],
-        totals[..., _ORDERS:-2],
-        totals[..., -2],
-        totals[..., -1],
-    )
 
 
 _CORPUS_BLEU = _CorpusBleu()
@@ -92,19 +81,8 @@ _REAL = (
 )
 
 
-class Evidence(NamedTuple):
-    """The evidence of an output; ``bleu`` are the counts that BLEU adds up.
-
-    ``chrf`` is that of the corrected scores.
-    """
-
-    parent: ParentEvidence
-    bleu: tuple[float, ...]
-    chrf: float | None
-
-
 @dataclass(frozen=True, slots=True)
-class Totto(EvidenceMetric[Evidence]):
+class Totto(Metric):
     """BLEU and PARENT with the published pads, or ``real``: without, and with chrF.
 
     PARENT is the mean over outputs, chrF the mean of sentence chrF with the best reference. All
@@ -133,8 +111,8 @@ class Totto(EvidenceMetric[Evidence]):
             f"|parent:order4,lambda-of-reference,best-f|{bleu.get_signature()}|v:{__version__}"
         )
 
-    def measured(self, sample: Sample, output: str) -> Evidence:
-        """Return the evidence of one output.
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return the scores of one output, and the counts behind them; PARENT is from 0 to 100.
 
         Raises:
             CorpusError: the sample has no reference, as those of the test set, or no table.
@@ -144,51 +122,29 @@ class Totto(EvidenceMetric[Evidence]):
         if not self.real:
             references += [_PAD] * (_REFERENCES - len(references))
             text = text or _PAD
-        mine, theirs = words(text), [words(reference) for reference in references]
-        counted = _bleu().corpus_score([" ".join(mine)], [[" ".join(each)] for each in theirs])
-        return Evidence(
-            parent(sample, mine, theirs),
-            (*counted.counts, *counted.totals, counted.sys_len, counted.ref_len),
-            float(_chrf().sentence_score(text, references).score) if self.real else None,
-        )
-
-    def values(self, evidence: Evidence) -> dict[str, Value]:
-        """Return what one output adds to the scores."""
-        precision, recall, f = _percent(evidence.parent)
-        if self.real:
-            return {
-                "totto_bleu_real": evidence.bleu,
-                "totto_parent_real": f,
-                "totto_chrf": evidence.chrf,
-            }
-        return {
-            "totto_bleu": evidence.bleu,
-            "totto_parent": f,
-            "totto_parent_precision": precision,
-            "totto_parent_recall": recall,
-        }
-
-    def describe(self, sample: Sample, _: object, evidence: Evidence) -> dict[str, Any]:
-        """Return the evidence; PARENT is from 0 to 100."""
-        precision, recall, f = _percent(evidence.parent)
+        own, expected = words(text), [words(reference) for reference in references]
+        counted = _bleu().corpus_score([" ".join(own)], [[" ".join(each)] for each in expected])
+        counts, totals = tuple(counted.counts), tuple(counted.totals)
+        lengths = (counted.sys_len, counted.ref_len)
+        precision, recall, f = (100 * each for each in parent(sample, own, expected))
         real = "_real" if self.real else ""
-        return {
+        values: dict[str, Value] = {
+            f"totto_bleu{real}": (*counts, *totals, *lengths),
+            f"totto_parent{real}": f,
+        }
+        details = {
             f"parent{real}_p": precision,
             f"parent{real}_r": recall,
             f"parent{real}_f": f,
-            f"bleu{real}_counts": evidence.bleu[:_ORDERS],
-            f"bleu{real}_totals": evidence.bleu[_ORDERS:-2],
-            f"bleu{real}_lengths": evidence.bleu[-2:],
-            **(
-                {"totto_chrf": evidence.chrf}
-                if self.real
-                else {"overlap": sample.context.get("overlap")}
-            ),
+            f"bleu{real}_counts": counts,
+            f"bleu{real}_totals": totals,
+            f"bleu{real}_lengths": lengths,
         }
-
-
-def _percent(evidence: ParentEvidence) -> Iterator[float]:
-    return (100 * part for part in (evidence.precision, evidence.recall, evidence.f))
+        if self.real:
+            chrf = float(_chrf().sentence_score(text, references).score)
+            return Judgement({**values, "totto_chrf": chrf}, {**details, "totto_chrf": chrf})
+        sides = {"totto_parent_precision": precision, "totto_parent_recall": recall}
+        return Judgement({**values, **sides}, {**details, "overlap": sample.context.get("overlap")})
 
 
 @cache

@@ -4,7 +4,6 @@ The corpus `logicnlg_mini` has a language of its own, in which each sentence mea
 program is executed, so there is nothing to guess.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from spor_tasks import __version__
@@ -15,10 +14,8 @@ from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.embedded.statements import parse
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.base import EvidenceMetric, ScoreInfo
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.programs.execute import verdict
-from spor_tasks.metrics.programs.outcome import Failure
-from spor_tasks.metrics.totals import Value
 
 _NAME = LOGICNLG_MINI.name
 
@@ -31,20 +28,17 @@ class Meaning(NamedTuple):
     true: bool
 
 
-class _Truth(EvidenceMetric[Meaning | None]):
+class _Truth(Metric):
     """The share of true outputs, and of outputs that are sentences of the language at all."""
 
     scores = (
         ScoreInfo("truth", "true"),
         ScoreInfo("truth_readable", "readable"),
     )
+    signature = f"truth|language:1|operators:published|v:{__version__}"
 
-    @property
-    def signature(self) -> str:
-        return f"truth|language:1|operators:published|v:{__version__}"
-
-    def measured(self, sample: Sample, output: str) -> Meaning | None:
-        """Return what an output means, or None if it is not a sentence of the language.
+    def judge_one(self, sample: Sample, output: str) -> Judgement:
+        """Return whether an output is true, and its program.
 
         Raises:
             CorpusError: the sample is of another corpus, or its table is missing or damaged.
@@ -55,16 +49,12 @@ class _Truth(EvidenceMetric[Meaning | None]):
                 where=f"sample {sample.id} of {sample.corpus}",
                 remedy=f"Score outputs for the corpus {_NAME}.",
             )
-        return meaning(output, table_of(sample))
-
-    def values(self, evidence: Meaning | None) -> Mapping[str, Value]:
-        if evidence is None:
-            return {"truth": 0.0, "truth_readable": 0.0}
-        return {"truth": 100.0 * evidence.true, "truth_readable": 100.0}
-
-    def describe(self, _: Sample, __: object, evidence: Meaning | None) -> dict[str, object]:
-        """Return the values and the program."""
-        return {**self.values(evidence), "program": evidence and evidence.program}
+        found = meaning(output, table_of(sample))
+        values = {
+            "truth": 100.0 * (found is not None and found.true),
+            "truth_readable": 100.0 * (found is not None),
+        }
+        return Judgement(values, {**values, "program": found and found.program})
 
 
 def meaning(text: str, table: Table) -> Meaning | None:
@@ -77,19 +67,13 @@ def meaning(text: str, table: Table) -> Meaning | None:
     if statement is None:
         return None
     true = verdict(statement.program, typed(table))
-    if isinstance(true, Failure):
+    if true is None:
         raise CorpusError(
-            f"the program {statement.program} {true.reason.value} {true.detail}".rstrip(),
+            f"the program {statement.program} has no truth value",
             where=f"table of {', '.join(table.header)}",
             remedy=f"Give each row a name, a place and a number, as the corpus {_NAME} does.",
         )
     return Meaning(*statement, true)
-
-
-def is_true(text: str, table: Table) -> bool | None:
-    """Return whether a text is true of an embedded table, as :func:`meaning` finds it."""
-    found = meaning(text, table)
-    return found and found.true
 
 
 TRUTH = _Truth()

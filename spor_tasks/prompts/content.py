@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.parent import PARENT
 from spor_tasks.prompts.styles import prompt
 
 Demonstrations: TypeAlias = tuple[Sample, ...]
@@ -99,4 +99,4 @@ def words(sample: Sample) -> int:
 
 def worth(sample: Sample, demonstrations: Demonstrations) -> float:
     """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * Parent().measured(sample, copied_text(demonstrations)).f
+    return 100 * float(PARENT.judge_one(sample, copied_text(demonstrations)).details["f"])

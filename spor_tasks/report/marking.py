@@ -26,7 +26,6 @@ from spor_tasks.core.sample import (
 )
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
-from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
 from spor_tasks.results.logged import Record, Said
 from spor_tasks.text import align
@@ -303,7 +302,7 @@ class _Copies(NamedTuple):
 def _copies(sample: Sample, text: str) -> _Copies:
     """Return the phrases that are not copied, what leaks, and where both stand in the text."""
     hidden = hidden_of(sample).phrases
-    published = CopyRule().measured(sample, text).published
+    published, _ = copy_rule.verdicts(sample, text)
     leaks = tuple(leak.value for leak in published.leaks)
     missing = tuple(
         number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing

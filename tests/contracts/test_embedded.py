@@ -21,7 +21,7 @@ from spor_tasks.corpora.embedded import (
 from spor_tasks.corpora.embedded.attributes import is_readable, values_of
 from spor_tasks.corpora.embedded.statements import LOGICS, parse
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.truth import is_true, meaning
+from spor_tasks.metrics.truth import meaning
 from tests.conftest import REPOSITORY
 
 CORPORA = (MINI, TOTTO_MINI, LOGICNLG_MINI, COMPMCTG_MINI)
@@ -145,7 +145,7 @@ def test_a_statement_means_a_program(text: str, program: str) -> None:
     ],
 )
 def test_a_text_outside_the_language_has_no_meaning(text: str) -> None:
-    assert is_true(text, TABLE) is None
+    assert meaning(text, TABLE) is None
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_programs_are_searched_for_and_logged() -> None:
 
 def test_a_classifier_judges_tables(tmp_path: Path) -> None:
     folder = save_bert(tmp_path / "bert")
-    scores = evaluate(nli_model=str(folder), nli_format="table_bert", nli_label=1)
+    scores = evaluate(nli_model=str(folder), nli_format="nli", nli_label=1)
     assert 0 <= scores["results"][TASK]["nli_acc,none"] <= 100
     assert "nli" in scores["configs"][TASK]["metadata"]["spor"]
 

@@ -26,12 +26,12 @@ from spor_tasks.evaluation import checks
 from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts, missing_units
+from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
 from spor_tasks.report import collect
 from spor_tasks.results import reading
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
-from tests.support.scores import scores_of
+from tests.support.scores import answers_of, judge, scores_of
 from tests.support.scripted import ScriptedLM, half_right
 
 SYSTEMATICITY = "spor_systematicity_mini"
@@ -78,7 +78,7 @@ def pairs(format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's n
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) -> None:  # noqa: A002
     asked = pairs(format)
-    found = load(folder, format=format, batch_size=5).model(asked)
+    found = answers_of(load(folder, format=format, batch_size=5), asked)
     expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
     assert found == pytest.approx(expected, abs=1e-5)
@@ -86,14 +86,12 @@ def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
-    expected = load(folder).measure(SAMPLES, TEXTS)
-    told = [likely > 0.5 for each in expected for likely in each]
+    expected = load(folder).judge(SAMPLES, TEXTS)
+    told = [likely > 0.5 for each in expected for likely in each.details["told"]]
     assert 0.1 < sum(told) / len(told) < 0.9
-    assert load(folder, batch_size=batch_size).measure(SAMPLES, TEXTS) == expected
-    assert [
-        load(folder, batch_size=batch_size).measured(*pair)
-        for pair in zip(SAMPLES, OUTPUTS, strict=True)
-    ] == expected
+    metric = load(folder, batch_size=batch_size)
+    assert metric.judge(SAMPLES, TEXTS) == expected
+    assert [judge(metric, *pair) for pair in zip(SAMPLES, OUTPUTS, strict=True)] == expected
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,7 @@ def test_a_class_is_judged_among_all(
     facts = load(tmp_path, **asked)
     (pair, *_) = pairs("nli")
     expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
-    assert facts.model([pair]) == pytest.approx([expected], abs=1e-5)
+    assert answers_of(facts, [pair]) == pytest.approx([expected], abs=1e-5)
     assert f"|label:{labels[index]}|" in facts.signature
 
 
@@ -135,7 +133,7 @@ def test_a_class_by_itself_is_told_where_its_output_is_above_0(
     logits = [plain(tmp_path, pair)[index] for pair in asked]
     assert min(logits) < 0 < max(logits)
     expected = [torch.sigmoid(logit).item() for logit in logits]
-    assert facts.model(asked) == pytest.approx(expected, abs=1e-5)
+    assert answers_of(facts, asked) == pytest.approx(expected, abs=1e-5)
 
 
 def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
@@ -143,11 +141,11 @@ def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Pa
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
     asked = pairs("nli")
-    found = load(tmp_path).model(asked)
+    found = answers_of(load(tmp_path), asked)
     model.float().save_pretrained(tmp_path)
     expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
     assert found == pytest.approx(expected, abs=1e-6)
-    assert found != load(folder).model(asked)
+    assert found != answers_of(load(folder), asked)
 
 
 def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
@@ -176,9 +174,9 @@ def test_too_long_a_pair_loses_the_end_of_its_output_alone(
     room = 100 - len(without_output["input_ids"])
     fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
     with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.readers"):
-        whole = facts.model([fits])
+        whole = answers_of(facts, [fits])
         assert caplog.records == []
-        assert facts.model([cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
+        assert answers_of(facts, [cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
     assert [record.args for record in caplog.records] == [
         (1, 2, "outputs and units are longer than", 100)
     ]
@@ -188,7 +186,7 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
     save_classifier(tmp_path, positions=22)
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
-        load(tmp_path).measured(sample, "An output.")
+        judge(load(tmp_path), sample, "An output.")
 
 
 # --- What cannot be loaded ------------------------------------------------------------------------
@@ -218,10 +216,10 @@ def unable_to_pad(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (not_trained_to_classify, r"is not a classifier: it lacks classifier\."),
+        (not_trained_to_classify, r"lacks the weights classifier\."),
         (with_pickled_weights, "cannot be loaded"),
         (with_half_its_weights, "cannot be loaded"),
-        (unable_to_pad, "has no padding token"),
+        (unable_to_pad, "has no padding or end token"),
     ],
 )
 def test_a_folder_without_a_sound_classifier_is_refused(
@@ -274,15 +272,15 @@ def test_tasks_that_score_parent_give_facts_too(
 ) -> None:
     metric = load(folder)
     rows = judged["samples"][name]
-    evidence = [
-        metric.measured(sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
+    judgements = [
+        judge(metric, sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
         for row in rows
     ]
-    assert [tuple(row["doc"]["told"]) for row in rows] == evidence
-    assert [row["facts"] for row in rows] == [
-        100 * (1 - len(missing_units(told)) / len(told)) for told in map(tuple, evidence)
+    assert [tuple(row["doc"]["told"]) for row in rows] == [
+        each.details["told"] for each in judgements
     ]
-    (score,) = scores_of(metric, evidence)
+    assert [row["facts"] for row in rows] == [each.values["facts"] for each in judgements]
+    (score,) = scores_of(metric, judgements)
     assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
     assert 10 < score.value < 90
     assert judged["results"][name]["facts_stderr,none"] > 0
@@ -355,7 +353,7 @@ def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> N
     settings = EvaluatorConfig(
         tasks=[SYSTEMATICITY], metadata={"facts_model": str(tmp_path / "nothing")}
     )
-    with pytest.raises(ConfigError, match="the classifier cannot be loaded"):
+    with pytest.raises(ConfigError, match="cannot be loaded"):
         checks.check(settings, [Model({"pretrained": "nowhere"}, "")])
 
 
@@ -396,12 +394,12 @@ def test_a_file_of_outputs_is_scored(
     assert cli.main([*arguments, *own]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     metric = load(folder, label=0, format="electra")
-    evidence = metric.measure(SAMPLES, TEXTS)
-    assert score["value"] == pytest.approx(scores_of(metric, evidence)[0].value)
+    judgements = metric.judge(SAMPLES, TEXTS)
+    assert score["value"] == pytest.approx(scores_of(metric, judgements)[0].value)
     assert score["signature"].startswith(metric.signature)
     found = [row for _, row in read_rows(out)]
-    assert [tuple(row["told"]) for row in found] == evidence
-    assert [tuple(row["untold"]) for row in found] == list(map(missing_units, evidence))
+    for key in ("told", "untold"):
+        assert [tuple(row[key]) for row in found] == [each.details[key] for each in judgements]
 
 
 @pytest.mark.parametrize(

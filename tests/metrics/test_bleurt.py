@@ -9,10 +9,10 @@ import transformers
 
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import BLEURT, Bleurt, Pair
+from spor_tasks.metrics.learned import Bleurt, Pair
 from spor_tasks.metrics.parent_totto import prepared
 from tests.support.classifiers import save_bert
-from tests.support.scores import scores_of
+from tests.support.scores import judge, scores_of
 from tests.support.totto import sample
 
 TEXTS = ["Ann has 7 wins .", "", "Ann lost ( again ) to Bo", "7 " * 200]
@@ -44,8 +44,8 @@ def test_ratings_are_those_of_transformers_whatever_the_batch(folder: Path) -> N
     assert max(expected) - min(expected) > 0.05
     for size in (1, 32):
         metric = readers.bleurt(str(folder), device="cpu", batch_size=size)
-        found = metric.measure(SAMPLES, [(text,) for text in TEXTS])
-        assert found == pytest.approx(expected, abs=1e-4)
+        found = metric.judge(SAMPLES, [(text,) for text in TEXTS])
+        assert [each.values["bleurt"] for each in found] == pytest.approx(expected, abs=1e-4)
     assert "weights:" in metric.signature
     scores = scores_of(metric, found, SAMPLES)
     assert [score.name for score in scores] == ["bleurt", "bleurt_overlap", "bleurt_nonoverlap"]
@@ -62,20 +62,14 @@ def test_references_are_not_padded_and_texts_are_prepared() -> None:
             asked.extend(pairs)
             return [float(number) for number, _ in enumerate(pairs)]
 
-    found = Bleurt(Rater()).measured(SAMPLES[0], "ANN 's win")
+    found = judge(Bleurt(Rater()), SAMPLES[0], "ANN 's win")
     assert asked == [("ann won 7 times.", "ann's win"), ("ann has 7 wins.", "ann's win")]
-    assert found == 0.5
-
-
-def test_without_a_checkpoint_it_says_what_to_type() -> None:
-    with pytest.raises(ConfigError) as caught:
-        BLEURT.measured(SAMPLES[0], "Ann .")
-    assert "bleurt" in str(caught.value.remedy)
+    assert found.values == {"bleurt": 0.5}
 
 
 def test_a_sample_without_references_is_an_error(folder: Path) -> None:
     with pytest.raises(CorpusError):
-        readers.bleurt(str(folder), device="cpu").measured(sample(), "Ann .")
+        judge(readers.bleurt(str(folder), device="cpu"), sample(), "Ann .")
 
 
 def test_a_classifier_of_two_classes_is_refused(tmp_path: Path) -> None:

@@ -12,11 +12,9 @@ import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.metrics import readers
+from spor_tasks.metrics import mctg_readers, readers
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.learned import (
-    ATTRIBUTES,
-    TEXT_PERPLEXITY,
     Attributes,
     TextPerplexity,
 )
@@ -24,7 +22,7 @@ from spor_tasks.metrics.totals import RELATIVE_GAP
 from tests.support import golden
 from tests.support.aspects import TextIn, save_gpt2, save_published
 from tests.support.classifiers import save_bert
-from tests.support.scores import scores_of, values_of
+from tests.support.scores import judge, scores_of, values_of
 
 
 def asked(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
@@ -59,13 +57,13 @@ def classifiers(printed: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
 def test_accuracies_are_published_once_they_are_rounded_as_published(
     classifiers: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
-    metric = readers.attributes(str(classifiers), device="cpu", batch_size=7)
+    metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [asked(**row["labels"]) for row in rows]
-    found = metric.measure(samples, [(row["text"],) for row in rows])
+    found = metric.judge(samples, [(row["text"],) for row in rows])
     values = {aspect: ["Negative", "Positive"] for aspect in ("sentiment",)}
     values |= {"pronoun": ["plural", "singular"], "tense": ["Present", "Past"]}
     for row, said in zip(rows, found, strict=True):
-        assert said.values == {a: values[a][row["clf"][a]["pred"]] for a in values}
+        assert said.details["said"] == {a: values[a][row["clf"][a]["pred"]] for a in values}
     scores = {score.name: score.value for score in scores_of(metric, found)}
     rounded = {name: round(value / 100, 4) for name, value in scores.items()}
     published = {
@@ -84,7 +82,7 @@ def test_numbers_of_classes_are_published_whatever_the_batch(
     classifiers: Path, rows: list[dict[str, Any]]
 ) -> None:
     for size in (1, 16):
-        asker = readers.aspects(classifiers, "cpu", size)
+        asker = mctg_readers.aspects(classifiers, "cpu", size)
         for aspect, classifier in asker.items():
             found = classifier.numbers([row["text"] for row in rows])
             for numbers, row in zip(found, rows, strict=True):
@@ -94,14 +92,15 @@ def test_numbers_of_classes_are_published_whatever_the_batch(
 def test_perplexities_are_published(
     tmp_path: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
-    metric = readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
-    found = metric.measure([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
+    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
+    judgements = metric.judge([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
+    found = [each.values["mctg_ppl"] for each in judgements]
     expected = [row["ppl"] for row in rows]
     assert [each is None for each in found] == [ppl is None for ppl in expected]
     assert sum(ppl is None for ppl in expected) == 7
     for each, ppl in zip(found, expected, strict=True):
         assert ppl is None or each == pytest.approx(ppl, rel=1e-4)
-    (score,) = scores_of(metric, found)
+    (score,) = scores_of(metric, judgements)
     assert score.value == pytest.approx(literal_eval(printed["ppl_printed"])["avg_ppl"], rel=1e-4)
     assert (score.n, score.unscored) == (41, 7)
     assert "weights:" in metric.signature
@@ -116,7 +115,7 @@ def judged(*cases: tuple[bool | None, str]) -> dict[str, float]:
     """Return the scores of texts whose last word is `good` if they are positive, by half."""
     metric = Attributes(TextIn(frozenset({(f"{PREFIX} is good", "Positive")})))
     samples = [asked(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases]
-    found = metric.measure(samples, [(text,) for _, text in cases])
+    found = metric.judge(samples, [(text,) for _, text in cases])
     return {score.name: score.value for score in scores_of(metric, found, samples)}
 
 
@@ -158,8 +157,8 @@ def test_the_beginning_counts_among_the_words() -> None:
             return [float(len(text)) for text in texts]
 
     sample, metric = asked(unseen=True, prefix="a b c", tense="Past"), TextPerplexity(Length())
-    nine, ten = (metric.measured(sample, " x" * number) for number in (6, 7))
-    assert (nine, ten) == (None, 19)
+    nine, ten = (judge(metric, sample, " x" * number) for number in (6, 7))
+    assert (nine.values["mctg_ppl"], ten.values["mctg_ppl"]) == (None, 19)
     assert values_of(metric, sample, ten) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
@@ -170,28 +169,28 @@ def test_classes_are_found_by_name_by_map_or_in_the_published_order(tmp_path: Pa
     named = save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
     unnamed = save_bert(tmp_path / "unnamed" / "tense")
     found = {
-        folder.parent.name: readers.aspects(folder.parent, "cpu", 1)["tense"].values
+        folder.parent.name: mctg_readers.aspects(folder.parent, "cpu", 1)["tense"].values
         for folder in (named, unnamed)
     }
     assert found == {"named": ("Past", "Present"), "unnamed": ("Present", "Past")}
     listed = {"tense": {"Past": 0, "0": "Past", "1": "Present", "dim": 2}}
     (tmp_path / "unnamed" / "map_dict.json").write_text(json.dumps(listed))
-    assert readers.aspects(unnamed.parent, "cpu", 1)["tense"].values == ("Past", "Present")
+    assert mctg_readers.aspects(unnamed.parent, "cpu", 1)["tense"].values == ("Past", "Present")
 
 
 def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
-    metric = readers.attributes(str(tmp_path), device="cpu")
+    metric = mctg_readers.attributes(str(tmp_path), device="cpu")
     for sample in (asked(sentiment="Positive"), asked(tense="Future")):
         with pytest.raises(ConfigError) as caught:
-            metric.measured(sample, "was")
+            judge(metric, sample, "was")
         assert caught.value.remedy
 
 
 def test_what_is_said_is_spelled_as_it_was_asked(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
-    metric = readers.attributes(str(tmp_path), device="cpu")
-    said = metric.measured(asked(tense="past"), "was").values["tense"]
+    metric = mctg_readers.attributes(str(tmp_path), device="cpu")
+    said = judge(metric, asked(tense="past"), "was").details["said"]["tense"]
     assert said in {"past", "Present"}
 
 
@@ -203,7 +202,7 @@ def test_folders_that_are_not_classifiers_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("mood", "broken", "empty", "none"):
         with pytest.raises(ConfigError) as caught:
-            readers.attributes(str(tmp_path / name), device="cpu")
+            mctg_readers.attributes(str(tmp_path / name), device="cpu")
         assert caught.value.where
 
 
@@ -213,27 +212,21 @@ def test_a_published_classifier_that_lacks_a_layer_is_refused(
     keys = [key for key in printed["checkpoint_keys"] if "pooler" not in key]
     save_published(tmp_path / "tense", printed["roberta_config"], keys, 0)
     with pytest.raises(ConfigError) as caught:
-        readers.attributes(str(tmp_path), device="cpu")
+        mctg_readers.attributes(str(tmp_path), device="cpu")
     assert "classifier.dense" in str(caught.value)
-
-
-def test_without_models_they_say_what_to_type() -> None:
-    for metric, text in ((ATTRIBUTES, "was"), (TEXT_PERPLEXITY, "a " * 20)):
-        with pytest.raises(ConfigError) as caught:
-            metric.measured(asked(tense="Past"), text)
-        assert "--" in str(caught.value.remedy)
 
 
 def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     folder = save_gpt2(tmp_path, 31)
-    metric = readers.perplexity(str(folder), device="cpu")
-    model = metric.model._model  # type: ignore[attr-defined]
+    metric = mctg_readers.perplexity(str(folder), device="cpu")
+    assert isinstance(metric.model, readers.Reader)
     with torch.no_grad():
-        model.lm_head.weight.mul_(1e4)
-    assert metric.measured(asked(tense="Past"), "It was a day like any other in the town") is None
+        metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
+    text = "It was a day like any other in the town"
+    assert judge(metric, asked(tense="Past"), text).values == {"mctg_ppl": None}
 
 
 def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        readers.perplexity(str(tmp_path))
+        mctg_readers.perplexity(str(tmp_path))
     assert caught.value.remedy

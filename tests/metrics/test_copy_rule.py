@@ -3,7 +3,7 @@
 import pytest
 
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, Triple
-from spor_tasks.metrics.copy_rule import CopyEvidence, CopyRule, Leak
+from spor_tasks.metrics.copy_rule import COPY_RULE, Leak, verdicts
 from tests.support.scores import scores_of
 
 PORT = Sample(
@@ -30,23 +30,19 @@ INN = Sample(
 )
 
 
-def _measure(sample: Sample, output: str) -> CopyEvidence:
-    return CopyRule().measured(sample, output)
-
-
 def _cases(sample: Sample, output: str) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
     """Return (a, b) as published, and with whole words."""
-    evidence = _measure(sample, output)
-    return tuple((verdict.copied, verdict.leaked) for verdict in evidence)  # type: ignore[return-value]
+    published, whole_word = verdicts(sample, output)
+    return published.case, whole_word.case
 
 
 COPIED, OMITTED, LEAKED = (True, False), (False, False), (False, True)
 
 
 def test_a_leak_is_located() -> None:
-    evidence = _measure(PORT, "  At  GREYPORT lies Old Basin.")
-    assert evidence.published.leaks == evidence.whole_word.leaks == (Leak("Greyport", 6),)
-    assert evidence.published.missing == ("Entity 1",)
+    published, whole_word = verdicts(PORT, "  At  GREYPORT lies Old Basin.")
+    assert published.leaks == whole_word.leaks == (Leak("Greyport", 6),)
+    assert published.missing == ("Entity 1",)
 
 
 @pytest.mark.parametrize(
@@ -100,15 +96,14 @@ def test_every_hidden_phrase_must_be_copied() -> None:
         references=(),
         challenge=Hidden((("Greyport", "Entity 1"), ("Northhaven", "Entity 2"))),
     )
-    assert _measure(both, "Entity 2 is a twin.").published.missing == ("Entity 1",)
-    assert _measure(both, "Entity 2 is the twin of Entity 1.").published.copied
+    assert verdicts(both, "Entity 2 is a twin.")[0].missing == ("Entity 1",)
+    assert verdicts(both, "Entity 2 is the twin of Entity 1.")[0].missing == ()
 
 
 def test_the_four_cases_add_up() -> None:
-    metric = CopyRule()
     outputs = ["Entity 1", "Greyport", "Entity 1 Greyport", "neither", "entity 12"]
-    evidence = [_measure(PORT, text) for text in outputs]
-    scores = {score.name: score.value for score in scores_of(metric, evidence)}
+    judgements = [COPY_RULE.judge_one(PORT, text) for text in outputs]
+    scores = {score.name: score.value for score in scores_of(COPY_RULE, judgements)}
     assert scores == {
         "copy_rule_00": 20.0,
         "copy_rule_01": 20.0,

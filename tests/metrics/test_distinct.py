@@ -35,7 +35,7 @@ def test_it_is_different_ngrams_over_all_of_them() -> None:
     draw = random.Random(0)
     texts = [" ".join(draw.choices(WORDS, k=draw.randrange(9))) for _ in range(40)]
     for _ in range(3):
-        (found,) = scores_of(DISTINCT, (DISTINCT.measured(sample(), text) for text in texts))
+        (found,) = scores_of(DISTINCT, (DISTINCT.judge_one(sample(), text) for text in texts))
         assert found.value == expected(texts)
         draw.shuffle(texts)
 
@@ -46,14 +46,16 @@ def test_it_is_different_ngrams_over_all_of_them() -> None:
 def test_dist_3_of_the_published_texts(golden_dir: Path, corpus: str, dist: float) -> None:
     file = golden_dir.parent / "data" / "CompMCTG" / "test_cases" / f"cases_{corpus}.jsonl"
     found = scores_of(
-        DISTINCT, (DISTINCT.measured(sample(), row["text"]) for _, row in read_rows(file))
+        DISTINCT, (DISTINCT.judge_one(sample(), row["text"]) for _, row in read_rows(file))
     )
     assert found[0].value == pytest.approx(dist, abs=5e-4)
 
 
 def test_the_beginning_counts() -> None:
-    evidence = [DISTINCT.measured(sample(prefix="The"), text) for text in (" a b", " a c", " a b")]
-    (score,) = scores_of(DISTINCT, evidence)
+    judgements = [
+        DISTINCT.judge_one(sample(prefix="The"), text) for text in (" a b", " a c", " a b")
+    ]
+    (score,) = scores_of(DISTINCT, judgements)
     assert score.value == pytest.approx(2 / 3)
     assert score.n == 3
 
@@ -61,7 +63,7 @@ def test_the_beginning_counts() -> None:
 def test_it_has_neither_intervals_nor_tests() -> None:
     tally = Tally(DISTINCT.scores)
     for text in ("a b c", "a b d"):
-        tally.add(DISTINCT.values(DISTINCT.measured(sample(), text)))
+        tally.add(DISTINCT.judge_one(sample(), text).values)
     column, clusters = tally.column("dist_3"), statistics.clusters_of([0, 1])
     assert interval(column, clusters) is None
     assert statistics.difference(column, column, clusters) is None
@@ -74,13 +76,13 @@ def test_a_value_without_words_is_refused() -> None:
 
 
 def test_a_text_alone_has_the_share_of_its_own_ngrams_however_long_it_is() -> None:
-    value = DISTINCT.values(DISTINCT.measured(sample(), "a b " * 50))["dist_3"]
+    value = DISTINCT.judge_one(sample(), "a b " * 50).values["dist_3"]
     assert logged.alone("dist_3", value) == 2 / 98
     assert value == (2, 98)
 
 
 def test_words_are_not_logged_but_kept_by_a_copy() -> None:
-    value = DISTINCT.values(DISTINCT.measured(sample(), "a b a b a"))["dist_3"]
+    value = DISTINCT.judge_one(sample(), "a b a b a").values["dist_3"]
     assert json.dumps(value) == "[2, 3]"
     totals = score_info("dist_3").totals
     assert totals.value([value, copy.deepcopy(value)]) == 2 / 6

@@ -17,15 +17,15 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics import entailment
-from spor_tasks.metrics.learned import READY, NliAcc, Ready, described
+from spor_tasks.metrics.entailment import described
+from spor_tasks.metrics.learned import READY, Claim, NliAcc
 from tests.metrics.test_nli import HEADER, ROWS, sample
 from tests.support.classifiers import save_bert, save_classifier, save_tapas, save_tapex
-from tests.support.scores import scores_of
+from tests.support.scores import answers_of, scores_of
 
 SAVED: dict[str, Callable[[Path], Path]] = {
     "tapas": save_tapas,
     "tapex": save_tapex,
-    "table_bert": save_bert,
     "nli": save_classifier,
 }
 TABLES = [
@@ -50,6 +50,10 @@ def load(folder: Path, name: str | None, **settings: Any) -> NliAcc:  # noqa: AN
     return entailment.load(str(folder), format=name, **{"device": "cpu", **settings})
 
 
+def likely(folder: Path, name: str | None, *claims: Claim) -> Sequence[Any]:
+    return answers_of(load(folder, name), claims)
+
+
 def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     with torch.no_grad():
@@ -62,13 +66,14 @@ def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
 
 @pytest.mark.parametrize("name", SAVED)
 def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
-    expected = load(folders[name], name).measure(SAMPLES, OUTPUTS)
-    told = [likely for likely in expected if likely]
-    assert len(told) == len([text for text in OUTPUTS if text[0]])
-    assert max(told) - min(told) > 0.05, "a classifier that says one thing shows nothing"
+    claims = [claim for claim in CLAIMS if claim[1]]
+    expected = answers_of(load(folders[name], name), claims)
+    assert max(expected) - min(expected) > 0.05, "a classifier that says one thing shows nothing"
     metric = load(folders[name], name, batch_size=7)
-    assert metric.measure(SAMPLES, OUTPUTS) == expected
-    assert [metric.measured(*claim) for claim in CLAIMS[:7]] == expected[:7]
+    assert answers_of(metric, claims) == pytest.approx(expected, abs=1e-5)
+    assert [answers_of(metric, [claim])[0] for claim in claims[:7]] == pytest.approx(
+        expected[:7], abs=1e-5
+    )
 
 
 def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
@@ -76,7 +81,7 @@ def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     frame = pd.DataFrame({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER)})
     expected = plain(folder, tokenizer(frame, text, return_tensors="pt"))
-    assert load(folder, None).measured(sample(), text) == pytest.approx(expected, abs=1e-4)
+    assert likely(folder, None, (sample(), text))[0] == pytest.approx(expected, abs=1e-4)
 
 
 def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
@@ -86,19 +91,15 @@ def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
     tokenizer = transformers.BartTokenizer.from_pretrained(folder)
     text = "oslo ! col : city row 1 : 123456789 12345"
     long = sample(header=["City"], rows=[["123456789 123456789"]])
-    found = load(folder, "tapex").measured(long, "Oslo !")
+    (found,) = likely(folder, "tapex", (long, "Oslo !"))
     assert found == pytest.approx(plain(folder, tokenizer(text, return_tensors="pt")), abs=1e-4)
 
 
-@pytest.mark.parametrize(("name", "linked"), [("table_bert", True), ("nli", False)])
-def test_two_segments_are_read_in_the_order_of_the_format(
-    folders: dict[str, Path], name: str, *, linked: bool
-) -> None:
-    folder, text, of = folders[name], "oslo has 7 people", sample(1, 0)
+def test_a_premise_is_read_before_its_hypothesis(folders: dict[str, Path]) -> None:
+    folder, text, of = folders["nli"], "oslo has 7 people", sample(1, 0)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    pair = [text, described(of, linked=linked)]
-    inputs = tokenizer(*(pair if linked else pair[::-1]), return_tensors="pt")
-    assert load(folder, name).measured(of, text) == pytest.approx(plain(folder, inputs), abs=1e-4)
+    inputs = tokenizer(described(of), text, return_tensors="pt")
+    assert likely(folder, "nli", (of, text))[0] == pytest.approx(plain(folder, inputs), abs=1e-4)
 
 
 # --- Too long -------------------------------------------------------------------------------------
@@ -110,11 +111,11 @@ def test_of_a_long_table_the_end_is_not_read_and_this_is_said(
 ) -> None:
     rows = [["oslo", str(i), "x"] for i in range(400)]
     long, longer = sample(rows=rows), sample(rows=[*rows, ["bergen", "7", "y"]])
-    metric = load(folders[name], name)
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.entailment"):
-        assert metric.measured(sample(), "oslo") is not None
+    text = "oslo has 7 people"
+    with caplog.at_level(logging.WARNING):
+        assert likely(folders[name], name, (sample(), "oslo")) != [None]
         assert caplog.records == []
-        found = metric.measure([long, longer, sample()], [("oslo has 7 people",)] * 3)
+        found = likely(folders[name], name, (long, text), (longer, text), (sample(), text))
     assert found[0] == found[1]
     most = 1024 if name == "tapex" else 512
     (said,) = (record.args for record in caplog.records)
@@ -126,9 +127,9 @@ def test_of_a_long_table_the_end_is_not_read_and_this_is_said(
 def test_of_a_long_output_the_end_is_not_read(
     folders: dict[str, Path], name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    metric = load(folders[name], name)
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.entailment"):
-        found = metric.measure([sample()] * 2, [("ab " * 700,), ("ab " * 700 + "oslo",)])
+    texts = ("ab " * 700, "ab " * 700 + "oslo")
+    with caplog.at_level(logging.WARNING):
+        found = likely(folders[name], name, *((sample(), text) for text in texts))
     assert found[0] == found[1] is not None
     assert [record.args[0] for record in caplog.records if record.args] == [2]  # type: ignore[index]
 
@@ -138,10 +139,10 @@ def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
     folders: dict[str, Path], columns: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     wide = sample(header=["name of"] * columns, rows=[["x"] * columns])
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.entailment"):
-        evidence = load(folders["tapas"], None).measure([wide, sample()], [("oslo",)] * 2)
-    assert evidence[0] is None
-    assert evidence[1] is not None
+    with caplog.at_level(logging.WARNING):
+        found = likely(folders["tapas"], None, (wide, "oslo"), (sample(), "oslo"))
+    assert found[0] is None
+    assert found[1] is not None
     assert caplog.records
 
 
@@ -151,15 +152,14 @@ def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
 def test_a_ready_checkpoint_needs_nothing_but_its_name(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {of.label for of in READY.values()} == {1}
-    monkeypatch.setitem(READY, str(folders["tapex"]), Ready("tapex", 0))
+    monkeypatch.setitem(READY, str(folders["tapex"]), "tapex")
     metric = entailment.load(str(folders["tapex"]), device="cpu")
     weights = digest_weights(folders["tapex"])[:16]
     assert metric.signature.startswith(
-        f"nli_acc|model:{folders['tapex'].name}|weights:{weights}|label:Refused|format:tapex|v:"
+        f"nli_acc|model:{folders['tapex'].name}|weights:{weights}|label:Entailed|format:tapex|v:"
     )
-    assert entailment.load(str(folders["tapex"]), label=1, device="cpu").signature.count(
-        "label:Entailed"
+    assert entailment.load(str(folders["tapex"]), label=0, device="cpu").signature.count(
+        "label:Refused"
     )
 
 
@@ -202,7 +202,7 @@ def test_a_file_of_outputs_is_scored(
     found = json.loads(capsys.readouterr().out)["scores"]
     metric = load(folders["tapas"], None)
     for score, expected in zip(
-        found, scores_of(metric, metric.measure(SAMPLES, OUTPUTS)), strict=True
+        found, scores_of(metric, metric.judge(SAMPLES, OUTPUTS)), strict=True
     ):
         assert (score["name"], score["value"]) == (expected.name, pytest.approx(expected.value))
         assert score["signature"].startswith(metric.signature)
@@ -212,4 +212,4 @@ def test_a_file_of_outputs_is_scored(
 
 def test_texts_of_special_tokens_are_texts(folders: dict[str, Path]) -> None:
     for name, folder in folders.items():
-        assert load(folder, name).measured(sample(), "</s> </s> [SEP] <s>") is not None
+        assert likely(folder, name, (sample(), "</s> </s> [SEP] <s>")) != [None]

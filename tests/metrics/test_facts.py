@@ -6,9 +6,20 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts, missing_units
+from spor_tasks.metrics.learned import (
+    ATTRIBUTES,
+    BLEURT,
+    FACTS,
+    FORMATS,
+    NLI_ACC,
+    TEXT_PERPLEXITY,
+    ClassifierInput,
+    Facts,
+    Learned,
+)
 from spor_tasks.metrics.readers import label_of
 from tests.support.classifiers import WordClassifier
+from tests.support.scores import judge
 
 PORT = Triple("Old_Port", "built by", 'A "B" C')
 FOOD = AttributeValue("food", "Basque")
@@ -26,7 +37,7 @@ def sample(*units: DataUnit, name: str | None = None) -> Sample:
 
 def asked(of: Sample, output: str, format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
     classifier = WordClassifier()
-    Facts(classifier, format).measured(of, output)
+    judge(Facts(classifier, format), of, output)
     return [pair for pairs in classifier.asked for pair in pairs]
 
 
@@ -80,16 +91,16 @@ class Fixed:
 
 def test_a_unit_that_is_likelier_told_than_not_is_told() -> None:
     metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
-    told = metric.measured(sample(*[PORT] * 4), "Something.")
-    assert told == (0.5, 0.5001, 0.2, 1.0)
-    assert missing_units(told) == (0, 2)
-    assert metric.values(told) == {"facts": 50.0}
+    values, details = judge(metric, sample(*[PORT] * 4), "Something.")
+    assert values == {"facts": 50.0}
+    assert details == {**values, "told": (0.5, 0.5001, 0.2, 1.0), "untold": (0, 2)}
 
 
 @pytest.mark.parametrize("output", ["", " ", "\n\t", "…!"])
 def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str) -> None:
     classifier = WordClassifier()
-    assert Facts(classifier).measured(sample(PORT, PORT), output) == (0.0, 0.0)
+    details = judge(Facts(classifier), sample(PORT, PORT), output).details
+    assert (details["facts"], details["told"], details["untold"]) == (0, (0.0, 0.0), (0, 1))
     assert classifier.asked == [[]]
 
 
@@ -97,6 +108,13 @@ def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str)
 def test_the_signature_tells_classifier_and_format(format: str) -> None:  # noqa: A002
     signature = Facts(WordClassifier(), format).signature
     assert signature.startswith(f"facts|model:words|format:{format}|v:")
+
+
+@pytest.mark.parametrize("metric", [FACTS, NLI_ACC, BLEURT, ATTRIBUTES, TEXT_PERPLEXITY])
+def test_without_a_model_a_metric_says_what_to_type(metric: Learned) -> None:
+    with pytest.raises(ConfigError) as caught:
+        judge(metric, sample(PORT), "Something.")
+    assert f"--metric {metric.name} --" in str(caught.value.remedy)
 
 
 # --- Which class means "told" ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Contrast, Sample
 from spor_tasks.metrics.adversarial import ADVERSARIAL
-from spor_tasks.metrics.base import Tally, score_info
+from spor_tasks.metrics.base import Tally
 from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.totals import RATIO
@@ -101,8 +101,3 @@ def test_a_missing_verdict_has_no_statistics() -> None:
     assert math.isnan(GROUP_PERPLEXITY.value([None]))
     assert GROUP_PERPLEXITY.value([None, (1, 2.0, 2)]) == pytest.approx(math.e)
     assert math.isnan(RATIO.value([None]))
-
-
-def test_scores_are_declared() -> None:
-    assert score_info("ppl").higher_is_better is False
-    assert score_info("adv_acc_distinct").corrects == "adv_acc"

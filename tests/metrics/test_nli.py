@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Column, Sample
 from spor_tasks.core.table import Table
-from spor_tasks.metrics.learned import NLI_ACC, Claim, NliAcc, described, flattened, rows_of
+from spor_tasks.metrics.base import Judgement
+from spor_tasks.metrics.entailment import described, flattened, rows_of
+from spor_tasks.metrics.learned import Claim, NliAcc
 from tests.support.classifiers import WordJudge
-from tests.support.scores import scores_of
+from tests.support.scores import judge, scores_of
 
 HEADER = ["city", "people", "area"]
 ROWS = [["oslo ås", "7", "1.5"], ["bergen", "3", ""]]
@@ -27,24 +29,11 @@ def sample(
 # --- How tables are written -----------------------------------------------------------------------
 
 
-def test_the_published_model_reads_the_linked_columns_in_their_order() -> None:
-    assert described(sample(1, 0), linked=True) == (
-        "title is : norway . row 1 is : people is 7 , city is oslo ås , "
-        "row 2 is : people is 3 , city is bergen ,"
-    )
-
-
 def test_another_classifier_reads_all_columns_and_a_missing_number_is_nan() -> None:
-    assert described(sample(0), linked=False) == (
+    assert described(sample(0)) == (
         "title is : norway . row 1 is : city is oslo ås , people is 7 , area is 1.5 , "
         "row 2 is : city is bergen , people is 3 , area is nan ,"
     )
-
-
-def test_the_published_model_reads_40_rows() -> None:
-    long = sample(0, rows=[["x", "1", "2"]] * 60)
-    assert described(long, linked=True).count("row ") == 40
-    assert described(long, linked=False).count("row ") == 60
 
 
 def test_tapex_reads_cells_as_they_are() -> None:
@@ -57,7 +46,7 @@ def test_columns_of_one_name_stay_apart_and_short_rows_end_empty() -> None:
     odd = sample(1, 0, header=["city", "city"], rows=[["oslo"], ["a", "b"]])
     assert rows_of(odd) == [("oslo", ""), ("a", "b")]
     assert flattened(["city", "city"], rows_of(odd)).startswith("col : city | city row 1 : oslo | ")
-    assert "city.1 is nan , city is oslo ," in described(odd, linked=True)
+    assert "city is oslo , city.1 is nan ," in described(odd)
 
 
 # --- What the answers come to ---------------------------------------------------------------------
@@ -77,18 +66,18 @@ class Fixed:
 
 def test_an_output_counts_if_it_is_likelier_entailed_than_not() -> None:
     metric = NliAcc(Fixed(0.5, 0.50011, 0.9, 0.10004))
-    evidence = metric.measure([sample()] * 4, [("It is .",)] * 4)
-    assert evidence == [0.5, 0.5001, 0.9, 0.1]
-    (accuracy,) = scores_of(metric, evidence)
+    judgements = metric.judge([sample()] * 4, [("It is .",)] * 4)
+    assert [each.values["nli_acc"] for each in judgements] == [0, 100, 100, 0]
+    (accuracy,) = scores_of(metric, judgements)
     assert (accuracy.name, accuracy.value, accuracy.n) == ("nli_acc", 50.0, 4)
     assert metric.signature.startswith("nli_acc|model:fixed|")
 
 
 @pytest.mark.parametrize("output", ["", " ", "…", ". ,"])
 def test_an_output_without_a_word_is_not_entailed_and_nothing_is_asked(output: str) -> None:
-    judge = WordJudge()
-    assert NliAcc(judge).measured(sample(), output) == 0.0
-    assert judge.asked == []
+    model = WordJudge()
+    assert judge(NliAcc(model), sample(), output).values == {"nli_acc": 0.0}
+    assert model.asked == []
 
 
 @pytest.mark.parametrize(
@@ -96,30 +85,24 @@ def test_an_output_without_a_word_is_not_entailed_and_nothing_is_asked(output: s
 )
 @pytest.mark.parametrize("output", ["", "Oslo is a city ."])
 def test_a_table_that_cannot_be_read_gives_no_verdict(odd: Sample, output: str) -> None:
-    judge = WordJudge()
-    metric = NliAcc(judge)
-    assert metric.measured(odd, output) is None
-    assert judge.asked == []
-    for score in scores_of(metric, [None, 1.0]):
+    model = WordJudge()
+    metric = NliAcc(model)
+    judgement = judge(metric, odd, output)
+    assert model.asked == []
+    for score in scores_of(metric, [judgement, Judgement({"nli_acc": 100.0}, {})]):
         assert (score.value, score.n, score.unscored) == (100, 1, 1)
 
 
 def test_where_the_classifier_has_no_verdict_there_is_none() -> None:
     metric = NliAcc(Fixed(None))
-    evidence = metric.measured(sample(), "Oslo is a city .")
-    assert metric.describe(sample(), ("",), evidence) == {"nli_acc": None}
-    assert all(math.isnan(score.value) for score in scores_of(metric, [evidence]))
+    judgement = judge(metric, sample(), "Oslo is a city .")
+    assert judgement.details == {"nli_acc": None}
+    assert all(math.isnan(score.value) for score in scores_of(metric, [judgement]))
 
 
 def test_a_sample_without_a_table_is_named() -> None:
     bare = Sample("77", "logicnlg", (AttributeValue("a", "0"),), ())
     with pytest.raises(CorpusError) as caught:
-        NliAcc(WordJudge()).measured(bare, "Oslo is a city .")
+        judge(NliAcc(WordJudge()), bare, "Oslo is a city .")
     assert caught.value.where == "sample 77"
     assert caught.value.remedy
-
-
-def test_without_a_classifier_it_says_what_to_type() -> None:
-    with pytest.raises(ConfigError) as caught:
-        NLI_ACC.measured(sample(), "Oslo is a city .")
-    assert "--metric nli_acc --model" in str(caught.value.remedy)

@@ -4,7 +4,8 @@ import pytest
 from scipy import stats
 
 from spor_tasks.core.sample import AttributeValue, Orders, Sample, Triple
-from spor_tasks.metrics.order import Cwio, OrderInvariance, kendall
+from spor_tasks.metrics.base import Values
+from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE, kendall
 from tests.support.scores import scores_of
 
 # Told as harbour, then leader, then sea by its only reference.
@@ -24,9 +25,8 @@ REVERSED = "On the Cold Sound, Ann Moss leads Greyport and its harbour Old Basin
 PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
 
 
-def _values(first: str, second: str) -> dict[str, float]:
-    metric = OrderInvariance()
-    return metric.values(metric.measured(SAMPLE, first, second))
+def _values(first: str, second: str) -> Values:
+    return ORDER_INVARIANCE.judge_one(SAMPLE, first, second).values
 
 
 def test_both_outputs_have_every_property() -> None:
@@ -58,11 +58,9 @@ def test_an_output_that_leaves_units_out_may_be_proper_as_published_but_not_fait
 
 
 def test_scores_are_shares_of_samples() -> None:
-    metric = OrderInvariance()
-    evidence = [
-        metric.measured(SAMPLE, *outputs) for outputs in [(SAME, SAME), (SAME, REVERSED), ("", "")]
-    ]
-    scores = {score.name: score for score in scores_of(metric, evidence)}
+    outputs = [(SAME, SAME), (SAME, REVERSED), ("", "")]
+    judgements = ORDER_INVARIANCE.judge([SAMPLE] * 3, outputs)
+    scores = {score.name: score for score in scores_of(ORDER_INVARIANCE, judgements)}
     assert scores["fidelity_pbh"].value == pytest.approx(200 / 3)
     assert scores["ordering_poh"].value == pytest.approx(100 / 3)
     assert {score.n for score in scores.values()} == {3}
@@ -70,9 +68,9 @@ def test_scores_are_shares_of_samples() -> None:
 
 
 def test_evidence_says_which_unit_is_not_located() -> None:
-    first, second = OrderInvariance().measured(SAMPLE, PARTIAL, SAME)
-    assert [position is None for position in first.positions] == [False, False, True]
-    assert None not in second.positions
+    details = ORDER_INVARIANCE.judge_one(SAMPLE, PARTIAL, SAME).details
+    assert [position is None for position in details["pos_1"]] == [False, False, True]
+    assert (details["missing_1"], details["missing_2"]) == ((2,), ())
 
 
 @pytest.mark.parametrize(
@@ -91,12 +89,11 @@ def test_one_unit_has_no_order_to_correlate() -> None:
 
 
 def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() -> None:
-    evidence = Cwio().measured(SAMPLE, "")
-    assert (evidence.tau, evidence.located_tau) == (1.0, None)
+    details = CWIO.judge_one(SAMPLE, "").details
+    assert (details["tau"], details["tau_located"]) == (1.0, None)
 
 
 def test_cwio_averages_within_sizes_then_over_them() -> None:
-    metric = Cwio()
     pair = Sample(
         id="2",
         corpus="e2e",
@@ -104,13 +101,13 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
         references=("unused",),
         context={"name": "The Gull"},
     )
-    evidence = [
-        metric.measured(pair, "The Gull, quayside, serves Basque food."),
-        metric.measured(pair, "A Basque kitchen at the quayside."),
-        metric.measured(SAMPLE, SAME),
-        metric.measured(SAMPLE, ""),
+    judgements = [
+        CWIO.judge_one(pair, "The Gull, quayside, serves Basque food."),
+        CWIO.judge_one(pair, "A Basque kitchen at the quayside."),
+        CWIO.judge_one(SAMPLE, SAME),
+        CWIO.judge_one(SAMPLE, ""),
     ]
-    scores = {score.name: score for score in scores_of(metric, evidence)}
+    scores = {score.name: score for score in scores_of(CWIO, judgements)}
     assert scores["cwio"].value == pytest.approx((0 + 2 / 3) / 2)
     assert scores["cwio_located"].value == pytest.approx((0 + 1 / 3) / 2)
     assert (scores["cwio_located"].n, scores["cwio_located"].unscored) == (3, 1)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
-from spor_tasks.metrics.order import Cwio, OrderInvariance
+from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from tests.oracles import order as slow_order
 from tests.support.scores import scores_of
 
@@ -45,21 +45,17 @@ outputs = texts.map(" ".join)
 def test_every_verdict_on_order_is_that_of_the_definition(
     sample: Sample, one: str, other: str
 ) -> None:
-    evidence = OrderInvariance().measured(sample, one, other)
-    for found, output in zip(evidence, (one, other), strict=True):
-        assert found.positions == slow_order.located(sample, output)
-        assert (found.faithful, found.proper, found.exact) == slow_order.judge(sample, output)
+    details = ORDER_INVARIANCE.judge_one(sample, one, other).details
+    for number, output in enumerate((one, other), start=1):
+        assert details[f"pos_{number}"] == slow_order.located(sample, output)
+        found = tuple(details[f"{key}_{number}"] for key in ("fidelity", "proper", "em"))
+        assert found == slow_order.judge(sample, output)
 
 
 @given(st.lists(st.tuples(samples(), outputs), min_size=1, max_size=5))
 def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None:
-    metric = Cwio()
-    scores = {
-        score.name: score.value
-        for score in scores_of(
-            metric, [metric.measured(sample, output) for sample, output in drawn]
-        )
-    }
+    judgements = [CWIO.judge_one(sample, output) for sample, output in drawn]
+    scores = {score.name: score.value for score in scores_of(CWIO, judgements)}
     expected = slow_order.cwio(*zip(*drawn, strict=True))
     names = ("cwio", "cwio_located", "cwio_located_share")
     assert [scores[name] for name in names] == pytest.approx(expected, nan_ok=True)

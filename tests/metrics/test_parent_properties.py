@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
-from spor_tasks.metrics.parent import Parent, ParentEvidence
+from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.totals import Value
 from spor_tasks.text.tokenize import tokens
 
 # Few words, so that texts and tables overlap; some punctuation, some of it dropped.
@@ -29,8 +30,9 @@ metrics = st.builds(
 
 def measure(
     metric: Parent, table: list[DataUnit], references: list[str], output: str
-) -> ParentEvidence:
-    return metric.measured(Sample("x", "letters", tuple(table), tuple(references)), output)
+) -> list[Value]:
+    sample = Sample("x", "letters", tuple(table), tuple(references))
+    return [*metric.judge_one(sample, output).values.values()]
 
 
 @given(metrics, tables, references, texts)

@@ -27,8 +27,8 @@ def sample(*references: str) -> Sample:
 
 @given(st.lists(st.tuples(texts, st.lists(texts.filter(bool), min_size=1, max_size=4)), min_size=1))
 def test_it_is_nltks(rows: list[tuple[str, list[str]]]) -> None:
-    evidence = [LOGICNLG_BLEU.measured(sample(*references), output) for output, references in rows]
-    ours = {found.name: found.value for found in scores_of(LOGICNLG_BLEU, evidence)}
+    judgements = [LOGICNLG_BLEU.judge_one(sample(*of), output) for output, of in rows]
+    ours = {found.name: found.value for found in scores_of(LOGICNLG_BLEU, judgements)}
     outputs = [output.lower().split() for output, _ in rows]
     references = [[text.lower().split(" ") for text in of] for _, of in rows]
     with warnings.catch_warnings(action="ignore"):
@@ -45,7 +45,7 @@ def test_it_is_nltks(rows: list[tuple[str, list[str]]]) -> None:
 
 def test_a_sample_without_references_is_an_error() -> None:
     with pytest.raises(CorpusError):
-        LOGICNLG_BLEU.measured(sample(), "Anything .")
+        LOGICNLG_BLEU.judge_one(sample(), "Anything .")
 
 
 @pytest.mark.parametrize("system", ["field_infusing", soak("GPT_gpt2_12.65")])

@@ -1,24 +1,22 @@
 """SP-Acc: which outputs have a program, which programs decide, and what is not scored."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import Column, Fact, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
-from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import sp_acc
-from spor_tasks.metrics.base import metric
-from spor_tasks.metrics.programs.ranking import RankerInput
-from spor_tasks.metrics.programs.states import Finished, Limits
-from spor_tasks.metrics.sp_acc import SP_ACC, Judged, SpAcc
+from spor_tasks.metrics.base import Judgement, metric
+from spor_tasks.metrics.programs import ranking
+from spor_tasks.metrics.programs.states import Limits
+from spor_tasks.metrics.sp_acc import SP_ACC, SpAcc
 from tests.support.scores import scores_of
 
 ROWS = [["oslo", "7", "north"], ["bergen", "3", "west"], ["molde", "1", "west"]]
@@ -33,71 +31,56 @@ def sample(header: Sequence[str] = ("city", "people", "coast"), rows: Any = ROWS
     return Sample("0", "logicnlg", (Column("city", "0"),), (MOST,), context)
 
 
-@dataclass
-class FakeRanker:
-    """Fits the programs that a function chooses, and remembers what it was asked."""
-
-    chooses: Callable[[str], float]
-    signature: str = "ranker:fake"
-    asked: list[RankerInput] = field(default_factory=list)
-
-    def __call__(self, items: Sequence[RankerInput]) -> list[float]:
-        self.asked += items
-        return [self.chooses(item.program) for item in items]
-
-
-def judged(output: str, metric: SpAcc = SP_ACC, of: Sample | None = None) -> Judged:
-    found = metric.measured(of or sample(), output)
-    assert found is not None
+def judged(output: str, metric: SpAcc = SP_ACC, of: Sample | None = None) -> Judgement:
+    found = metric.judge_one(of or sample(), output)
+    assert json.dumps(found.details)
     return found
 
 
 def test_a_true_sentence_is_true_and_a_false_one_false() -> None:
-    assert judged(MOST).true
-    assert judged(MOST).best[0] == Finished(PROGRAM, verdict=True)
-    assert not judged(FALSE).true
-    assert judged(FALSE).programs > 0
+    assert judged(MOST).values["sp_acc"] == 100
+    false = judged(FALSE).values
+    assert (false["sp_acc"], false["sp_found"], false["sp_acc_found"]) == (0, 100, 0)
     assert metric("sp_acc") is SP_ACC
 
 
 @pytest.mark.parametrize("output", ["", " . ", "it rains", "word " * 201, "x" * 2001])
 def test_an_output_without_a_program_is_false(output: str) -> None:
-    found = judged(output)
-    assert SP_ACC.values(found) == {"sp_acc": 0, "sp_found": 0, "sp_cut": 0}
-    assert json.dumps(SP_ACC.describe(sample(), (output,), found))
+    assert judged(output).values == {"sp_acc": 0, "sp_found": 0, "sp_cut": 0}
 
 
-def test_of_few_programs_the_best_one_decides_and_of_many_any_of_three() -> None:
-    ranked = FakeRanker(lambda program: float("argmin" in program))
-    few = judged("Oslo lies north", SpAcc(ranked))
-    assert 0 < few.programs <= 8
-    assert len(few.best) == 1
-    many = judged(MOST, SpAcc(ranked))
-    assert many.programs > 8
-    assert len(many.best) == 3
-    assert many.true == any(one.verdict for one in many.best)
-    assert "argmin" in many.best[0].program
+def test_of_few_programs_the_best_one_decides_and_of_many_any_of_three(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fits: list[str] = []
+
+    def fit(sentence: str, program: str) -> float:
+        assert sentence in {"Oslo lies north", MOST}
+        fits.append(program)
+        return float("argmin" in program)
+
+    monkeypatch.setattr(ranking, "fit", fit)
+    few = judged("Oslo lies north").details
+    assert 0 < few["sp_programs"] <= 8
+    assert len(few["sp_best"]) == 1
+    fits.clear()
+    many, details = judged(MOST)
+    assert details["sp_programs"] > 8
+    assert len(fits) == min(details["sp_programs"], 36)
+    assert not any("=" in program for program in fits)
+    best = [program for program in fits if "argmin" in program][:3]
+    assert [one.partition("=")[0] for one in details["sp_best"]] == best
+    assert many["sp_acc"] == 100 * any(one.endswith("=True") for one in details["sp_best"])
 
 
-def test_the_ranker_sees_the_first_programs_without_verdicts_and_of_ties_the_first_wins() -> None:
-    ranked = FakeRanker(lambda _: 0.0)
-    found = judged(MOST, SpAcc(ranked))
-    assert len(ranked.asked) == min(found.programs, 36)
-    assert ranked.asked[0] == ("norway", MOST, found.best[0].program)
-    assert [one.program for one in found.best] == [item.program for item in ranked.asked[:3]]
-    assert not any("=True" in item.program for item in ranked.asked)
+def test_a_search_that_a_limit_cut_is_reported() -> None:
+    found = judged(MOST, SpAcc(limits=Limits(states=20)))
+    assert found.values["sp_cut"] == 100
+    assert found.details["sp_search"] == "states"
 
 
-def test_a_search_that_a_limit_cut_is_told() -> None:
-    cut = SpAcc(limits=Limits(states=20))
-    found = judged(MOST, cut)
-    assert found.is_cut
-    assert cut.values(found)["sp_cut"] == 100
-    assert cut.describe(sample(), (MOST,), found)["sp_search"] == "states"
-
-
-def test_what_is_described_has_the_program_and_its_verdict() -> None:
-    found = SP_ACC.describe(sample(), (MOST,), judged(MOST))
+def test_the_details_have_the_program_and_its_verdict() -> None:
+    found = judged(MOST).details
     assert found["sp_program"] == PROGRAM
     assert found["sp_verdict"] is True
     assert found["sp_programs"] > 8
@@ -116,11 +99,14 @@ def test_the_case_of_a_table_does_not_matter() -> None:
 
 def test_a_table_with_a_row_that_is_too_long_or_without_columns_has_no_verdict() -> None:
     for of in (sample(rows=[*ROWS, ["a", "1", "b", "c"]]), sample([], [])):
-        assert SP_ACC.measured(of, MOST) is None
-        assert SP_ACC.measured(of, "") is None
-        assert json.dumps(SP_ACC.describe(of, (MOST,), None))
-    evidence = SP_ACC.measure([sample(rows=[["1"] * 9]), sample()], [(MOST,), (MOST,)])
-    scores = {score.name: score for score in scores_of(SP_ACC, evidence)}
+        for output in (MOST, ""):
+            assert judged(output, of=of).values == {
+                "sp_acc": None,
+                "sp_found": None,
+                "sp_cut": None,
+            }
+    judgements = SP_ACC.judge([sample(rows=[["1"] * 9]), sample()], [(MOST,), (MOST,)])
+    scores = {score.name: score for score in scores_of(SP_ACC, judgements)}
     assert (scores["sp_acc"].n, scores["sp_acc"].unscored, scores["sp_acc"].value) == (1, 1, 100)
 
 
@@ -134,22 +120,17 @@ def test_a_table_with_a_row_that_is_too_long_or_without_columns_has_no_verdict()
     ],
 )
 def test_other_faults_of_a_table_are_scored(header: Sequence[str], rows: Any) -> None:  # noqa: ANN401
-    assert judged(MOST, of=sample(header, rows)).true
+    assert judged(MOST, of=sample(header, rows)).values["sp_acc"] == 100
 
 
 def test_a_cell_that_reads_as_a_program_does_no_harm() -> None:
     of = sample(rows=[["x; {y}", "7", "a"], ["oslo", "3", "b"]])
-    found = judged("x ; { y } has the most people", of=of)
-    assert json.dumps(SP_ACC.describe(of, ("",), found))
-
-
-def test_a_table_without_rows_is_scored() -> None:
-    assert not judged(MOST, of=sample(rows=[])).true
+    judged("x ; { y } has the most people", of=of)
 
 
 def test_a_sample_without_a_table_is_an_error() -> None:
     with pytest.raises(CorpusError) as caught:
-        SP_ACC.measured(replace(sample(), context={}), MOST)
+        SP_ACC.judge_one(replace(sample(), context={}), MOST)
     assert caught.value.where
     assert caught.value.remedy
 
@@ -172,30 +153,15 @@ def test_an_unknown_ranker_is_refused() -> None:
     assert caught.value.remedy
 
 
-def test_two_processes_find_what_one_finds() -> None:
-    outputs = [(MOST,), (FALSE,), ("",), ("Bergen lies west",)]
-    samples = [sample()] * len(outputs)
-    two = SpAcc(processes=2)
-    assert two.measure(samples, outputs) == SP_ACC.measure(samples, outputs)
-    assert two.signature == SP_ACC.signature
-
-
 # --- Files of outputs -----------------------------------------------------------------------------
-
-
-def test_a_file_is_scored(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    row = to_row(sample())
-    file.write_text("\n".join(json.dumps({**row, "output": text}) for text in (MOST, "")), "utf-8")
-    first, *_ = scoring.score(file, "sp_acc", "logicnlg").scores
-    assert (first.name, first.value, first.n) == ("sp_acc", 50, 2)
 
 
 def test_the_first_true_statements_of_the_test_set(logicnlg_dir: Path) -> None:
     samples = reader.read_part("test", logicnlg_dir)[:40]
     outputs = [(each.target,) for each in samples]
-    found = list(filter(None, SpAcc(limits=Limits(states=5000)).measure(samples, outputs)))
-    assert len(found) == len(samples)
-    assert sum(each.true for each in found) == 22
-    assert sum(each.programs > 0 for each in found) == 35
-    assert sum(each.is_cut for each in found) == 12
+    found = SpAcc(limits=Limits(states=5000)).judge(samples, outputs)
+    counts = {
+        name: sum(each.values[name] == 100 for each in found)
+        for name in ("sp_acc", "sp_found", "sp_cut")
+    }
+    assert counts == {"sp_acc": 22, "sp_found": 35, "sp_cut": 12}

@@ -12,7 +12,7 @@ from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg.linearize import published, table_of
 from spor_tasks.metrics.base import Score
-from spor_tasks.metrics.truth import TRUTH, Meaning, is_true, meaning
+from spor_tasks.metrics.truth import TRUTH, Meaning, meaning
 from tests.support.scores import scores_of
 
 HEADER = ("baker", "town", "coins")
@@ -27,8 +27,8 @@ def sample(*rows: tuple[str, ...], corpus: str = "logicnlg_mini") -> Sample:
 
 
 def scores(*pairs: tuple[Sample, str]) -> dict[str, Score]:
-    evidence = TRUTH.measure([one for one, _ in pairs], [(text,) for _, text in pairs])
-    return {score.name: score for score in scores_of(TRUTH, evidence)}
+    judgements = (TRUTH.judge_one(*pair) for pair in pairs)
+    return {score.name: score for score in scores_of(TRUTH, judgements)}
 
 
 def test_shares_are_of_all_outputs() -> None:
@@ -75,19 +75,17 @@ def test_shares_are_of_all_outputs() -> None:
     ],
 )
 def test_a_sentence_is_true_false_or_not_of_the_language(text: str, true: bool | None) -> None:  # noqa: FBT001
-    assert is_true(text, TABLE) is true
+    found = meaning(text, TABLE)
+    assert (found and found.true) is true
 
 
 def test_what_is_found_is_the_kind_of_logic_the_program_and_its_verdict() -> None:
     expected = Meaning("count", "eq{count{filter_eq{all_rows; town; Selby}}; 3}", true=False)
     assert meaning("Selby has three of the bakers .", TABLE) == expected
-    described = TRUTH.describe(sample(), ("",), expected)
-    assert described == {
-        "truth": 0.0,
-        "truth_readable": 100.0,
-        "program": expected.program,
-    }
-    assert TRUTH.describe(sample(), ("",), None)["program"] is None
+    values, details = TRUTH.judge_one(sample(), "Selby has three of the bakers .")
+    assert values == {"truth": 0.0, "truth_readable": 100.0}
+    assert details == {**values, "program": expected.program}
+    assert TRUTH.judge_one(sample(), "").details["program"] is None
 
 
 def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
@@ -107,13 +105,14 @@ def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> Non
 
 @given(st.text(alphabet=st.sampled_from("Ann Bo has more the 12 coins . , \n\0²İ"), max_size=80))
 def test_any_output_has_a_verdict_or_none(text: str) -> None:
-    assert is_true(text, TABLE) in (True, False, None)
+    found = meaning(text, TABLE)
+    assert found is None or isinstance(found.true, bool)
 
 
 def test_another_corpus_and_a_missing_table_are_errors() -> None:
     for other in (sample(corpus="logicnlg"), replace(sample(), context={})):
         with pytest.raises(CorpusError) as error:
-            TRUTH.measure([other], [("Cy has the most coins .",)])
+            TRUTH.judge_one(other, "Cy has the most coins .")
         assert error.value.where
         assert error.value.remedy
 
@@ -128,7 +127,7 @@ def test_another_corpus_and_a_missing_table_are_errors() -> None:
 def test_a_damaged_table_is_an_error_where_its_program_fails(row: tuple[str, ...]) -> None:
     damaged = sample(*ROWS, row)
     with pytest.raises(CorpusError) as error:
-        TRUTH.measure([damaged], [("Di has more coins than Ann .",)])
+        TRUTH.judge_one(damaged, "Di has more coins than Ann .")
     assert error.value.where
     assert error.value.remedy
-    assert TRUTH.measure([damaged], [("Nothing of the kind .",)]) == [None]
+    assert TRUTH.judge_one(damaged, "Nothing of the kind .").values["truth_readable"] == 0

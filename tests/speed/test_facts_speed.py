@@ -8,6 +8,7 @@ import torch
 from spor_tasks.aspects import named
 from spor_tasks.metrics import readers
 from tests.support.classifiers import save_classifier
+from tests.support.scores import answers_of
 from tests.support.timing import least
 
 pytestmark = pytest.mark.benchmark
@@ -24,12 +25,12 @@ def test_facts(tmp_path: Path, batch_size: int) -> None:
     pairs = sum(len(sample.units) for sample in samples)
     facts = readers.facts(str(save_classifier(tmp_path)), device="cpu", batch_size=batch_size)
     texts = [(output,) for output in outputs]
-    fast = least(lambda: facts.measure(samples, texts))
+    fast = least(lambda: facts.judge(samples, texts))
 
     def one_by_one() -> None:
         for sample, output in zip(samples[:FEW], outputs, strict=False):
             for unit in sample.units:
-                facts.model([(output, ", ".join(unit))])
+                answers_of(facts, [(output, ", ".join(unit))])
 
     few = sum(len(sample.units) for sample in samples[:FEW])
     slow = least(one_by_one)

@@ -17,7 +17,7 @@ JUDGED = 40
 
 def test_sentences(logicnlg_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     samples = reader.read_part("test", logicnlg_dir)
-    SP_ACC.measured(samples[0], "the dictionary is loaded")
+    SP_ACC.judge_one(samples[0], "the dictionary is loaded")
 
     def link_all() -> None:
         linkers = dict[str, Linker]()
@@ -35,7 +35,7 @@ def test_sentences(logicnlg_dir: Path, capsys: pytest.CaptureFixture[str]) -> No
     again = process_time() - start
     some = samples[:: len(samples) // JUDGED]
     start = process_time()
-    SP_ACC.measure(some, [(sample.target,) for sample in some])
+    SP_ACC.judge(some, [(sample.target,) for sample in some])
     judged = process_time() - start
     with capsys.disabled():
         print(f"\nlinked: {len(samples) / first:,.0f}/s, again {len(samples) / again:,.0f}/s")

@@ -48,7 +48,7 @@ def test_parent_over_the_webnlg_test_set(data_dir: Path) -> None:
 
     def score_all() -> None:
         for sample, output in zip(samples, outputs, strict=True):
-            metric.measured(sample, output)
+            metric.judge_one(sample, output)
 
     def score_afresh() -> None:
         parent._entity_tokens.cache_clear()

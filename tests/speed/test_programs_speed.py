@@ -10,7 +10,6 @@ import pytest
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.metrics.programs.execute import Executor
-from spor_tasks.metrics.programs.parse import Call, parse
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Stop
 from tests.support import golden
@@ -48,18 +47,12 @@ def test_programs(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> No
     names = {record["table_id"] for record in records}
     executors = {name: Executor(tables(name)) for name in names}
     texts = [(executors[record["table_id"]], record["program"]) for record in records]
-    parsed = [(one, call) for one, text in texts if isinstance(call := parse(text), Call)]
 
-    def run_all(programs: list[tuple[Executor, Call]] | list[tuple[Executor, str]]) -> None:
-        for executor, program in programs:
+    def run_all() -> None:
+        for executor, program in texts:
             executor.verdict(program)
 
-    for what, work in (
-        ("with parsing", lambda: run_all(texts)),
-        ("without parsing", lambda: run_all(parsed)),
-        ("only parsing", lambda: [parse(text) for _, text in texts]),
-    ):
-        print(f"{what}: {len(texts) / seconds(work):,.0f} programs/s")
+    print(f"{len(texts) / seconds(run_all):,.0f} programs/s")
 
 
 def test_searches(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> None:

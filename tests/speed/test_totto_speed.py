@@ -71,6 +71,6 @@ def test_parent_and_the_input_of_real_examples(totto_dir: Path) -> None:
         f"{old.processor / new.processor:.1f} times the published way"
     )
     for name, metric in (("totto", TOTTO), ("totto_real", TOTTO_REAL)):
-        whole = least(lambda: [metric.measured(*row) for row in rows])  # noqa: B023 - called at once
+        whole = least(lambda: [metric.judge_one(*row) for row in rows])  # noqa: B023 - called at once
         lines.append(f"the whole metric {name}: {whole.pace(n, 'samples')}")
     print("", *lines, sep="\n")

@@ -46,7 +46,7 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
     asked = COMPMCTG.load(spec.name).test.samples[:SAMPLES]
     outputs = [_KNOWN[combination_in(sample)] if knows else "" for sample in asked]
     values: list[dict[str, Value]] = [
-        {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.measured(*each)), "empty": 0.0}
+        {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge_one(*each)), "empty": 0.0}
         for each in zip(asked, outputs, strict=True)
     ]
     names = dict.fromkeys(name for each in values for name in each)

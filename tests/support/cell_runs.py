@@ -28,7 +28,7 @@ def values_of(sample: Sample, output: str) -> dict[str, Value]:
     return {
         name: value
         for metric in (TOTTO, TOTTO_REAL)
-        for name, value in grouped_values(metric, sample, metric.measured(sample, output)).items()
+        for name, value in grouped_values(metric, sample, metric.judge_one(sample, output)).items()
     } | {"empty": 100.0 * (not output.strip())}
 
 

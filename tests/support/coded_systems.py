@@ -81,5 +81,5 @@ def values_of(
         for each in combinations
         for sample in [Sample("", space.name, units_of(space, each), (), {"unseen": bool(unseen)})]
         for _ in range(repeats)
-        for values in [accuracy_values("mini", sample, row(system(each, rng)))]
+        for values in [accuracy_values("mini", space.aspects, sample, row(system(each, rng)))]
     ]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
-from spor_tasks.metrics.copy_rule import CopyRule
-from spor_tasks.metrics.order import Cwio, OrderInvariance
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.copy_rule import COPY_RULE
+from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
+from spor_tasks.metrics.parent import PARENT
 from tests.support.result_files import result_content, sample_row, write_samples
 
 HOSTILE = (
@@ -84,24 +84,21 @@ class _Task(NamedTuple):
 
 
 def _parent(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Parent().measured(sample, texts[0].partition("\n")[0])
-    return {"parent": 100 * found.f, "parent_full_table": 100 * found.f}
+    values = PARENT.judge_one(sample, texts[0].partition("\n")[0]).values
+    return {"parent": values["parent"], "parent_full_table": values["parent"]}
 
 
 def _order(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
     first, second = texts
-    metric = OrderInvariance()
-    return metric.values(metric.measured(sample, first.partition("\n")[0], second))
+    return ORDER_INVARIANCE.judge_one(sample, first.partition("\n")[0], second).values
 
 
 def _cwio(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    found = Cwio().measured(sample, texts[0].partition("\n")[0])
-    return {"cwio": (found.units, found.tau)}
+    return {"cwio": CWIO.judge_one(sample, texts[0].partition("\n")[0]).values["cwio"]}
 
 
 def _copy(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    metric = CopyRule()
-    return metric.values(metric.measured(sample, texts[0].partition("\n")[0]))
+    return COPY_RULE.judge_one(sample, texts[0].partition("\n")[0]).values
 
 
 _TASKS = (

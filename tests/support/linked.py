@@ -2,20 +2,43 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from spor_tasks.metrics.programs.states import Mentions
+from spor_tasks.corpora.logicnlg.linking import Linked
+from spor_tasks.metrics.programs.states import COUNTED
 
 ENTITY = re.compile(r"#[^;#]*;-?\d+,-?\d+#")
 
 
-def mentions(record: Mapping[str, Any]) -> Mentions:
+_NOTHING = Linked(
+    sentence="",
+    normalized="",
+    links="",
+    template="",
+    tags=(),
+    texts=(),
+    numbers=(),
+    text_columns=(),
+    number_columns=(),
+    columns=(),
+)
+
+
+def linked(**fields: Any) -> Linked:  # noqa: ANN401 - of the class
+    """Return a linked sentence with the fields that a search reads."""
+    return replace(_NOTHING, **fields)
+
+
+def mentions(record: Mapping[str, Any]) -> Linked:
     """Return what the published search was given."""
-    return Mentions(
+    return linked(
         sentence=record["masked"],
         tags=_tags(record["normalized"].split(), record["pos"], record["linked"]),
         texts=tuple(map(tuple, record["mem_str"])),
-        numbers=tuple(map(tuple, record["mem_num"])),
+        numbers=tuple(
+            (None if column == COUNTED else column, value) for column, value in record["mem_num"]
+        ),
         text_columns=tuple(record["head_str"]),
         number_columns=tuple(record["head_num"]),
     )

@@ -1,4 +1,4 @@
-"""The scores of judgements, or of evidence."""
+"""The judgements of outputs, and their scores."""
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat
@@ -7,27 +7,34 @@ from typing import Any
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Values, with_groups
 from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.learned import Learned
+
+
+def judge(metric: Metric, sample: Sample, *outputs: Any) -> Judgement:  # noqa: ANN401 - or likelihoods
+    """Return the judgement of the outputs for one sample."""
+    (judgement,) = metric.judge([sample], [outputs])
+    return judgement
+
+
+def answers_of(metric: Learned, items: Sequence[Any]) -> Sequence[Any]:
+    """Return the answers of a metric's model."""
+    assert metric.model
+    return metric.model(items)
 
 
 def values_of(
-    metric: Any,  # noqa: ANN401 - of texts or of likelihoods
-    sample: Sample | None,
-    evidence: Any,  # noqa: ANN401
-    names: Sequence[str] | None = None,
+    metric: Metric, sample: Sample, judgement: Judgement, names: Sequence[str] | None = None
 ) -> Values:
     """Return the values of an output, also of the named scores over its sample's groups."""
-    values = evidence.values if isinstance(evidence, Judgement) else metric.values(evidence)
-    if sample is None:
-        return dict(values)
     names = names or [info.name for info in with_groups(metric.scores)]
-    return {**values, **in_groups(sample, values, names)}
+    return {**judgement.values, **in_groups(sample, judgement.values, names)}
 
 
 def scores_of(
-    metric: Metric, evidence: Iterable[Any], samples: Sequence[Sample] | None = None
+    metric: Metric, judgements: Iterable[Judgement], samples: Sequence[Sample] | None = None
 ) -> tuple[Score, ...]:
     """Return the scores, also over the groups of the samples if these are given."""
     tally = Tally(with_groups(metric.scores))
-    for sample, each in zip(samples or repeat(None), evidence, strict=samples is not None):
-        tally.add(values_of(metric, sample, each))
+    for sample, each in zip(samples or repeat(None), judgements, strict=samples is not None):
+        tally.add(values_of(metric, sample, each) if sample else each.values)
     return tally.scores(metric.signature)

@@ -14,7 +14,7 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.spaces import YELP
-from spor_tasks.metrics import readers
+from spor_tasks.metrics import mctg_readers
 from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert
 from training import __main__, classifier
@@ -64,10 +64,11 @@ def test_what_is_trained_is_what_the_metric_takes(
     settings = ["epochs=6", "batch_size=8", "learning_rate=5e-3", "max_tokens=16"]
     assert __main__.main([*command, "--aspect", "tense", "pronoun", *settings]) == 0
     assert capsys.readouterr().out.count("dev accuracy 100.00") == 2
-    metric = readers.attributes(str(out), device="cpu")
+    metric = mctg_readers.attributes(str(out), device="cpu")
     wanted = (AttributeValue("pronoun", "plural"), AttributeValue("tense", "Past"))
     sample = Sample("0", "yelp", wanted, ())
-    assert metric.measured(sample, "We went out, bad!").values == dict(wanted)
+    (judgement,) = metric.judge([sample], [("We went out, bad!",)])
+    assert judgement.details["said"] == dict(wanted)
     manifest = read_manifest(out / "tense")
     assert (manifest["texts"], manifest["dev_texts"]) == (136, 24)
     assert manifest["dev_accuracies"][-1] == 100
@@ -104,7 +105,10 @@ def test_any_base_can_be_tuned(samples: tuple[Sample, ...], tmp_path: Path) -> N
     base = save_bert(tmp_path / "base", labels=("A", "B", "C"))
     config = ClassifierConfig(base=str(base), epochs={"tense": 1}, batch_size={"tense": 64})
     (made,) = train(samples, tmp_path / "out", config=config)
-    assert readers.aspects(made.folder.parent, "cpu", 8)["tense"].values == ("Present", "Past")
+    assert mctg_readers.aspects(made.folder.parent, "cpu", 8)["tense"].values == (
+        "Present",
+        "Past",
+    )
     with pytest.raises(ConfigError):
         train(samples, tmp_path / "out", "pronoun", config=config)  # which the epochs lack
 

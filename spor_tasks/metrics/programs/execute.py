@@ -1,12 +1,11 @@
-"""The verdict of a program about a table: true, false, or a failure with its reason."""
+"""The verdict of a program about a table."""
 
 from functools import cached_property
 from typing import Any
 
 from spor_tasks.corpora.logicnlg.columns import TypedTable
 from spor_tasks.metrics.programs.operators import OPERATORS, Published
-from spor_tasks.metrics.programs.outcome import Failure, ProgramError, Reason, Verdict
-from spor_tasks.metrics.programs.parse import Call, Literal, parse
+from spor_tasks.metrics.programs.parse import Call, Literal, ProgramError, parse
 
 ALL_ROWS = "all_rows"
 
@@ -17,7 +16,7 @@ class Executor:
     """Runs programs on one table; a program can do nothing but call the operators.
 
     The published repository has no executor: its verdicts are those that its search prints. Where
-    the published operators raise an error, the verdict is a :class:`Failure`.
+    the published operators raise an error, there is no verdict.
     """
 
     def __init__(self, table: TypedTable) -> None:
@@ -31,18 +30,15 @@ class Executor:
             for name, (takes, method, more) in OPERATORS.items()
         }
 
-    def verdict(self, program: str | Call) -> Verdict:
-        """Return the verdict of a program, a text or what :func:`parse` made of it."""
-        tree = parse(program) if isinstance(program, str) else program
-        if isinstance(tree, Failure):
-            return tree
+    def verdict(self, program: str) -> bool | None:
+        """Return the verdict of a program; None where it has none."""
         if self.table.ragged:
-            return Failure(Reason.RAGGED)
+            return None
         try:
-            value = self.value(tree)
-        except ProgramError as error:
-            return error.failure
-        return value if isinstance(value, bool) else Failure(Reason.NO_VERDICT, tree.operator)
+            value = self.value(parse(program))
+        except ProgramError:
+            return None
+        return value if isinstance(value, bool) else None
 
     def apply(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401 - any operator's
         """Return what an operator makes of values.
@@ -62,28 +58,28 @@ class Executor:
         name, trees = call
         found = self._methods.get(name)
         if found is None:
-            raise ProgramError(Reason.OPERATOR, name)
+            raise ProgramError("has an unknown operator", name)
         takes, method, more = found
         if takes == "*":
             takes = "v" * len(trees)
         if len(takes) != len(trees):
-            raise ProgramError(Reason.ARGUMENTS, name)
+            raise ProgramError("has other arguments", name)
         arguments: list[Any] = []
         for kind, tree in zip(takes, trees, strict=True):
             if isinstance(tree, Call):
                 value = self.value(tree)
                 if kind != _KINDS[type(value)]:
-                    raise ProgramError(Reason.TYPE, tree.operator)
+                    raise ProgramError("is of another type", tree.operator)
                 arguments.append(value)
             elif kind in "cv":
                 arguments.append(tree)
             elif kind == "r" and tree == ALL_ROWS:
                 arguments.append(self.table.rows)
             else:
-                raise ProgramError(Reason.ARGUMENTS, tree)
+                raise ProgramError("has other arguments", tree)
         return method(*arguments, *more)
 
 
-def verdict(program: str, table: TypedTable) -> Verdict:
-    """Return the verdict of a program about a table; it never raises an error."""
+def verdict(program: str, table: TypedTable) -> bool | None:
+    """Return the verdict of a program about a table; None where it has none."""
     return Executor(table).verdict(program)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from spor_tasks.metrics.programs.outcome import ProgramError, Reason
+from spor_tasks.metrics.programs.parse import ProgramError
 
 _SPECIAL = re.compile(r"[$()*+?[\\\]^{|}]")  # the dot is not one of them
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
@@ -69,12 +69,12 @@ def _dotted(word: str, cell: str) -> bool:
 
 def _general(text: str, words: Sequence[str], cells: Sequence[str | None]) -> Matches:
     if len(text) > _LONGEST:
-        raise ProgramError(Reason.COSTLY, text[:80])
+        raise ProgramError("is too slow as a regular expression", text[:80])
     pattern = _compiled("".join(f"(?=.*{word})" for word in words))
     if pattern is None:
         return _contained(text, cells)
     if _steps(text, words, cells) > _MOST_STEPS:
-        raise ProgramError(Reason.COSTLY, text[:80])
+        raise ProgramError("is too slow as a regular expression", text[:80])
     found = [cell is not None and pattern.search(cell) is not None for cell in cells]
     return Matches(found, negatable=True)
 

@@ -3,7 +3,8 @@
 A move chooses the operands: values, truth values and sets of rows that the state holds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 from spor_tasks.metrics.programs.execute import ALL_ROWS
@@ -35,12 +36,10 @@ def _all_rows(search: Expansion, state: State, _: str, operator: str) -> None:
 
 def _two_sets(search: Expansion, state: State, name: str, operator: str) -> None:
     alone = 2 if name in {"after", "before"} else 1
-    for i in range(alone - 1, len(state.sets) - 1):
-        for j in range(i + 1, len(state.sets)):
-            one, other = state.sets[i], state.sets[j]
-            if (len(one.rows) == 1) + (len(other.rows) == 1) >= alone:
-                text = f"{one.program}; {other.program}"
-                search.attempt(state, operator, text, (one.rows, other.rows), used=(i, j))
+    for (i, one), (j, other) in combinations(islice(enumerate(state.sets), alone - 1, None), 2):
+        if (len(one.rows) == 1) + (len(other.rows) == 1) >= alone:
+            text = f"{one.program}; {other.program}"
+            search.attempt(state, operator, text, (one.rows, other.rows), used=(i, j))
 
 
 # --- A set of rows and a column -------------------------------------------------------------------
@@ -50,9 +49,9 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
     """Try each set of rows with each column; a hop needs one row, all else another number."""
     if name.startswith("arg") and len(state.sets) > MOST_ROWS:
         return
-    is_hop, mentions = name.endswith("_hop"), search.mentions
+    is_hop, linked = name.endswith("_hop"), search.linked
     is_text = name in {"str_hop", "uniq_str"}
-    columns = mentions.text_columns if is_text else mentions.number_columns
+    columns = linked.text_columns if is_text else linked.number_columns
     for j, one in enumerate(state.sets):
         if (len(one.rows) == 1) is not is_hop:
             continue
@@ -64,7 +63,7 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
 
 
 def _text_columns(search: Expansion, state: State, _: str, operator: str) -> None:
-    for column in search.mentions.text_columns:
+    for column in search.linked.text_columns:
         text, arguments = f"{ALL_ROWS}; {column}", (state.sets[0].rows, column)
         search.attempt(state, operator, text, arguments, column=column)
 
@@ -89,44 +88,36 @@ def _computed(search: Expansion, state: State, name: str, operator: str) -> None
 
 
 def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> None:
-    numbers = state.numbers
-    for i, j in _pairs(numbers):
-        kinds = {numbers[i].kind, numbers[j].kind}
+    for (i, first), (j, second) in combinations(enumerate(state.numbers), 2):
+        items = (first, second)
+        if not any(item.is_computed and item.column != COUNTED for item in items):
+            continue  # both are of the sentence
+        kinds = {item.kind for item in items}
         if len(kinds) > 1 and ("input" not in kinds or name in {"diff", "add"}):
             continue
         if kinds == {"count", "input"}:
-            counts = (numbers[i].value, numbers[j].value)
-            if any(not isinstance(one, str) and one > search.executor.table.size for one in counts):
+            counts = [item.value for item in items if not isinstance(item.value, str)]
+            if any(count > search.executor.table.size for count in counts):
                 continue
-        for one, other in ((numbers[i], numbers[j]), (numbers[j], numbers[i])):
+        for one, other in ((first, second), (second, first)):
             text, values = f"{one.program}; {other.program}", (one.value, other.value)
             search.attempt(
                 state, operator, text, values, column=one.column, removed=(i, j), repeats=True
             )
 
 
-def _pairs(items: Items) -> Iterator[tuple[int, int]]:
-    """Yield pairs of which one is computed, and not both are of the sentence."""
-    for i, one in enumerate(items[:-1]):
-        for j, other in enumerate(items[i + 1 :], i + 1):
-            if any(item.is_computed and item.column != COUNTED for item in (one, other)):
-                yield i, j
-
-
 def _two_texts(search: Expansion, state: State, _: str, operator: str) -> None:
-    for i, one in enumerate(state.texts[:-1]):
-        for j, other in enumerate(state.texts[i + 1 :], i + 1):
-            if (one.is_computed or other.is_computed) and one.kind == other.kind:
-                text, values = f"{one.program}; {other.program}", (other.value, one.value)
-                search.attempt(state, operator, text, values, field="texts", removed=(i, j))
+    for (i, one), (j, other) in combinations(enumerate(state.texts), 2):
+        if (one.is_computed or other.is_computed) and one.kind == other.kind:
+            text, values = f"{one.program}; {other.program}", (other.value, one.value)
+            search.attempt(state, operator, text, values, field="texts", removed=(i, j))
 
 
 def _two_truths(search: Expansion, state: State, _: str, operator: str) -> None:
     if len(state.truths) < MOST_TRUTHS:
-        for i, (one, is_one) in enumerate(state.truths[:-1]):
-            for j, (other, is_other) in enumerate(state.truths[i + 1 :], i + 1):
-                text, values = f"{one}; {other}", (is_one, is_other)
-                search.attempt(state, operator, text, values, field="truths", removed=(i, j))
+        for (i, (one, is_one)), (j, (other, is_other)) in combinations(enumerate(state.truths), 2):
+            text, values = f"{one}; {other}", (is_one, is_other)
+            search.attempt(state, operator, text, values, field="truths", removed=(i, j))
 
 
 def _values(search: Expansion, state: State, name: str, operator: str) -> None:

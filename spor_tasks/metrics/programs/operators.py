@@ -16,24 +16,26 @@ Rows are a tuple of their numbers in the table, in order. The oddities:
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
 from spor_tasks.metrics.programs.matching import matches
-from spor_tasks.metrics.programs.outcome import ProgramError, Reason
-from spor_tasks.metrics.programs.parse import Literal
+from spor_tasks.metrics.programs.parse import Literal, ProgramError
 
 Rows: TypeAlias = tuple[int, ...]
 Value: TypeAlias = float | str
 """A number or a text; a text of the program itself is a :class:`Literal`."""
 
 Relation: TypeAlias = Callable[[Any, Any], bool]
+Most: TypeAlias = Callable[..., float]
+"""`max` or `min`."""
 
 _EXACT = 15  # digits of a whole number that is the same as a float
 _COMPARED = 4  # cells of a row, by which the published code finds it
-_BLOCK, _LANES = 128, 8  # of numpy's pairwise sum
 
 
 class Published:
@@ -50,31 +52,24 @@ class Published:
     def column(self, name: str) -> Column:
         number = self.table.numbers.get(name)
         if number is None:
-            raise ProgramError(Reason.COLUMN, name)
+            raise ProgramError("names a column that the table lacks", name)
         return self.table.columns[number]
 
-    def numbers(self, name: str) -> Sequence[Any]:
-        """Return the numbers of a column, NaN where one is missing."""
+    def cells(self, name: str, kind: Kind) -> Sequence[Any]:
+        """Return the values of a column of this kind; a missing number is NaN, a text None."""
         column = self.column(name)
-        if column.kind is not Kind.NUMBER:
-            raise ProgramError(Reason.TYPE, name)
-        return column.values
-
-    def texts(self, name: str) -> Sequence[Any]:
-        """Return the texts of a column, None where one is missing."""
-        column = self.column(name)
-        if column.kind is not Kind.TEXT:
-            raise ProgramError(Reason.TYPE, name)
+        if column.kind is not kind:
+            raise ProgramError("is of another type", name)
         return column.values
 
     def number(self, value: Value) -> float:
         if not isinstance(value, str):
             return value
         if not isinstance(value, Literal):
-            raise ProgramError(Reason.TYPE, value)
+            raise ProgramError("is of another type", value)
         found = as_number(value)
         if found is None:
-            raise ProgramError(Reason.NUMBER, value)
+            raise ProgramError("is not a number", value)
         return found
 
     # --- Counts and places ------------------------------------------------------------------------
@@ -105,9 +100,9 @@ class Published:
         if len(rows) == 1:
             rows, one = one, rows
         if len(self.table.columns) < _COMPARED:
-            raise ProgramError(Reason.NARROW)
+            raise ProgramError("needs a table of four columns")
         if not one:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         columns = [column.values for column in self.table.columns[:_COMPARED]]
         cells = [values[one[0]] for values in columns]
         for place, row in enumerate(rows):
@@ -117,16 +112,13 @@ class Published:
                 for values, cell in zip(columns, cells, strict=True)
             ):
                 return place
-        raise ProgramError(Reason.EMPTY)
+        raise ProgramError("needs a row or a value")
 
     def is_at(self, rows: Rows, one: Rows, place: int) -> bool:
         return self.place(rows, one) == (place if place >= 0 else len(rows) + place)
 
-    def after(self, one: Rows, other: Rows) -> bool:
-        return self.place(self.table.rows, one) > self.place(self.table.rows, other)
-
-    def before(self, one: Rows, other: Rows) -> bool:
-        return self.place(self.table.rows, one) < self.place(self.table.rows, other)
+    def comes(self, one: Rows, other: Rows, holds: Relation) -> bool:
+        return holds(self.place(self.table.rows, one), self.place(self.table.rows, other))
 
     # --- Of a column ------------------------------------------------------------------------------
 
@@ -140,36 +132,28 @@ class Published:
         present = self._present(rows, name)
         if present and isinstance(present[0], int):
             return sum(present)
-        # A missing number counts as zero, which decides what is added to what first.
-        return pairwise([0.0 if value != value else value for value in self._at(rows, name)])  # noqa: PLR0124
+        # A missing number counts as zero, which decides what numpy adds to what first.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.nansum(np.array(self._at(rows, name), float)))
 
     def avg(self, rows: Rows, name: str) -> float:
         count = len(self._present(rows, name))
         return self.sum(rows, name) / count if count else math.nan
 
-    def max(self, rows: Rows, name: str) -> float:
-        return max(self._present(rows, name), default=math.nan)
+    def most(self, rows: Rows, name: str, most: Most) -> float:
+        return most(self._present(rows, name), default=math.nan)
 
-    def min(self, rows: Rows, name: str) -> float:
-        return min(self._present(rows, name), default=math.nan)
-
-    def argmax(self, rows: Rows, name: str) -> Rows:
-        return self._extreme(rows, name, max)
-
-    def argmin(self, rows: Rows, name: str) -> Rows:
-        return self._extreme(rows, name, min)
-
-    def _extreme(self, rows: Rows, name: str, most: Callable[[list[float]], float]) -> Rows:
+    def extreme(self, rows: Rows, name: str, most: Most) -> Rows:
         values = self._at(rows, name)
         if not rows:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         if any(value != value for value in values):  # noqa: PLR0124 - NaN
             return ()
         extreme = most(values)
         return tuple(row for row, value in zip(rows, values, strict=True) if value == extreme)
 
     def _at(self, rows: Rows, name: str) -> list[float]:
-        numbers = self.numbers(name)
+        numbers = self.cells(name, Kind.NUMBER)
         return [numbers[row] for row in rows]
 
     def _present(self, rows: Rows, name: str) -> list[float]:
@@ -178,45 +162,39 @@ class Published:
     def hop(self, rows: Rows, name: str) -> Value:
         column = self.column(name)
         if not rows:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         if column.kind is Kind.OTHER:
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         value = column.values[rows[0]]
         if value is None:
-            raise ProgramError(Reason.EMPTY, name)
+            raise ProgramError("needs a row or a value", name)
         if isinstance(value, str) and (number := as_number(value)) is not None:
             return number
         return value
 
     def most_freq(self, rows: Rows, name: str) -> Value:
-        texts = self.texts(name)
+        texts = self.cells(name, Kind.TEXT)
         counts = Counter(texts[row] for row in rows if texts[row] is not None)
         if not counts:
-            raise ProgramError(Reason.EMPTY)
+            raise ProgramError("needs a row or a value")
         [(text, times)] = counts.most_common(1)
         if times == 1:
-            raise ProgramError(Reason.AMBIGUOUS)
+            raise ProgramError("needs one value where there are several")
         return str(text)
 
     # --- Of values --------------------------------------------------------------------------------
 
     def none(self, value: Value) -> bool:
         if not isinstance(value, str):
-            raise ProgramError(Reason.TYPE, str(value))
+            raise ProgramError("is of another type", str(value))
         named = any(word in value for word in ("none", "n / a", "no information"))
         return named or value in {"-", "no"}
 
     def zero(self, value: Value) -> bool:
         return self.number(value) == 0
 
-    def diff(self, one: Value, other: Value) -> float:
-        return self.number(one) - self.number(other)
-
-    def add(self, one: Value, other: Value) -> float:
-        return self.number(one) + self.number(other)
-
-    def greater(self, one: Value, other: Value) -> bool:
-        return self.number(one) > self.number(other)
+    def combined(self, one: Value, other: Value, combine: Callable[[float, float], Any]) -> Any:  # noqa: ANN401
+        return combine(self.number(one), self.number(other))
 
     def eq(self, one: Value, other: Value) -> bool:
         if isinstance(one, str) and isinstance(other, str) and not _are_numbers(one, other):
@@ -240,15 +218,15 @@ class Published:
         if column.kind is Kind.NUMBER:
             number = self.number(value)
             return [column.values[row] == number for row in rows], True
-        texts = self.texts(name)
+        texts = self.cells(name, Kind.TEXT)
         if not isinstance(value, str):
-            raise ProgramError(Reason.TYPE, name)
+            raise ProgramError("is of another type", name)
         whole = rows is self.table.rows
         return matches(value, texts if whole else [texts[row] for row in rows])
 
     def compared(self, rows: Rows, name: str, value: Value, holds: Relation) -> list[bool]:
         """Return which of the rows have a number of which the relation holds."""
-        numbers, number = self.numbers(name), self.number(value)
+        numbers, number = self.cells(name, Kind.NUMBER), self.number(value)
         return [holds(numbers[row], number) for row in rows]
 
     def filter_by(self, rows: Rows, name: str, value: Value, holds: Relation) -> Rows:
@@ -284,29 +262,6 @@ def _are_numbers(*values: str) -> bool:
     return all(isinstance(value, Literal) and as_number(value) is not None for value in values)
 
 
-def pairwise(values: Sequence[float]) -> float:
-    """Return the sum as numpy rounds it."""
-    n = len(values)
-    if n < _LANES:
-        return sum_in_order(values)
-    if n > _BLOCK:
-        half = n // 2 - n // 2 % _LANES
-        return pairwise(values[:half]) + pairwise(values[half:])
-    whole = n - n % _LANES
-    lanes = [sum_in_order(values[lane:whole:_LANES]) for lane in range(_LANES)]
-    while len(lanes) > 1:
-        lanes = [lanes[i] + lanes[i + 1] for i in range(0, len(lanes), 2)]
-    return sum_in_order([lanes[0], *values[whole:]])
-
-
-def sum_in_order(values: Iterable[float]) -> float:
-    """Return the sum rounded after each value; Python's `sum` rounds better since 3.12."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
 def _is_missing(value: object) -> bool:
     return value is None or value != value  # noqa: PLR0124 - NaN
 
@@ -324,6 +279,7 @@ class Operator(NamedTuple):
 
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
+_ARITHMETIC = {"diff": operator.sub, "add": operator.add, "greater": operator.gt}
 _RELATIONS = {
     "less": operator.lt,
     "less_eq": operator.le,
@@ -336,12 +292,15 @@ OPERATORS = {
     **{name: Operator("r", name) for name in ("top", "bottom")},
     **{name: Operator("rr", "is_at", (place,)) for place, name in enumerate(_PLACES)},
     "last": Operator("rr", "is_at", (-1,)),
-    **{name: Operator("rr", name) for name in ("after", "before")},
-    **{name: Operator("rc", name) for name in ("uniq", "avg", "sum", "max", "min")},
-    **{name: Operator("rc", name) for name in ("argmax", "argmin", "hop", "most_freq")},
+    "after": Operator("rr", "comes", (operator.gt,)),
+    "before": Operator("rr", "comes", (operator.lt,)),
+    **{name: Operator("rc", name) for name in ("uniq", "avg", "sum", "hop", "most_freq")},
+    **{most.__name__: Operator("rc", "most", (most,)) for most in (max, min)},
+    **{f"arg{most.__name__}": Operator("rc", "extreme", (most,)) for most in (max, min)},
     "mean": Operator("rc", "avg"),
     **{name: Operator("v", name) for name in ("none", "zero")},
-    **{name: Operator("vv", name) for name in ("diff", "add", "greater", "eq", "not_eq")},
+    **{name: Operator("vv", "combined", (combine,)) for name, combine in _ARITHMETIC.items()},
+    **{name: Operator("vv", name) for name in ("eq", "not_eq")},
     "and": Operator("bb", "both"),
     "exist": Operator("*", "exist"),
     **{name: Operator("rcv", name) for name in ("filter_eq", "filter_not_eq")},

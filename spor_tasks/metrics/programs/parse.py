@@ -3,15 +3,14 @@
 import re
 from typing import NamedTuple, TypeAlias, Union
 
-from spor_tasks.metrics.programs.outcome import Failure, ProgramError, Reason
-
 DEEPEST = 64
 """The most operators inside each other; the deepest published program has five."""
 
-LONGEST = 10_000
-"""The most characters of a program; the longest published one has 390."""
-
 _PARTS = re.compile(r"([{};])")
+
+
+class ProgramError(Exception):
+    """A program cannot be parsed, or has no value on a table; it never leaves this package."""
 
 
 class Literal(str):
@@ -30,20 +29,14 @@ class Call(NamedTuple):
 Tree: TypeAlias = Union[Call, Literal]  # noqa: UP007 - `Call` and this name need each other
 
 
-def parse(program: str) -> Call | Failure:
+def parse(program: str) -> Call:
     """Return the tree of a program; `=True` or `=False` at its end is left out.
 
     An argument may be empty, as that of some published programs is.
+
+    Raises:
+        ProgramError: it is not one, or has too many operators inside each other.
     """
-    if len(program) > LONGEST:
-        return Failure(Reason.LONG)
-    try:
-        return _parsed(program)
-    except ProgramError as error:
-        return error.failure
-
-
-def _parsed(program: str) -> Call:
     parts = _PARTS.split(program.rstrip().removesuffix("=True").removesuffix("=False"))
     operators: list[str] = []
     arguments: list[list[Tree]] = [[]]
@@ -51,10 +44,10 @@ def _parsed(program: str) -> Call:
     for text, mark in zip(parts[::2], (*parts[1::2], ""), strict=True):
         word = " ".join(text.split()) if text else ""
         if (call is not None and word) or (mark == "{" and not word):
-            raise ProgramError(Reason.PARSE, word or mark)
+            raise ProgramError("is not a program", word or mark)
         if mark == "{":
             if len(operators) == DEEPEST:
-                raise ProgramError(Reason.DEEP, word)
+                raise ProgramError("is too deep", word)
             operators.append(word)
             arguments.append([])
             continue
@@ -62,9 +55,9 @@ def _parsed(program: str) -> Call:
         call = None
         if mark == "}":
             if not operators:
-                raise ProgramError(Reason.PARSE, mark)
+                raise ProgramError("is not a program", mark)
             call = Call(operators.pop(), tuple(arguments.pop()))
     whole = arguments[0][0] if len(arguments) == len(arguments[0]) == 1 else None
     if not isinstance(whole, Call):
-        raise ProgramError(Reason.PARSE, program[:80])
+        raise ProgramError("is not a program")
     return whole

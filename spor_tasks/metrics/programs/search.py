@@ -15,16 +15,18 @@ from time import monotonic
 from typing import NamedTuple
 
 from spor_tasks.corpora.logicnlg.columns import TypedTable
+from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.moves import MOVES
+from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.states import (
+    COUNTED,
     DEFAULT_LIMITS,
     Expansion,
     Finished,
     Item,
     LimitReached,
     Limits,
-    Mentions,
     RowSet,
     State,
     Stop,
@@ -40,48 +42,41 @@ class Found(NamedTuple):
     stop: Stop
 
 
-def search(table: TypedTable, mentions: Mentions, limits: Limits = DEFAULT_LIMITS) -> Found:
-    """Return the programs that a sentence with these mentions may mean."""
-    return _Search(Executor(table), mentions, limits).run()
+def search(table: TypedTable, linked: Linked, limits: Limits = DEFAULT_LIMITS) -> Found:
+    """Return the programs that a linked sentence may mean."""
+    expansion = Expansion(Executor(table), linked, limits)
+    try:
+        stop = _expand(expansion, monotonic() + limits.seconds)
+    except LimitReached:
+        stop = Stop.STATES
+    return Found(tuple(expansion.finished), expansion.states, stop)
 
 
-class _Search(Expansion):
-    def __init__(self, executor: Executor, mentions: Mentions, limits: Limits) -> None:
-        super().__init__(executor, mentions, limits)
-        out = left_out(mentions.sentence, mentions.tags)
-        self.moves = [
-            (move, name, operator) for name, (move, operator) in MOVES.items() if name not in out
-        ]
-        self.until = monotonic() + limits.seconds
+def _expand(expansion: Expansion, until: float) -> Stop:
+    linked, limits = expansion.linked, expansion.limits
+    out = left_out(linked.sentence, linked.tags)
+    moves = [(move, name, operator) for name, (move, operator) in MOVES.items() if name not in out]
+    states = [_start(linked, expansion.executor.table.rows)]
+    for step in range(limits.steps):
+        expansion.step, expansion.following = step, {}
+        for state in states:
+            if monotonic() > until:
+                return Stop.SECONDS
+            for move, name, operator in moves:
+                move(expansion, state, name, operator)
+        if len(expansion.finished) > limits.enough:
+            return Stop.ENOUGH
+        states = list(expansion.following.values())
+        if not states:
+            return Stop.EMPTY
+    return Stop.STEPS
 
-    def run(self) -> Found:
-        try:
-            stop = self._steps()
-        except LimitReached as reached:
-            stop = reached.stop
-        return Found(tuple(self.finished), self.states, stop)
 
-    def _steps(self) -> Stop:
-        states = [self._start()]
-        for step in range(self.limits.steps):
-            self.step, self.following = step, {}
-            for state in states:
-                if monotonic() > self.until:
-                    raise LimitReached(Stop.SECONDS)
-                for move, name, operator in self.moves:
-                    move(self, state, name, operator)
-            if len(self.finished) > self.limits.enough:
-                return Stop.ENOUGH
-            states = list(self.following.values())
-            if not states:
-                return Stop.EMPTY
-        return Stop.STEPS
-
-    def _start(self) -> State:
-        return State(
-            frozenset(),
-            tuple(Item(column, value, value) for column, value in self.mentions.texts),
-            tuple(Item(column, value, str(value)) for column, value in self.mentions.numbers),
-            (),
-            (RowSet(ALL_ROWS, self.executor.table.rows, used=True),),
-        )
+def _start(linked: Linked, rows: Rows) -> State:
+    return State(
+        frozenset(),
+        tuple(Item(column, value, value) for column, value in linked.texts),
+        tuple(Item(column or COUNTED, value, str(value)) for column, value in linked.numbers),
+        (),
+        (RowSet(ALL_ROWS, rows, used=True),),
+    )

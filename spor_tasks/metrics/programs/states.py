@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
+from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.operators import Rows
-from spor_tasks.metrics.programs.outcome import ProgramError
+from spor_tasks.metrics.programs.parse import ProgramError
 
 COUNTED = "tmp_input"
 """In place of a column: the number is a count in the sentence, not a value of the table."""
@@ -17,23 +18,6 @@ _ENDS = frozenset(["top", "bottom"])  # those of an empty table are kept, as pub
 _OF_ITEMS = frozenset(["exist", "none", "zero"])  # these keep a third truth value, as published
 MOST_TRUTHS = 3  # from how many on a state is not tried for another one
 KEPT_TRUTHS = 2  # beside which most moves keep another one
-
-
-@dataclass(frozen=True, slots=True)
-class Mentions:
-    """The texts, numbers and columns of its table that a sentence mentions.
-
-    ``sentence`` is lower-cased and lemmatized, with placeholders for what was linked; ``tags`` are
-    the Penn Treebank tags of its other words. ``texts`` and ``numbers`` are pairs of a column (or
-    :data:`COUNTED`) and a value, ``text_columns`` and ``number_columns`` all columns mentioned.
-    """
-
-    sentence: str
-    tags: tuple[str, ...]
-    texts: tuple[tuple[str, str], ...]
-    numbers: tuple[tuple[str, float | str], ...]
-    text_columns: tuple[str, ...]
-    number_columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +49,11 @@ class Stop(Enum):
     EMPTY = "nothing left to try"
     STATES = "states"
     SECONDS = "seconds"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a limit ended it in the middle of a step."""
+        return self in {Stop.STATES, Stop.SECONDS}
 
 
 class Finished(NamedTuple):
@@ -135,11 +124,7 @@ class State(NamedTuple):
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error
-    """Ends a search in the middle of a step."""
-
-    def __init__(self, stop: Stop) -> None:
-        super().__init__()
-        self.stop = stop
+    """Ends a search in the middle of a step, at the limit of states."""
 
 
 FAILED = object()
@@ -149,11 +134,11 @@ FAILED = object()
 class Expansion:
     """One step of a search: the states that moves make of those before, and finished programs."""
 
-    def __init__(self, executor: Executor, mentions: Mentions, limits: Limits) -> None:
+    def __init__(self, executor: Executor, linked: Linked, limits: Limits) -> None:
         self.executor = executor
-        self.mentions = mentions
+        self.linked = linked
         self.limits = limits
-        self.counts_all = any(column == COUNTED for column, _ in mentions.numbers)
+        self.counts_all = any(column is None for column, _ in linked.numbers)
         self.results: dict[str, Any] = {}
         self.finished: list[Finished] = []
         self.states = 0
@@ -223,7 +208,7 @@ class Expansion:
         self.following[done] = state._replace(done=done, **changes)
         self.states += 1
         if self.states >= self.limits.states:
-            raise LimitReached(Stop.STATES)
+            raise LimitReached
 
     def conclude(
         self,

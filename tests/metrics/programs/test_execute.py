@@ -1,23 +1,20 @@
-"""Verdicts of programs: the published ones, the corrected ones, and none for a broken program."""
+"""Verdicts of programs: the published ones, and none for a broken program."""
 
 import json
-import random
 from collections import Counter
 from pathlib import Path
 from time import process_time
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
-from spor_tasks.metrics.programs.execute import Executor, verdict
-from spor_tasks.metrics.programs.operators import OPERATORS, pairwise
-from spor_tasks.metrics.programs.outcome import Failure, Reason
-from spor_tasks.metrics.programs.parse import DEEPEST, LONGEST, Call, Literal
+from spor_tasks.metrics.programs.execute import verdict
+from spor_tasks.metrics.programs.operators import OPERATORS
+from spor_tasks.metrics.programs.parse import DEEPEST
 from tests.metrics.programs.conftest import Typed
 from tests.support import golden
 
@@ -40,7 +37,7 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
 
 
 @pytest.mark.parametrize(
-    ("program", "published"),
+    ("program", "expected"),
     [
         ("eq{count{all_rows}; 4}=True", True),
         ("eq{hop{argmax{all_rows; year}; name}; dée}", True),
@@ -62,7 +59,7 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
         ("all_eq{filter_eq{all_rows; name; zoe}; place; oslo}", True),
         ("eq{sum{filter_eq{all_rows; year; 1}; points}; 0}", True),
         ("eq{avg{filter_eq{all_rows; year; 1}; points}; 0}", False),
-        ("eq{hop{filter_eq{all_rows; year; 1}; name}; x}", Reason.EMPTY),
+        ("eq{hop{filter_eq{all_rows; year; 1}; name}; x}", None),
         # A missing number.
         ("eq{count{argmax{all_rows; points}}; 1}", False),
         ("eq{max{all_rows; points}; 3.5}", True),
@@ -71,10 +68,10 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
         # Where one is asked for.
         ("eq{hop{all_rows; year}; 1990}", True),
         ("eq{most_freq{all_rows; place}; bern}", True),
-        ("eq{most_freq{all_rows; name}; cy}", Reason.AMBIGUOUS),
+        ("eq{most_freq{all_rows; name}; cy}", None),
         # A row by its first four cells, of which one is missing, or by its place.
         ("first{all_rows; filter_eq{all_rows; year; 1990}}", True),
-        ("third{all_rows; filter_eq{all_rows; year; 1992}}", Reason.EMPTY),
+        ("third{all_rows; filter_eq{all_rows; year; 1992}}", None),
         ("last{all_rows; argmax{all_rows; year}}", True),
         ("after{argmax{all_rows; year}; argmin{all_rows; year}}", True),
         ("before{argmax{all_rows; year}; argmin{all_rows; year}}", False),
@@ -83,7 +80,7 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
         ("several{all_rows}", True),
         # Numbers up to rounding, and with commas.
         ("eq{add{0.1; 0.2}; 0.3}", False),
-        ("eq{sum{all_rows; year}; 7,966}", Reason.NUMBER),
+        ("eq{sum{all_rows; year}; 7,966}", None),
         ("zero{diff{hop{top{all_rows}; year}; 1990}}", True),
         ("not_eq{hop{bottom{all_rows}; year}; 1990}", True),
         ("none{hop{bottom{all_rows}; note}}", True),
@@ -93,72 +90,54 @@ NARROW = typed(Table(("a", "b"), (("1", "x"), ("2", "y"))))
         ("all_greater_eq{all_rows; year; 1990}", True),
         ("all_less{all_rows; year; 1990}", False),
         ("all_not_eq{all_rows; place; paris}", True),
-        ("greater{hop{top{all_rows}; name}; 3}", Reason.TYPE),
-        ("eq{avg{all_rows; name}; 3}", Reason.TYPE),
+        ("greater{hop{top{all_rows}; name}; 3}", None),
+        ("eq{avg{all_rows; name}; 3}", None),
     ],
 )
-def test_verdicts(program: str, *, published: bool | Reason) -> None:
-    found = verdict(program, CITIES)
-    assert (found.reason if isinstance(found, Failure) else found) == published
+def test_verdicts(program: str, expected: bool | None) -> None:  # noqa: FBT001
+    assert verdict(program, CITIES) is expected
 
 
 @pytest.mark.parametrize(
-    ("program", "reason"),
+    "program",
     [
-        ("", Reason.PARSE),
-        ("all_rows", Reason.PARSE),
-        ("count{all_rows", Reason.PARSE),
-        ("count{all_rows}}", Reason.PARSE),
-        ("only{all_rows}; only{all_rows}", Reason.PARSE),
-        ("only{all_rows};", Reason.PARSE),
-        ("only{only{all_rows}{all_rows}}", Reason.PARSE),
-        ("only{all_rows} and more", Reason.PARSE),
-        ("{all_rows}", Reason.PARSE),
-        ("only{count{all_rows} x}", Reason.PARSE),
-        ("a" * (LONGEST + 1), Reason.LONG),
-        ("only{" * (DEEPEST + 1) + "}" * (DEEPEST + 1), Reason.DEEP),
-        ("exec{import os}", Reason.OPERATOR),
-        ("is_at{all_rows; all_rows}", Reason.OPERATOR),
-        ("__init__{all_rows}", Reason.OPERATOR),
-        ("only{all_rows; year}", Reason.ARGUMENTS),
-        ("only{year}", Reason.ARGUMENTS),
-        ("eq{hop{all_rows; count{all_rows}}; 1}", Reason.TYPE),
-        ("eq{hop{all_rows; }; 1}", Reason.COLUMN),
-        ("eq{hop{all_rows; height}; 1}", Reason.COLUMN),
-        ("and{count{all_rows}; only{all_rows}}", Reason.TYPE),
-        ("only{count{all_rows}}", Reason.TYPE),
-        ("count{all_rows}", Reason.NO_VERDICT),
-        ("top{all_rows}", Reason.NO_VERDICT),
+        "",
+        "all_rows",
+        "count{all_rows",
+        "count{all_rows}}",
+        "only{all_rows}; only{all_rows}",
+        "only{all_rows};",
+        "only{only{all_rows}{all_rows}}",
+        "only{all_rows} and more",
+        "{all_rows}",
+        "only{count{all_rows} x}",
+        "only{" * (DEEPEST + 1) + "}" * (DEEPEST + 1),
+        "exec{import os}",
+        "is_at{all_rows; all_rows}",
+        "__init__{all_rows}",
+        "only{all_rows; year}",
+        "only{year}",
+        "eq{hop{all_rows; count{all_rows}}; 1}",
+        "eq{hop{all_rows; }; 1}",
+        "eq{hop{all_rows; height}; 1}",
+        "and{count{all_rows}; only{all_rows}}",
+        "only{count{all_rows}}",
     ],
 )
-def test_a_broken_program_fails_with_its_reason(program: str, reason: Reason) -> None:
-    found = verdict(program, CITIES)
-    assert isinstance(found, Failure)
-    assert found.reason is reason
-
-
-def test_a_failure_is_neither_true_nor_false() -> None:
-    with pytest.raises(TypeError):
-        bool(verdict("", CITIES))
+def test_a_broken_program_has_no_verdict(program: str) -> None:
+    assert verdict(program, CITIES) is None
 
 
 def test_tables_that_are_not_as_they_should_be() -> None:
     ragged = typed(Table(("a",), (("1", "2"),)))
-    assert verdict("only{all_rows}", ragged) == Failure(Reason.RAGGED)
+    assert verdict("only{all_rows}", ragged) is None
     twice = typed(Table(("a", "a", "b # c"), (("1", "x", "3 # 4"),)))
     assert verdict("eq{hop{all_rows; a.1}; x}", twice) is True
     assert verdict("eq{hop{all_rows; b # c}; 3 # 4}", twice) is True
     nothing = typed(Table((), ()))
     assert verdict("eq{count{all_rows}; 0}", nothing) is True
     narrow = verdict("first{all_rows; top{all_rows}}", NARROW)
-    assert narrow == Failure(Reason.NARROW)
-
-
-@given(st.lists(st.floats(allow_nan=False, width=32), max_size=700))
-def test_a_sum_rounds_as_that_of_numpy(values: list[float]) -> None:
-    with np.errstate(all="ignore"):
-        expected = float(np.array(values, float).sum())
-    assert pairwise(values) == expected or np.isnan(expected)
+    assert narrow is None
 
 
 # --- Programs that mean harm ----------------------------------------------------------------------
@@ -183,15 +162,14 @@ def test_a_sum_rounds_as_that_of_numpy(values: list[float]) -> None:
 def test_a_text_that_is_a_slow_regular_expression_takes_no_time(value: str) -> None:
     table = typed(Table(("a", "b"), (("a" * 3000, "x"), ("a" * 60, "y"))))
     start = process_time()
-    found = verdict(f"only{{filter_eq{{all_rows; a; {value}}}}}", table)
+    verdict(f"only{{filter_eq{{all_rows; a; {value}}}}}", table)
     assert process_time() - start < 1  # seconds
-    assert isinstance(found, bool) or found.reason is Reason.COSTLY
 
 
 @given(st.binary(max_size=80))
 def test_random_bytes_never_raise(content: bytes) -> None:
     text = content.decode("utf-8", errors="surrogateescape")
-    assert isinstance(verdict(text, CITIES), bool | Failure)
+    assert verdict(text, CITIES) in {True, False, None}
 
 
 PIECES = st.sampled_from(
@@ -201,30 +179,20 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map(" ".join))
 def test_random_pieces_of_programs_never_raise(program: str) -> None:
-    assert isinstance(verdict(program, CITIES), bool | Failure)
+    assert verdict(program, CITIES) in {True, False, None}
 
 
 @given(st.data())
 def test_random_cells_never_raise(data: st.DataObject) -> None:
     row = st.tuples(*[st.text(max_size=8)] * len(NAMES))
     table = typed(Table(NAMES, tuple(data.draw(st.lists(row, max_size=4)))))
-    assert isinstance(verdict(as_text(data.draw(trees("b"))), table), bool | Failure)
+    assert verdict(as_text(data.draw(trees("b"))), table) in {True, False, None}
 
 
 # --- Random programs ------------------------------------------------------------------------------
 
 NAMES = ("a", "b", "c", "d")
-CELLS = ("1", "2", "1,000", "2.5", "", "n/a", "x", "x y", "y x", "X", "none", "-", "3")
 VALUES = ["1", "2.5", "1,000", "x", "y", "x y", "", "z", "0"]
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> Table:
-    header = NAMES[: draw(st.integers(1, 4))]
-    pools = [draw(st.sampled_from((CELLS, CELLS[:4], CELLS[:6], CELLS[6:10]))) for _ in header]
-    rows = draw(st.integers(0, 5))
-    cells = [[draw(st.sampled_from(pool)) for pool in pools] for _ in range(rows)]
-    return Table(header, tuple(map(tuple, cells)))
 
 
 VALUED = ("count", "half", "one_third", "uniq", "avg", "sum", "max", "min", "mean", "hop", "diff")
@@ -251,22 +219,8 @@ def trees(kind: str, depth: int = 3) -> st.SearchStrategy[Any]:
     return calls if kind == "b" else st.one_of(st.sampled_from(ENDS[kind]), calls)
 
 
-def as_call(tree: Any) -> Any:  # noqa: ANN401 - a text or a list
-    if isinstance(tree, str):
-        return Literal(tree)
-    return Call(tree[0], tuple(map(as_call, tree[1:])))
-
-
 def as_text(tree: Any) -> str:  # noqa: ANN401 - a text or a list
     return tree if isinstance(tree, str) else f"{tree[0]}{{{'; '.join(map(as_text, tree[1:]))}}}"
-
-
-@given(tables(), trees("b"))
-def test_a_program_has_one_verdict(table: Table, tree: Any) -> None:  # noqa: ANN401
-    executor, program = Executor(typed(table)), as_text(tree)
-    first = executor.verdict(program)
-    assert isinstance(first, bool | Failure)
-    assert executor.verdict(program) == first == verdict(program, typed(table))
 
 
 # --- The published verdicts -----------------------------------------------------------------------
@@ -274,7 +228,7 @@ def test_a_program_has_one_verdict(table: Table, tree: Any) -> None:  # noqa: AN
 
 def outcome(table: TypedTable, program: str) -> str:
     found = verdict(program, table)
-    return "error" if isinstance(found, Failure) else str(found)
+    return "error" if found is None else str(found)
 
 
 def test_every_program_that_the_published_search_printed(
@@ -300,11 +254,3 @@ def test_all_published_programs_have_as_many_verdicts_of_a_kind(
         outcome(typed_table(name), row[-1]) for name, rows in programs.items() for row in rows
     )
     assert found == {"True": 919, "False": 163, "error": 417}
-
-
-def test_the_order_of_programs_does_not_matter(typed_table: Typed, verdicts_dir: Path) -> None:
-    records = golden.read(verdicts_dir, "programs_search", rows=5786)
-    random.Random(1).shuffle(records)
-    executors = {name: Executor(typed_table(name)) for name in {r["table_id"] for r in records}}
-    found = [str(executors[record["table_id"]].verdict(record["program"])) for record in records]
-    assert found == [record["verdict"] for record in records]
