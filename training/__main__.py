@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from spor_tasks.cli import refused
+from spor_tasks.cli.arguments import positive
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
@@ -32,14 +32,16 @@ _EMBEDDED = ("mini", "logicnlg_mini", "totto_mini", "compmctg_mini")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    It is 0 on success, 1 if cells of an experiment are not done, 2 for bad input or an error of the
-    system, 130 after Ctrl-C, and 143 after SIGTERM.
+    It is 0 on success, and 1 if cells of an experiment are not done. It is 2 for bad input or an
+    error of the system, 130 after Ctrl-C, and 143 after SIGTERM. SIGTERM ends the command as Ctrl-C
+    does, but a process that was launched with others ends at once: it cannot continue alone.
     """
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
+    if "RANK" not in os.environ and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _terminable():
-            status: int | None = options.run(options)
+        status: int | None = options.run(options)
         print(end="", flush=True)  # so that an error of the output is raised here
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -52,24 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the command as Ctrl-C does, which saves what is done and ends all workers.
-
-    A process that was launched with others ends at once, as they do: it cannot continue alone.
-    """
-    if "RANK" in os.environ or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, _frame: object) -> None:
-        raise KeyboardInterrupt(number)
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _interrupt(number: int, _frame: object) -> None:
+    raise KeyboardInterrupt(number)
 
 
 def _first() -> bool:
@@ -77,108 +63,86 @@ def _first() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m training", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_train(
-        commands.add_parser(
-            "train",
-            help="train weights on one arm of one split",
-            description="Train a LoRA adapter, or a whole model, on one arm of one split, with the "
-            "settings of a file. docs/training.md lists the keys.",
-        )
+# --- Arguments -----------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    top = Parser(prog="python -m training", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[..., object], purpose: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=purpose, description=purpose)
+        command.set_defaults(run=run)
+        return command
+
+    train = add("train", _train, "train an adapter, or a whole model, on one arm of one split")
+    train.add_argument("config", **_FILE, help="such as configs/models/mini.yaml")
+    train.add_argument("overrides", **_OVERRIDES, help="such as data.arm=combination or lora.r=16")
+    _add_run_options(
+        add("run", _run, "train and evaluate the cells of an experiment that are not done")
     )
-    _add_run(
-        commands.add_parser(
-            "run",
-            help="train and evaluate all cells of an experiment that are not done",
-            description="Train and evaluate the cells of an experiment that are not done, and "
-            "report the results of all.",
-        )
-    )
-    demo = commands.add_parser(
-        "demo", help="train, evaluate and report on an embedded corpus, in minutes"
-    )
+    demo = add("demo", _demo, "train, evaluate and report on an embedded corpus, in minutes")
     demo.add_argument("--corpus", choices=_EMBEDDED, default="mini", help="the corpus (mini)")
-    demo.set_defaults(run=_demo)
-    base = commands.add_parser(
-        "base",
-        help="train the tiny base of an embedded corpus from scratch",
-        description="Train the tiny base of an embedded corpus from scratch. That of mini is "
-        "shipped in training/pretrained/mini.",
-    )
+    base = add("base", _base, "train the tiny base of an embedded corpus from scratch")
     base.add_argument("corpus", choices=_EMBEDDED)
     base.add_argument("folder", type=Path, metavar="FOLDER", help="where the base is saved")
-    base.set_defaults(run=_base)
-    _add_classifier(
-        commands.add_parser(
-            "classifier",
-            help="train the classifiers of attributes that measure CompMCTG's accuracy",
-            description="Train a text classifier for each aspect of a corpus of CompMCTG. Without "
-            "a config a small one is trained from nothing.",
-        )
+    _add_classifier_options(
+        add("classifier", _classifier, "train classifiers of attributes for CompMCTG's accuracy")
     )
-    return parser
+    return top
 
 
-def _add_train(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", **_FILE, help="such as configs/models/mini.yaml")
-    parser.add_argument("overrides", **_OVERRIDES, help="such as data.arm=combination or lora.r=16")
-    parser.add_argument(
-        "--push-to-hub", metavar="REPOSITORY", help="upload the weights to a private repository"
-    )
-    parser.set_defaults(run=_train)
-
-
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", **_FILE, help="such as configs/experiments/mini.yaml")
-    parser.add_argument(
+def _add_run_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("experiment", **_FILE, help="such as configs/experiments/mini.yaml")
+    run.add_argument(
         "overrides",
         **_OVERRIDES,
         help="of the experiment, such as seeds=[0] or evaluation.limit=50, or of every training, "
         "such as model.path=FOLDER",
     )
-    parser.add_argument(
+    run.add_argument(
         "--only",
         nargs="+",
         default=[],
         metavar="PATTERN",
         help="only cells whose name has one of these patterns; `*` stands for anything",
     )
-    parser.add_argument(
+    run.add_argument(
         "--dry-run", action="store_true", help="list the cells and their states, and do nothing"
     )
-    parser.add_argument(
+    run.add_argument(
         "--executor", choices=["local", "slurm"], default="local", help="where workers run (local)"
     )
-    parser.add_argument(
-        "--workers", type=_positive, default=1, metavar="N", help="processes or Slurm jobs (1)"
+    run.add_argument(
+        "--workers", type=positive, default=1, metavar="N", help="processes or Slurm jobs (1)"
     )
-    parser.add_argument(
+    run.add_argument(
         "--overwrite", action="store_true", help="replace adapters that have other settings"
     )
-    parser.add_argument(
-        "--push-to-hub",
-        metavar="NAMESPACE",
-        help="upload finished adapters to private repositories",
-    )
-    parser.set_defaults(run=_run)
 
 
-def _add_classifier(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
+    classifier.add_argument(
         "--corpus", required=True, help=f"{', '.join(FOLDERS)}, or your YAML file of aspects"
     )
-    parser.add_argument("--aspect", nargs="+", default=["all"], help="the aspects (all)")
-    parser.add_argument(
+    classifier.add_argument("--aspect", nargs="+", default=["all"], help="the aspects (all)")
+    classifier.add_argument(
         "--out", required=True, type=Path, metavar="DIR", help="gets a folder for each aspect"
     )
-    parser.add_argument(
-        "--config", **_FILE, help="such as configs/models/compmctg/classifier-yelp.yaml"
+    classifier.add_argument(
+        "--config",
+        **_FILE,
+        help="such as configs/models/compmctg/classifier-yelp.yaml; by default a small classifier "
+        "is trained from nothing",
     )
-    parser.add_argument("--data", **_FILE, help="labelled texts other than the corpus's cls.jsonl")
-    parser.add_argument("overrides", **_OVERRIDES, help="settings, such as epochs=2")
-    parser.set_defaults(run=_classifier)
+    classifier.add_argument(
+        "--data", **_FILE, help="labelled texts other than the corpus's cls.jsonl"
+    )
+    classifier.add_argument("overrides", **_OVERRIDES, help="settings, such as epochs=2")
+
+
+# --- Commands ------------------------------------------------------------------------------------
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -190,10 +154,6 @@ def _train(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if _first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
-    if options.push_to_hub and _first():
-        from training.upload import push_adapter  # noqa: PLC0415
-
-        print(push_adapter(result.folder, options.push_to_hub))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -210,7 +170,6 @@ def _run(options: argparse.Namespace) -> int:
         executor=options.executor,
         workers=options.workers,
         overwrite=options.overwrite,
-        push_to=options.push_to_hub,
     )
     return 0 if done else _NOT_DONE
 
@@ -221,12 +180,6 @@ def _without_overrides(
     """Return the words of an option, and all overrides: argparse gives it every word after it."""
     values = [word for word in words if "=" not in word]
     return values, [*overrides, *(word for word in words if "=" in word)]
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return int(text)
 
 
 def _classifier(options: argparse.Namespace) -> None:
@@ -244,9 +197,9 @@ def _classifier(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from training.demo import DEMOS, demonstrate  # noqa: PLC0415
+    from training.demo import demonstrate  # noqa: PLC0415
 
-    return 0 if demonstrate(DEMOS[options.corpus]) else _NOT_DONE
+    return 0 if demonstrate(options.corpus) else _NOT_DONE
 
 
 def _base(options: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Model
 from training.config import TrainingConfig
-from training.memory import enough_memory, forget_peak
+from training.memory import enough_memory
 from training.settings import dump_settings
 
 RESOLVED_CONFIG = "training.yaml"
@@ -83,7 +83,8 @@ def prepare(
         "Set model.dtype=bfloat16, or model.quantization=nf4.",
     ):
         model = model if config.model.quantization else model.to(device)
-    forget_peak(device)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
     return model.train()
 
 
@@ -145,7 +146,17 @@ def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path)
         ConfigError: the files cannot be written, for example because the disk is full.
     """
     try:
-        _write(model, base, config, folder)
+        if isinstance(model, CodedModel):
+            model.save(folder, config.model.path, base.revision)
+        elif config.method == "full":
+            model.save_pretrained(folder)
+        else:
+            adapter = model.peft_config["default"]
+            # peft has a set, and would write it in the order of hashes
+            adapter.target_modules = sorted(adapter.target_modules)
+            model.save_pretrained(folder, save_embedding_layers=False)
+        base.tokenizer.save_pretrained(folder)
+        (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise ConfigError(
             f"cannot be written: {error}",
@@ -153,17 +164,3 @@ def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path)
             remedy="Check that the disk has room, then run the same command: it continues from its "
             "last saved step.",
         ) from error
-
-
-def _write(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:
-    if isinstance(model, CodedModel):
-        model.save(folder, config.model.path, base.revision)
-    elif config.method == "full":
-        model.save_pretrained(folder)
-    else:
-        adapter = model.peft_config["default"]
-        # peft has a set, and would write it in the order of hashes
-        adapter.target_modules = sorted(adapter.target_modules)
-        model.save_pretrained(folder, save_embedding_layers=False)
-    base.tokenizer.save_pretrained(folder)
-    (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")

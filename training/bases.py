@@ -22,7 +22,7 @@ from transformers import (
 from transformers.utils import cached_file
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_file, is_folder
+from spor_tasks.core.files import is_folder
 from spor_tasks.core.folders import recover
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import quantization
@@ -71,18 +71,10 @@ def load_base(settings: ModelConfig) -> Base:
 
     Raises:
         ConfigError: the folder or model does not exist, is damaged, lacks some of its weights,
-            needs code of its own, or has another architecture than that of the settings.
+            or needs code of its own.
     """
-    folder = Path(settings.path)
-    recover(folder)
-    if is_folder(folder):
-        if not is_file(folder / "config.json"):
-            raise ConfigError(
-                "is not a checkpoint: it has no config.json",
-                where=folder,
-                remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
-            )
-    elif not _HUB_ID.fullmatch(settings.path):
+    recover(folder := Path(settings.path))
+    if not (is_folder(folder) or _HUB_ID.fullmatch(settings.path)):
         raise ConfigError(
             "this folder does not exist",
             where=settings.path,
@@ -91,8 +83,8 @@ def load_base(settings: ModelConfig) -> Base:
     reduced = _quantized(settings.quantization) if settings.quantization else {}
     with loading(
         settings.path,
-        "If it is a folder, check that it is complete. If it is a hub id, accept the licence on "
-        "its page, run `hf auth login`, and unset HF_HUB_OFFLINE.",
+        "Set model.path to a complete folder, or to a hub id: accept the licence on its page, run "
+        "`hf auth login`, and unset HF_HUB_OFFLINE.",
     ):
         return _load(settings, reduced)
 
@@ -105,19 +97,9 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     }
     config = AutoConfig.from_pretrained(**source)
     style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
-    if settings.architecture not in ("auto", style):
-        raise ConfigError(
-            f"is a {style} model, but model.architecture is {settings.architecture}",
-            where=settings.path,
-            remedy=f"Set model.architecture={style}, or another model.path.",
-        )
     tokenizer = AutoTokenizer.from_pretrained(**source)
     model, loading = _AUTO_CLASSES[style].from_pretrained(
-        **source,
-        config=config,
-        dtype=settings.dtype,
-        output_loading_info=True,
-        **reduced,
+        **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced
     )
     quantization.keep_layout(model)
     if missing := sorted(loading["missing_keys"]):

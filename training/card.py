@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import yaml
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec
@@ -18,25 +17,6 @@ from spor_tasks.results.reading import TaskResult
 from training.data import find_spec
 
 CARD = "README.md"
-
-# By method: the library that loads it, what it is, and how it is loaded.
-_METHODS = {
-    "lora": (
-        "peft",
-        "A LoRA adapter for `{path}`",
-        'PeftModel.from_pretrained({auto}.from_pretrained("{path}"), "THIS_FOLDER")',
-    ),
-    "full": (
-        "transformers",
-        "`{path}`, all of whose weights were tuned",
-        '{auto}.from_pretrained("THIS_FOLDER")',
-    ),
-    "codes": (
-        "spor-tasks",
-        "Vectors for values of aspects, which precede a text of `{path}`",
-        'coded.load({auto}.from_pretrained("{path}"), tokenizer, Path("THIS_FOLDER"))',
-    ),
-}
 
 
 def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
@@ -52,56 +32,39 @@ def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
 def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
     """Return the card of the adapter with this manifest."""
     path, selection = manifest["base_model"]["path"], manifest["selection"]
-    library, kind, loading = _METHODS[manifest["config"]["method"]]
-    auto = "Seq2SeqLM" if manifest["prompt_style"] == "seq2seq" else "CausalLM"
-    benchmark = registry().get("benchmark", _spec(manifest).benchmark)
-    front = {
-        **({} if Path(path).is_dir() else {"base_model": path}),
-        "library_name": library,
-        "language": "en",
-        "tags": [benchmark.name, "data-to-text"],
-    }
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
     without = [""] * (len(manifest["losses"]) - len(scores))  # epochs of an earlier stage
-    template = jinja2.Template(
-        Path(__file__).with_name("card.md.j2").read_text("utf-8"),
-        keep_trailing_newline=True,
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-    card: str = template.render(
+    return environment.get_template("card.md.j2").render(
         run=manifest,
-        front=yaml.safe_dump(front, sort_keys=False),
         model=Path(path).name,
-        benchmark=benchmark,
-        kind=kind.format(path=path),
-        loading=loading.format(path=path, auto=f"AutoModelFor{auto}"),
+        is_on_hub=not Path(path).is_dir(),
+        benchmark=registry().get("benchmark", _spec(manifest).benchmark),
         epochs=list(zip(manifest["losses"], without + scores, strict=True)),
-        judged=bool(scores),
         label=score_info(selection["metric"]).label,
-        scores=[
-            (result.task, name, score, result.n)
-            for result in sorted(results, key=lambda result: result.task)
-            for name, score in result.scores.items()
-        ],
-        arguments=",".join(f"{key}={value}" for key, value in _arguments(manifest).items()),
+        results=list(results),
+        arguments=_arguments(manifest),
         tasks=tasks_of(manifest),
     )
-    return card
 
 
-def _arguments(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _arguments(manifest: Mapping[str, Any]) -> str:
     """Return the arguments that load it in an evaluation."""
     folder, config = "THIS_FOLDER", manifest["config"]
     if config["method"] == "full":
-        return {"pretrained": folder}
-    own = {"tokenizer": folder} if manifest.get("added_tokens") else {}
-    reduced = config["model"]["quantization"]
-    return {
-        "pretrained": manifest["base_model"]["path"],
-        "peft": folder,
-        **own,
-        **({"quantization": reduced} if reduced else {}),
-    }
+        return f"pretrained={folder}"
+    arguments = [f"pretrained={manifest['base_model']['path']}", f"peft={folder}"]
+    if manifest.get("added_tokens"):
+        arguments.append(f"tokenizer={folder}")
+    if quantization := config["model"]["quantization"]:
+        arguments.append(f"quantization={quantization}")
+    return ",".join(arguments)
 
 
 def tasks_of(manifest: Mapping[str, Any]) -> str:

@@ -8,18 +8,18 @@ import math
 import random
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import tokenizers
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from tokenizers import Regex, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordLevel
+from tokenizers.trainers import WordLevelTrainer
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -45,9 +45,9 @@ from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.readers import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
+from training.processes import cpu_threads
 from training.settings import CLOSED, Count, Positive, read_settings, read_yaml, to_dict
 from training.state import seeded
-from training.threads import cpu_threads
 
 KIND = "classifier"
 SPACES: Mapping[str, Space] = {space.name: space for space in PUBLISHED}
@@ -91,9 +91,8 @@ class Trained(NamedTuple):
     is_new: bool
 
 
-class _Labelled(NamedTuple):
-    texts: Sequence[str]
-    labels: Sequence[int]
+_Labelled: TypeAlias = Sequence[tuple[str, int]]
+"""Texts, each with the number of its value."""
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> ClassifierConfig:
@@ -184,8 +183,10 @@ def train(
                 where=corpus,
                 remedy="Add texts with these values: a classifier learns them from texts.",
             )
-        labels = [*map(values.index, value_of_each)]
-        labelled = _Labelled([sample.target for sample in samples], labels)
+        labelled = [
+            (sample.target, values.index(value))
+            for sample, value in zip(samples, value_of_each, strict=True)
+        ]
         facts = {
             "kind": KIND,
             "corpus": space.name,
@@ -228,9 +229,13 @@ def _trained(
             accuracies = _fit(model, tokenizer, train_part, dev, facts["settings"])
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        counts = {"texts": len(train_part.texts), "dev_texts": len(dev.texts)}
-        weights = {"sha256": digest_weights(place)}
-        write_manifest(place, {**facts, **counts, "dev_accuracies": list(accuracies), **weights})
+        results = {
+            "texts": len(train_part),
+            "dev_texts": len(dev),
+            "dev_accuracies": list(accuracies),
+            "sha256": digest_weights(place),
+        }
+        write_manifest(place, {**facts, **results})
     return Trained(folder, accuracies, is_new=True)
 
 
@@ -276,11 +281,7 @@ def _fit(
 
 
 def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
-    encoded = tokenizer(list(part.texts), truncation=True)
-    return [
-        {"labels": label, **{key: encoded[key][place] for key in encoded}}
-        for place, label in enumerate(part.labels)
-    ]
+    return [{"labels": label, **tokenizer(text, truncation=True)} for text, label in part]
 
 
 def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
@@ -289,16 +290,12 @@ def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
 
 
 def _divided(labelled: _Labelled, config: ClassifierConfig) -> tuple[_Labelled, _Labelled]:
-    """Return the texts to learn from, and those that are held out."""
-    order = random.Random(config.seed).sample(range(len(labelled.texts)), len(labelled.texts))
-    held = max(1, round(config.dev_share * len(order)))
-    if held >= len(order):
-        raise CorpusError(f"has {len(order)} texts, too few to hold some out")
-    train_part, dev = (
-        _Labelled([labelled.texts[i] for i in places], [labelled.labels[i] for i in places])
-        for places in (order[held:], order[:held])
-    )
-    return train_part, dev
+    """Return the texts to learn from, and those that are held out, in random order."""
+    drawn = random.Random(config.seed).sample(labelled, len(labelled))
+    held_out = max(1, round(config.dev_share * len(drawn)))
+    if held_out >= len(drawn):
+        raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
+    return drawn[held_out:], drawn[:held_out]
 
 
 def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) -> tuple[Any, Any]:
@@ -308,7 +305,7 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
         "label2id": {value: number for number, value in enumerate(values)},
     }
     if config.base is None:
-        tokenizer = _word_tokenizer(labelled.texts)
+        tokenizer = _word_tokenizer([text for text, _ in labelled])
         small = BertConfig(
             vocab_size=len(tokenizer),
             hidden_size=64,
@@ -336,16 +333,15 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
 
 def _word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer whose tokens are the most frequent words in lower case, and signs."""
-    split = pre_tokenizers.Split(_WORDS, "removed", invert=True)
-    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text.lower()))
-    words = sorted(counts, key=lambda word: (-counts[word], word))[:_MOST_WORDS]
-    vocabulary = {word: number for number, word in enumerate([*_SPECIALS, *words])}
-    tokenizer = tokenizers.Tokenizer(WordLevel(vocabulary, unk_token=_SPECIALS[1]))
+    tokenizer = tokenizers.Tokenizer(WordLevel(unk_token=_SPECIALS[1]))
     tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = split
-    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(_WORDS, "removed", invert=True)
+    size = len(_SPECIALS) + _MOST_WORDS
+    trainer = WordLevelTrainer(vocab_size=size, special_tokens=[*_SPECIALS], show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=ends
+        single="[CLS] $A [SEP]",
+        special_tokens=[(token, _SPECIALS.index(token)) for token in ("[CLS]", "[SEP]")],
     )
     names = zip(("pad_token", "unk_token", "cls_token", "sep_token"), _SPECIALS, strict=True)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names))

@@ -41,14 +41,13 @@ class ModelConfig:
     """The base model.
 
     ``path`` is a checkpoint folder or a hub id, ``revision`` a branch, tag or commit of the latter.
-    ``architecture`` may state what the checkpoint is; ``auto`` asks the checkpoint. ``dtype`` is
-    that of the frozen weights, ``auto`` the one they were saved in; LoRA's own are float32.
+    ``dtype`` is that of the frozen weights, ``auto`` the one they were saved in; LoRA's own are
+    float32.
     ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
     path: NotEmpty
     revision: str | None = None
-    architecture: Literal["auto", "causal", "seq2seq"] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     quantization: Literal["nf4"] | None = None
 
@@ -196,11 +195,8 @@ class TrainingConfig:
     @property
     def by_batch(self) -> bool:
         """True if the loss depends on the pairs that share a batch."""
-        if self.method == "codes":
-            return True
         # likelihood is answered without torch, which takes seconds
-        is_other = self.objective != "likelihood"
-        return is_other and bool(self._objective.by_batch(self.objective_settings))
+        return self.objective != "likelihood" and bool(self._objective.by_batch)
 
     @property
     def added_tokens(self) -> tuple[str, ...]:
@@ -239,7 +235,7 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     settings = to_dict(config)
     for key in ("output", "overwrite"):
         del settings[key]
-    for key in ("path", "revision", "architecture"):
+    for key in ("path", "revision"):
         del settings["model"][key]
     for key in ("seed", "save_steps"):
         del settings["optimization"][key]

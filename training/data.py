@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
@@ -139,14 +139,12 @@ def find_arm(pair: SplitPair, name: str) -> Split:
             where="data.part",
             remedy='Name a split, such as data.part="0".',
         )
-    fault = None
-    if name not in arms:
-        fault = f"{sets} has no arm {name!r}"
-    elif not any(sample.references for sample in arms[name].samples):
-        fault = f"{name} of {sets} has no text to train on"
-    if fault:
-        remedy = f"Its arms are {' and '.join(arms)}."
-        raise ConfigError(fault, where="data.arm", remedy=remedy)
+    if name not in arms or not any(sample.references for sample in arms[name].samples):
+        raise ConfigError(
+            f"{sets} has no arm {name!r} with texts to train on",
+            where="data.arm",
+            remedy=f"Its arms are {' and '.join(arms)}.",
+        )
     return arms[name]
 
 
@@ -166,25 +164,6 @@ def places_to_cut(pair: SplitPair) -> tuple[str, ...]:
             remedy="Set optimization.cut=none.",
         )
     return tuple(settings["cut_before"])
-
-
-class Chosen(Sequence[Sample]):
-    """Some of the samples, by their numbers, each read when it is asked for."""
-
-    def __init__(self, samples: Sequence[Sample], numbers: Sequence[int]) -> None:
-        self._samples, self._numbers = samples, numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Chosen": ...
-    def __getitem__(self, index: int | slice) -> "Sample | Chosen":
-        if isinstance(index, slice):
-            return Chosen(self._samples, self._numbers[index])
-        return self._samples[self._numbers[index]]
 
 
 def make_pairs(

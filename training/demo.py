@@ -9,74 +9,45 @@ finished.
 import logging
 import os
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 
-from spor_tasks.aspects import named
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.folders import read_manifest
 from training import tiny_base
-from training.experiments import experiment, run
+from training.experiments import run
+from training.experiments.experiment import load_experiment
 from training.tiny_base import SETTINGS, BaseSettings
 
 _EXPERIMENTS = Path(__file__).parent.parent / "configs" / "experiments"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class DemoSettings:
-    """The size of a demo; ``overrides`` override the experiment's, ``limit`` is lm-eval's.
-
-    ``base`` has the settings of the base that is trained first, None for the shipped one, and
-    ``workers`` is the number of processes that share the trainings.
-    """
-
-    corpus: str = "mini"
-    experiment: Path = _EXPERIMENTS / "mini.yaml"
-    base: BaseSettings | None = None
-    seeds: tuple[int, ...] = (0, 1, 2)
-    overrides: tuple[str, ...] = ()
-    limit: int | None = None
-    workers: int = 2
-
-
-_FILES = {
-    "logicnlg_mini": "logicnlg-mini.yaml",
-    "totto_mini": "totto-mini.yaml",
-    "compmctg_mini": "compmctg-mini.yaml",
-}
-DEMOS = {"mini": DemoSettings(seeds=(0, 1))} | {
-    corpus: DemoSettings(corpus, _EXPERIMENTS / file, SETTINGS[corpus])
-    for corpus, file in _FILES.items()
-}
-"""The demos by the names of their corpora."""
-
-
-def demonstrate(settings: DemoSettings, *, progress: bool = True) -> bool:
+def demonstrate(
+    corpus: str = "mini",
+    overrides: Sequence[str] = (),
+    *,
+    base: BaseSettings | None = None,
+    workers: int = 2,
+    progress: bool = True,
+) -> bool:
     """Do what is not done yet, print the comparison, and say whether every cell is done.
+
+    ``overrides`` are those of the experiment. ``base`` has the settings of the base that is trained
+    first, by default the corpus's own; that of ``mini`` is shipped.
 
     Raises:
         SporError: the folder of the base holds something else, or the results cannot be compared.
     """
     started = time.perf_counter()
-    loaded = experiment.load_experiment(settings.experiment)
-    entry = loaded.sets[0]
-    protocol, part = next(iter(entry.protocols), None), next(iter(entry.parts), None)
-    pair = named.load(entry.aspect, entry.corpora[0], protocol, part)
-    for split in pair.splits:
-        _log.info("%s: %d samples", split.name, len(split.samples))
-    base = tiny_base.SHIPPED
-    if settings.base is not None:
-        base = loaded.folder / "base"
-        _build(base, settings.corpus, settings.base, progress=progress)
-    loaded = replace(
-        loaded,
-        seeds=settings.seeds,
-        overrides=(f"model.path={os.path.relpath(base)}", *settings.overrides),
-        evaluation=replace(loaded.evaluation, limit=settings.limit),
-    )
+    file = _EXPERIMENTS / f"{corpus.replace('_', '-')}.yaml"
+    folder = tiny_base.SHIPPED
+    if base or corpus != "mini":
+        folder = load_experiment(file).folder / "base"
+        _build(folder, corpus, base or SETTINGS[corpus], progress=progress)
+    loaded = load_experiment(file, (f"model.path={os.path.relpath(folder)}", *overrides))
     # All adapters here are the demo's own, so those of another base may be replaced.
-    done = run.run(loaded, workers=settings.workers, overwrite=True, progress=progress)
+    done = run.run(loaded, workers=workers, overwrite=True, progress=progress)
     _log.info("%.0f seconds", time.perf_counter() - started)
     return done
 

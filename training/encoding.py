@@ -62,13 +62,12 @@ class Row(NamedTuple):
 class Rows:
     """The training set in token ids.
 
-    ``too_long`` is the number of pairs left out, ``split_apart`` of those that are tokenized apart,
-    and ``cut`` of those whose prompt was cut, as :func:`encode` says.
+    ``too_long`` is the number of pairs left out, and ``cut`` of those whose prompt was cut, as
+    :func:`encode` says.
     """
 
     rows: tuple[Row, ...]
     too_long: int
-    split_apart: int
     cut: int = 0
 
 
@@ -113,15 +112,14 @@ def encode(
     encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
     fitting: list[Row] = []
     shared: dict[int, int] = {}  # one object for equal tokens, which takes a third of the memory
-    count = split_apart = cut = 0
+    count = cut = 0
     unread = iter(pairs)
     while whole_pairs := list(islice(unread, _AT_ONCE)):
         cut_pairs = whole_pairs
         if cut_before and max_length is not None:
             cut_pairs = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in cut_pairs]
-        rows, number_split = encode_rows(cut_pairs, tokenizer)
+        rows = encode_rows(cut_pairs, tokenizer)
         count += len(rows)
-        split_apart += number_split
         for pair, whole, row in zip(cut_pairs, whole_pairs, rows, strict=True):
             if max_length is None or row.length <= max_length:
                 ids, labels = ([shared.setdefault(i, i) for i in side] for side in row[:2])
@@ -132,7 +130,7 @@ def encode(
             f"none of the {count} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or use a model with more positions.",
         )
-    return Rows(tuple(fitting), count - len(fitting), split_apart, cut)
+    return Rows(tuple(fitting), count - len(fitting), cut)
 
 
 def _cut(
@@ -158,36 +156,29 @@ def _text_ids(pair: TrainingPair, tokenizer: PreTrainedTokenizerBase) -> list[in
     return ids
 
 
-def _causal_rows(
-    pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase
-) -> tuple[list[Row], int]:
+def _causal_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
     prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
     joined = tokenizer([pair.prompt + pair.text for pair in pairs])["input_ids"]
     rows = []
-    split_apart = 0
     for pair, prompt_ids, ids in zip(pairs, prompts, joined, strict=True):
         if ids[: len(prompt_ids)] == prompt_ids:
             text_ids = ids[len(prompt_ids) :]
         else:
             text_ids = _text_ids(pair, tokenizer)
-            split_apart += 1
         targets = [*text_ids, tokenizer.eos_token_id]
         unlabelled = [IGNORED] * (len(prompt_ids) - 1)
         rows.append(Row(prompt_ids + targets[:-1], unlabelled + targets))
-    return rows, split_apart
+    return rows
 
 
-def _seq2seq_rows(
-    pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase
-) -> tuple[list[Row], int]:
+def _seq2seq_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
     prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
     texts = tokenizer(text_target=[pair.text for pair in pairs])["input_ids"]
     end = tokenizer.eos_token_id
-    rows = [
+    return [
         Row(prompt_ids, text_ids if text_ids[-1:] == [end] else [*text_ids, end])
         for prompt_ids, text_ids in zip(prompts, texts, strict=True)
     ]
-    return rows, 0
 
 
 def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
@@ -228,19 +219,6 @@ def _epoch_groups(
     ]
     rng.shuffle(groups)
     return groups
-
-
-def padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationConfig) -> float:
-    """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
-    if settings.packing:
-        return 0.0
-    lengths = [
-        [len(rows[number].input_ids) for number in batch]
-        for step in steps
-        for batch in step.batches
-    ]
-    positions = sum(len(batch) * max(batch) for batch in lengths)
-    return 1 - sum(map(sum, lengths)) / positions
 
 
 _Item = TypeVar("_Item")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import PartialState
 from tqdm import tqdm
 
 from spor_tasks.core.errors import ConfigError
@@ -20,15 +19,14 @@ from training import card, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base
 from training.batches import check_packing, load_batches
-from training.config import OptimizationConfig, TrainingConfig
+from training.config import TrainingConfig
 from training.data import places_to_cut
-from training.encoding import Rows, Step, count_targets, padding
+from training.encoding import Rows, Step, count_targets
 from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material
-from training.objectives.likelihood import Likelihood, find_objective, make_objective
+from training.objectives.likelihood import Likelihood, find_objective
 from training.selection import Judge, training_set
 from training.state import Run, Unfinished, manifest_of, run_facts, seeded
-from training.threads import cpu_threads
 
 _log = logging.getLogger(__name__)
 
@@ -63,52 +61,47 @@ def train(
             fit them, a loss is not a finite number, or memory runs out. Finished weights at the
             output are still there.
     """
-    started = time.perf_counter()
     settings, team = config.optimization, processes.join()
     data = training_set(config, pair)
     output = atomic_folder(config.output, kind=KINDS[config.method], overwrite=config.overwrite)
     with output if team.is_main_process else nullcontext() as folder:
         base = load_base(config.model)
-        new_tokens = add_tokens(base, find_objective(config.objective).tokens)
+        kind = find_objective(config.objective)
+        new_tokens = add_tokens(base, kind.tokens)
         cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()
         limit, number = config.data.limit, team.num_processes
         material = Material(data.trained.samples, base, settings, limit, cut_before, number)
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
-        with seeded(settings.seed, team.device), cpu_threads(settings.threads):
-            objective = make_objective(config, material)
+        with seeded(settings.seed, team.device), processes.cpu_threads(settings.threads):
+            objective = kind(kind.settings(**config.objective_settings), material)
             rows, steps = objective.rows, objective.steps()
-            _log_plan(rows, steps, settings)
+            _log_plan(rows, steps)
             model = prepare(base, config, team.device, new_tokens, objective.model)
             if settings.packing:
                 with enough_memory("on the longest pair", LESS_MEMORY):
                     check_packing(model, rows.rows, base.pad_id)
-            run = Run(model, settings, config.selection.metric)
+            run = Run(model, settings, config.selection.metric, team)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
             judge = Judge(model, base, data, config) if data.dev else None
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
-            resumed_from, total = len(run.losses), sum(step.size for step in steps)
-            with tqdm(
-                total=total,
-                initial=sum(step.size for step in steps[:resumed_from]),
-                unit=" pairs",
-                disable=not (progress and team.is_main_process),
-            ) as bar:
-                take_steps(run, objective, steps, judge, unfinished, team=team, bar=bar)
+            resumed_from = len(run.losses)
+            show = progress and team.is_main_process
+            take_steps(run, objective, steps, judge, unfinished, progress=show)
         if folder:  # in the first process
             if judge:
                 run.take_best()
             save_weights(model, base, config, folder)
             manifest = manifest_of(
-                *(config, data, base, run), rows=rows, steps=steps, team=team, folder=folder
+                *(config, data, base, run), rows=rows, steps=steps, folder=folder
             )
-            seconds = round(time.perf_counter() - started, 1)
-            describe(folder, manifest | {"resumed_from": resumed_from, "wall_seconds": seconds})
+            describe(folder, manifest | {"resumed_from": resumed_from})
     unfinished.remove()
     team.wait_for_everyone()
-    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), total, run.seconds)
+    pairs_seen = sum(step.size for step in steps)
+    return TrainingResult(config.output, tuple(run.losses), len(rows.rows), pairs_seen, run.seconds)
 
 
 def take_steps(
@@ -118,8 +111,7 @@ def take_steps(
     judge: Judge | None,
     unfinished: Unfinished,
     *,
-    team: PartialState,
-    bar: Any,  # noqa: ANN401 - of tqdm
+    progress: bool,
 ) -> None:
     """Take the remaining steps; judge the epochs, and save the state as the settings say.
 
@@ -127,34 +119,33 @@ def take_steps(
         ConfigError: as :func:`fit`, or the state cannot be saved.
     """
     save_steps = run.settings.save_steps or len(steps)
-    for number, step in fit(run, objective, steps, team=team):
-        bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
-        bar.update(step.size)
-        ends_epoch = number == len(steps) or steps[number].epoch > step.epoch
-        if ends_epoch and judge and step.epoch >= objective.judged_from:
-            run.judge(judge, team)
-        if ends_epoch or number % save_steps == 0:
-            unfinished.save(run.state())
+    done = sum(step.size for step in steps[: len(run.losses)])
+    total = sum(step.size for step in steps)
+    with tqdm(total=total, initial=done, unit=" pairs", disable=not progress) as bar:
+        for number, step in fit(run, objective, steps):
+            bar.set_postfix(loss=f"{run.losses[-1]:.3f}", refresh=False)
+            bar.update(step.size)
+            ends_epoch = number == len(steps) or steps[number].epoch > step.epoch
+            if ends_epoch and judge and step.epoch >= objective.judged_from:
+                run.judge(judge)
+            if ends_epoch or number % save_steps == 0:
+                unfinished.save(run.state())
 
 
-def fit(
-    run: Run, objective: Likelihood, steps: Sequence[Step], *, team: PartialState
-) -> Iterator[tuple[int, Step]]:
+def fit(run: Run, objective: Likelihood, steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
     """Take the remaining steps; yield each step with its number, counted from 1.
 
     Raises:
         ConfigError: a loss is not a finite number, or memory runs out.
     """
-    weights, rows = list(run.weights.values()), objective.rows.rows
-    pad_id = objective.material.base.pad_id
+    rows, pad_id = objective.rows.rows, objective.material.base.pad_id
     for number, step in enumerate(steps[len(run.losses) :], start=len(run.losses) + 1):
         start = time.perf_counter()
         run.set_rate(number, len(steps))
         with enough_memory(f"at step {number} of {len(steps)}", LESS_MEMORY):
-            own = processes.share(step, team)
+            own = processes.share(step, run.team)
             batches = load_batches(own, rows, pad_id, run.model, packing=run.settings.packing)
-            mean = objective.step(run, batches, count_targets(step, rows))
-            loss = processes.add_up(mean, weights, team).item()
+            loss = objective.step(run, batches, count_targets(step, rows)).item()
         if not math.isfinite(loss):
             samples = sorted({rows[row].sample for batch in step.batches for row in batch})
             raise ConfigError(
@@ -163,8 +154,6 @@ def fit(
                 remedy="Lower optimization.learning_rate, or use another model.dtype or "
                 "optimization.precision.",
             )
-        if not objective.clips:
-            run.clip()
         run.optimizer.step()
         run.optimizer.zero_grad()
         run.losses.append(loss)
@@ -178,17 +167,9 @@ def describe(folder: Path, manifest: Mapping[str, Any]) -> None:
     write_manifest(folder, manifest)
 
 
-def _log_plan(rows: Rows, steps: Sequence[Step], settings: OptimizationConfig) -> None:
-    share = 100 * padding(rows.rows, steps, settings)
-    _log.info(
-        "%d training pairs, %d steps, %.0f %% of the input is padding",
-        *(len(rows.rows), len(steps), share),
-    )
+def _log_plan(rows: Rows, steps: Sequence[Step]) -> None:
+    _log.info("%d training pairs, %d steps", len(rows.rows), len(steps))
     if rows.cut:
         _log.warning("%d prompts are too long and lose the end of their table", rows.cut)
     if rows.too_long:
         _log.warning("%d more pairs are too long and are left out", rows.too_long)
-    if rows.split_apart:
-        _log.info(
-            "%d pairs are tokenized apart, as a token would span prompt and text", rows.split_apart
-        )

@@ -8,7 +8,7 @@ not before.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -56,28 +56,21 @@ class TransformersAdamW(torch.optim.Optimizer):  # type: ignore[misc]
     def step(self, closure: None = None) -> None:  # noqa: ARG002 - torch's contract
         """Update every weight that has a gradient."""
         with torch.no_grad():
-            for group, weight in self._weights():
-                state = self.state[weight]
-                if not state:
-                    state["step"] = 0
-                    state["exp_avg"] = torch.zeros_like(weight)
-                    state["exp_avg_sq"] = torch.zeros_like(weight)
-                self._update(group, weight, state)
+            for group in self.param_groups:
+                for weight in group["params"]:
+                    if weight.grad is not None:
+                        self._update(weight, group["lr"], group["weight_decay"])
 
-    def _update(
-        self, group: Mapping[str, Any], weight: torch.nn.Parameter, state: dict[str, Any]
-    ) -> None:
+    def _update(self, weight: torch.nn.Parameter, rate: float, decay: float) -> None:
+        state = self.state[weight]
+        if not state:
+            state |= {"step": 0, "exp_avg": torch.zeros_like(weight)}
+            state["exp_avg_sq"] = torch.zeros_like(weight)
         state["step"] += 1
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(weight.grad, 1 - _BETAS[0])
         square.mul_(_BETAS[1]).addcmul_(weight.grad, weight.grad, value=1 - _BETAS[1])
         first, second = (1 - beta ** state["step"] for beta in _BETAS)
-        scale = group["lr"] * math.sqrt(second) / first
+        scale = rate * math.sqrt(second) / first
         weight.addcdiv_(mean, square.sqrt().add_(_EPSILON), value=-scale)
-        weight.mul_(1 - group["lr"] * group["weight_decay"])
-
-    def _weights(self) -> Iterator[tuple[dict[str, Any], torch.nn.Parameter]]:
-        for group in self.param_groups:
-            for weight in group["params"]:
-                if weight.grad is not None:
-                    yield group, weight
+        weight.mul_(1 - rate * decay)

@@ -1,6 +1,7 @@
-"""The processes that `accelerate launch` started, or the only one, and the device of each."""
+"""The processes that share a run, the device of each, and its number of CPU threads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from accelerate import PartialState
@@ -26,16 +27,23 @@ def add_up(
 ) -> torch.Tensor:
     """Replace every weight's gradient by its sum over all processes; return the sum of losses.
 
-    An adapter has few gradients, so one exchange a step is enough, and the processes may have
-    unequal work.
+    The processes may have unequal work.
     """
     if processes.num_processes == 1:
         return loss
     for weight in weights:
         if weight.grad is None:  # in a process without a share of the step
             weight.grad = torch.zeros_like(weight)
-    own = torch.cat([loss.reshape(1), *(weight.grad.flatten() for weight in weights)])
-    total, *sums = reduce(own, "sum").split([1, *(weight.numel() for weight in weights)])
-    for weight, gradient in zip(weights, sums, strict=True):
-        weight.grad.copy_(gradient.view_as(weight))
-    return total[0]
+        weight.grad = reduce(weight.grad, "sum")
+    return reduce(loss, "sum")
+
+
+@contextmanager
+def cpu_threads(number: int) -> Iterator[None]:
+    """Let torch compute with this number of threads within the block."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -6,24 +6,24 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from accelerate import PartialState
 from accelerate.utils import gather_object
+from torch.utils.data import Subset
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec, without_twin
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Column, metric, registered_score, score_info
+from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
 from training.batches import Model
 from training.config import DataConfig, SelectionConfig, TrainingConfig
-from training.data import Chosen, check_sets, everything, find_arm, find_spec, sets_of
+from training.data import check_sets, everything, find_arm, find_spec, sets_of
 
 Scores = Mapping[str, float]
 """Scores of the development samples, under their names, without those that have no verdict."""
@@ -91,7 +91,7 @@ def trained_on(settings: SelectionConfig, arm: Split, dev: Sequence[Sample]) -> 
         return arm
     held_out = set(map(_content, dev))
     numbers = [n for n, sample in enumerate(arm.samples) if _content(sample) not in held_out]
-    return replace(arm, samples=Chosen(arm.samples, numbers))
+    return replace(arm, samples=_chosen(arm.samples, numbers))
 
 
 def unseen(dev: Sequence[Sample], trained: Split) -> int:
@@ -127,10 +127,9 @@ def _is_of_texts(score: str) -> bool:
     """Return whether outputs can be compared by a score."""
     if without_twin(score) or score_info(score).higher_is_better is None:
         return False
-    plain, metrics = registered_score(score), map(metric, registry().names("metric"))
-    return any(
-        each.answers == "texts" and plain in {info.name for info in each.scores} for each in metrics
-    )
+    from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
+
+    return any(metric.answers == "texts" for metric in adapt.metrics_for([score]))
 
 
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
@@ -193,7 +192,7 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
     samples, first = pair.arms[0].samples, dict[_Content, int]()
     for number, sample in enumerate(samples):
         first.setdefault(_content(sample), number)
-    candidates = Chosen(samples, [*first.values()])
+    candidates = _chosen(samples, [*first.values()])
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
@@ -202,6 +201,11 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
             remedy=f"Set selection.policy to {_OTHER_POLICIES}",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")
+
+
+def _chosen(samples: Sequence[Sample], numbers: Sequence[int]) -> Sequence[Sample]:
+    """Return the samples with these numbers, each of which is read when it is needed."""
+    return cast("Sequence[Sample]", Subset(samples, numbers))
 
 
 def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...]:
@@ -245,22 +249,18 @@ class Judge:
         self._samples = data.dev
         self._docs = [prompted(sample, base.style) for sample in data.dev]
         self._scores = data.reported.scores if data.reported else ()
-        self._measure = partial(adapt.values, adapt.metrics_for(self._scores), self._scores)
+        self._measure = partial(adapt.measured, adapt.metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
-        logger = logging.getLogger("lm_eval.models.huggingface")
-        level = logger.level
-        logger.setLevel(logging.ERROR)  # it warns about a model that is loaded already
-        try:
-            self._generator = SporHF(
-                pretrained=model,
-                tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
-                backend=base.style,
-                batch_size=config.selection.batch_size,
-                mixed_precision_dtype=config.optimization.mixed_precision,
-            )
-        finally:
-            logger.setLevel(level)
-            model.train()
+        # lm-eval warns about a model that is loaded already
+        logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
+        self._generator = SporHF(
+            pretrained=model,
+            tokenizer=copy.deepcopy(base.tokenizer),  # it may get a padding token
+            backend=base.style,
+            batch_size=config.selection.batch_size,
+            mixed_precision_dtype=config.optimization.mixed_precision,
+        )
+        model.train()
 
     def __call__(self, processes: PartialState) -> Scores:
         """Return the mean scores; the model can then be trained further as if never judged."""
@@ -271,7 +271,8 @@ class Judge:
         finally:
             self._model.train()
         texts = [(filters.apply(self._filters, output),) for output in outputs]
-        shares = gather_object(self._measure(self._samples[own], texts))
+        measured = self._measure(self._samples[own], texts)
+        shares = gather_object([values for values, _ in measured])
         columns = {
             name: Column.of([each.get(name) for each in shares], score_info(name).totals)
             for name in self._scores

@@ -6,7 +6,6 @@ import math
 import os
 import pickle
 import statistics
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from spor_tasks.core.files import atomic_write, open_file, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.base import score_info
+from training import processes
 from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model
 from training.config import (
@@ -35,8 +35,8 @@ from training.config import (
     shared_settings,
 )
 from training.data import corpus_sha256
-from training.encoding import Rows, Step, padding
-from training.memory import enough_memory, peak_memory
+from training.encoding import Rows, Step
+from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
 from training.settings import to_dict
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
-_SAVED = ("losses", "scores", "best", "seconds", "judging_seconds")
+_SAVED = ("losses", "scores", "best", "seconds")
 
 
 @dataclass(slots=True)
@@ -54,18 +54,19 @@ class Run:
     """The state of a run.
 
     ``losses`` has a loss for each step, ``scores`` the scores of each judged epoch, and ``best``
-    the weights after the epoch that is best by ``metric``. ``counts`` holds an objective's counts.
+    the weights after the epoch that is best by ``metric``. ``counts`` holds an objective's counts,
+    and ``team`` is the processes that share a step.
     """
 
     model: Model
     settings: OptimizationConfig
     metric: str = "parent"
+    team: PartialState = field(default_factory=processes.join)
     optimizer: torch.optim.Optimizer = field(init=False)
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
     seconds: float = 0.0
-    judging_seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -100,13 +101,11 @@ class Run:
         scores = [sign * of_epoch.get(self.metric, -sign * math.inf) for of_epoch in self.scores]
         return scores.index(max(scores))
 
-    def judge(self, judge: Judge, team: PartialState) -> Scores:
+    def judge(self, judge: Judge) -> Scores:
         """Score the model after an epoch, and remember its weights if they are the best so far."""
-        start = time.perf_counter()
         with enough_memory("generating", "Lower selection.batch_size."):
-            scores = judge(team)
+            scores = judge(self.team)
         self.scores.append(scores)
-        self.judging_seconds += time.perf_counter() - start
         label, value = score_info(self.metric).label, scores.get(self.metric, math.nan)
         _log.info("judged epoch %d: %s %.2f", len(self.scores), label, value)
         if self.best_epoch == len(self.scores) - 1:
@@ -159,10 +158,10 @@ class Unfinished:
     ``facts`` identify the run: settings, data, base, versions, processes.
     """
 
-    def __init__(self, output: Path, facts: Mapping[str, Any], processes: PartialState) -> None:
+    def __init__(self, output: Path, facts: Mapping[str, Any], team: PartialState) -> None:
         self.path = output.with_name(f"{output.name}.unfinished")
         self._facts = facts
-        self._processes = processes
+        self._team = team
 
     def load(self, *, discard_others: bool) -> RunState | None:
         """Return the saved state and restore the random state; return None without a file.
@@ -172,36 +171,17 @@ class Unfinished:
         """
         if not os.path.lexists(self.path):
             return None
-        with self._reading():
+        try:
             with open_file(self.path) as file:
                 saved = torch.load(file, map_location="cpu", weights_only=True)
             differences = sorted(key for key, *_ in differing_keys(saved["facts"], self._facts))
-        if differences and discard_others:
-            _log.warning("%s is of another run and will be replaced", visible(self.path))
-            return None
-        if differences:
-            raise ConfigError(
-                f"is of a run with other {', '.join(differences)}",
-                where=self.path,
-                remedy="Use the settings of that run, or delete the file, or set overwrite=true.",
-            )
-        with self._reading():
-            own, state = saved["random"][self._processes.process_index], dict(saved["state"])
-            torch.set_rng_state(own["cpu"])
-            if "cuda" in own:
-                torch.cuda.set_rng_state(own["cuda"], self._processes.device)
-        return state
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Turn any error of torch about a damaged file into an error that names the file.
-
-        Raises:
-            ConfigError: in place of that error.
-        """
-        try:
-            yield
-        except Exception as error:
+            if not differences:
+                random = saved["random"][self._team.process_index]
+                torch.set_rng_state(random["cpu"])
+                if "cuda" in random:
+                    torch.cuda.set_rng_state(random["cuda"], self._team.device)
+                return dict(saved["state"])
+        except Exception as error:  # of torch, about a damaged file
             what = f"{type(error).__name__}: {error}"
             if isinstance(error, pickle.UnpicklingError):  # torch's text says how to load it still
                 what = "training did not write it"
@@ -210,6 +190,14 @@ class Unfinished:
                 where=self.path,
                 remedy="Delete it; training then starts from step 1.",
             ) from error
+        if not discard_others:
+            raise ConfigError(
+                f"is of a run with other {', '.join(differences)}",
+                where=self.path,
+                remedy="Use the settings of that run, or delete the file, or set overwrite=true.",
+            )
+        _log.warning("%s is of another run and will be replaced", visible(self.path))
+        return None
 
     def save(self, state: RunState) -> None:
         """Save the state and the random state; if this process is killed, the old file stays.
@@ -218,10 +206,10 @@ class Unfinished:
             ConfigError: the file cannot be written.
         """
         random = {"cpu": torch.get_rng_state()}
-        if self._processes.device.type == "cuda":
-            random["cuda"] = torch.cuda.get_rng_state(self._processes.device)
+        if self._team.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self._team.device)
         every = gather_object([random])
-        if not self._processes.is_main_process:
+        if not self._team.is_main_process:
             return
         content = io.BytesIO()  # for a full disk, torch's writer raises an error of its own
         torch.save({"facts": self._facts, "state": state, "random": every}, content)
@@ -230,23 +218,31 @@ class Unfinished:
 
     def remove(self) -> None:
         """Delete the file of a finished run."""
-        if self._processes.is_main_process:
+        if self._team.is_main_process:
             self.path.unlink(missing_ok=True)
 
 
 # --- Facts ---------------------------------------------------------------------------------------
 
 
+def identity(
+    config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None
+) -> dict[str, Any]:
+    """Return the facts that decide what a run learns, besides its device."""
+    return {
+        "settings": learned_settings(config),
+        "versions": versions(config.model),
+        "arm_sha256": arm_sha256,
+        "base_sha256": base_sha256,
+    }
+
+
 def run_facts(
     config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
 ) -> dict[str, Any]:
     """Return the facts that a run must share with the one that it continues."""
-    return {
-        "settings": learned_settings(config),
-        "arm_sha256": digest(data.arm.samples),
+    return identity(config, digest(data.arm.samples), base.sha256) | {
         "judged_sha256": digest(data.dev),
-        "base_sha256": base.sha256,
-        "versions": versions(config.model),
         "processes": team.num_processes,
         "device": team.device.type,
     }
@@ -260,7 +256,6 @@ def manifest_of(
     *,
     rows: Rows,
     steps: Sequence[Step],
-    team: PartialState,
     folder: Path,
 ) -> dict[str, Any]:
     """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
@@ -287,8 +282,6 @@ def manifest_of(
         "settings_sha256": settings_sha256(settings),
         "pairs": len(rows.rows),
         "pairs_too_long": rows.too_long,
-        "pairs_split_apart": rows.split_apart,
-        "padding": round(padding(rows.rows, steps, optimization), 4),
         "steps": len(run.losses),
         "losses": _epoch_means(run.losses, steps),
         "selection": _selection(config, data, run, epochs=1 + steps[-1].epoch),
@@ -297,12 +290,19 @@ def manifest_of(
         "config": to_dict(config),
         "versions": versions(config.model),
         "git_commit": git_commit(),
-        "device": torch.cuda.get_device_name(team.device) if team.device.type == "cuda" else "cpu",
-        "processes": team.num_processes,
-        "peak_memory_bytes": peak_memory(team.device),
+        "processes": run.team.num_processes,
+        **_device_facts(run.team.device),
         "fitting_seconds": round(run.seconds, 1),
         **{key: value for key, value in optional.items() if value is not None},
     }
+
+
+def _device_facts(device: torch.device) -> dict[str, Any]:
+    """Return the name of the device, and the most bytes that torch held on a GPU."""
+    if device.type != "cuda":
+        return {"device": "cpu"}
+    peak = int(torch.cuda.max_memory_allocated(device))
+    return {"device": torch.cuda.get_device_name(device), "peak_memory_bytes": peak}
 
 
 def _selection(
@@ -319,7 +319,6 @@ def _selection(
         "held_out": len(data.arm.samples) - len(data.trained.samples),
         "scores": run.scores,
         "epoch": epochs - after_best,
-        "seconds": round(run.judging_seconds, 1),
     }
 
 

@@ -28,7 +28,7 @@ from spor_tasks.core.weights import digest_weights
 from training.bases import versions
 from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, collate, plan_steps
-from training.threads import cpu_threads
+from training.processes import cpu_threads
 
 KIND = "base"
 PRETRAINING = Path(__file__).parent / "pretraining"
@@ -167,8 +167,7 @@ def pretrain(
         model = _new_model(tokenizer, settings)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps),
+        optimizer, lambda step: min((step + 1) / settings.warm_up, 1) * (1 - step / settings.steps)
     )
     with cpu_threads(settings.threads), tqdm(batches, unit=" steps", disable=not progress) as bar:
         for batch in bar:

@@ -12,6 +12,7 @@ import itertools
 import math
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,13 +20,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.benchmarks.compmctg.protocols import ALPHA, Partition, divergence, without
+from spor_tasks.benchmarks.compmctg.splits import Partition, without
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import write_json, write_rows
 from spor_tasks.corpora.compmctg.reader import MODES
-from spor_tasks.corpora.compmctg.spaces import AMAZON, FYELP, MIXTURE, YELP, Space, read_space
+from spor_tasks.corpora.compmctg.spaces import (
+    AMAZON,
+    FYELP,
+    MIXTURE,
+    YELP,
+    Combination,
+    Space,
+    read_space,
+)
 from spor_tasks.corpora.embedded.attributes import SPACE as MINI
 
+ALPHA = 0.1  # of the divergence, as in the published code; the paper does not state it
 SEED = 2023  # of the published code: it draws from the splits that are equally divergent
 
 # The numbers of published splits. Yelp has four of Few-Shot: the published eight are very likely
@@ -41,6 +51,28 @@ OWN = 10  # splits of a user's space
 TIE = 1e-9  # divergences that differ by less are equal
 MOST_WAYS = 600_000_000  # that are compared at once
 MOST_TIES = 100_000
+
+
+def divergence(
+    seen: Sequence[Combination], unseen: Sequence[Combination], alpha: float = ALPHA
+) -> float:
+    """Return the compound divergence of unseen combinations from seen ones, from 0 to 1.
+
+    It is 1 minus the Chernoff coefficient Σ pᵅ q¹⁻ᵅ, where p and q are how often a pair of values
+    of different aspects is in the seen and in the unseen ones; so it is not symmetric.
+    """
+    p, q = frequencies(seen), frequencies(unseen)
+    return 1 - math.fsum(p[pair] ** alpha * q[pair] ** (1 - alpha) for pair in p.keys() & q.keys())
+
+
+def frequencies(combinations: Sequence[Combination]) -> dict[object, float]:
+    """Return how often each pair of values of different aspects occurs."""
+    pairs = Counter(
+        pair
+        for combination in combinations
+        for pair in itertools.combinations(enumerate(combination), 2)
+    )
+    return {pair: count / pairs.total() for pair, count in pairs.items()}
 
 
 def most_divergent(space: Space, protocol: str, most: int) -> tuple[tuple[Partition, ...], int]:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import AttributeValue, Contrast, Sample, SampleMaker
+from spor_tasks.core.sample import Column, Contrast, Sample, SampleMaker
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded.statements import COLUMNS, COUNTS, FORMS, LOGICS, SLOT, words_of
 from spor_tasks.corpora.logicnlg.columns import typed
@@ -193,7 +193,7 @@ def samples(part: str, seed: int, tables: int) -> Iterator[Sample]:
                 title=title,
                 template=true.text(template=True),
                 target=texts[i],
-                table={"header": list(table.header), "rows": list(map(list, table.rows))},
+                table=table,
                 program=true.program,
                 logic=true.wording.logic,
                 other_program=false.program if part == "test" else None,
@@ -202,9 +202,9 @@ def samples(part: str, seed: int, tables: int) -> Iterator[Sample]:
             yield replace(sample, challenge=contrast)
 
 
-def units(statement: Statement, table: Table) -> tuple[AttributeValue, ...]:
+def units(statement: Statement, table: Table) -> tuple[Column, ...]:
     """Return the columns that a statement is about."""
-    return tuple(AttributeValue(table.header[i], str(i)) for i in statement.wording.columns)
+    return tuple(Column(table.header[i], str(i)) for i in statement.wording.columns)
 
 
 def worlds(part: str, seed: int) -> Iterator[tuple[str, Table, list[Sides]]]:

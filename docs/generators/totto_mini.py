@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, TypeAlias
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SampleMaker
+from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.tables import header_values
 from spor_tasks.corpora.totto.linearize import in_variant, units_of
-from spor_tasks.corpora.totto.table import Cell, CellTable, as_json
 from spor_tasks.prompts.styles import prompt
 
 NAME = "totto_mini"
@@ -235,7 +235,7 @@ def samples(part: str, seed: int, tables: int, *, each_cell: bool = False) -> It
                 texts = [" ".join(sentence(world, [cell], rng) for cell in cells)]
             table = CellTable(world.cells, tuple(highlighted(rows, rng)))
             name = f"-{place}" if is_test else str(place)
-            sample = make(units_of(table), texts, name=name, **context, table=as_json(table))
+            sample = make(units_of(table), texts, name=name, **context, table=table)
             if is_test:
                 overlap = header_values(sample) in trained
                 sample = replace(sample, context={**sample.context, "overlap": overlap})

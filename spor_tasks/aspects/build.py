@@ -32,7 +32,7 @@ class Settings:
     """
 
     seed: int = 0
-    restarts: int = systematicity.Settings().restarts
+    restarts: int = systematicity.RESTARTS
     hide: tuple[str, ...] = ()
 
 
@@ -51,30 +51,23 @@ def build(
     """
     settings = settings or Settings()
     part = part or DEFAULT_PARTS.get(aspect)
-    pair = _build(corpus, aspect, part, settings)
-    if aspect != "systematicity" and (unknown := len(corpus.test) - len(_testable(corpus))):
-        return replace(
-            pair, untested=(*pair.untested, ("a unit is in no training sample", unknown))
-        )
-    return pair
-
-
-def _build(corpus: CorpusSamples, aspect: str, part: str | None, settings: Settings) -> SplitPair:
+    require_known(aspect, part)
     rng = random.Random(settings.seed)
+    if aspect == "systematicity":
+        pair = systematicity.build(corpus.samples, rng, settings.restarts)
+        refuse_equal_arms(pair)
+        return pair
+    test = _testable(corpus)
     match aspect:
-        case "systematicity" if part is None:
-            runs = systematicity.Settings(restarts=settings.restarts)
-            pair = systematicity.build(corpus.samples, runs, rng)
-            refuse_equal_arms(pair)
-            return pair
         case "productivity":
-            chosen = productivity.Settings(threshold=productivity.threshold_of(part))
-            return productivity.build(corpus.train, _testable(corpus), chosen)
-        case "order_invariance" if part in order_invariance.PARTS:
-            return order_invariance.build(corpus.train, _testable(corpus), part, rng)
-        case "rule_learnability" if part is None:
-            return rule_learnability.build(corpus.train, _testable(corpus), rng, settings.hide)
-    raise _unknown(aspect, part)
+            pair = productivity.build(corpus.train, test, productivity.threshold_of(part))
+        case "order_invariance":
+            pair = order_invariance.build(corpus.train, test, str(part), rng)
+        case _:
+            pair = rule_learnability.build(corpus.train, test, rng, settings.hide)
+    unknown = len(corpus.test) - len(test)
+    more = (("a unit is in no training sample", unknown),) if unknown else ()
+    return replace(pair, untested=(*pair.untested, *more))
 
 
 def require_known(aspect: str, part: str | None) -> None:
@@ -83,20 +76,15 @@ def require_known(aspect: str, part: str | None) -> None:
     Raises:
         SplitError: there is not.
     """
-    parts = {"order_invariance": order_invariance.PARTS}.get(aspect, (None,))
     if aspect == "productivity":
         productivity.threshold_of(part)
-    elif aspect not in ARMS or part not in parts:
-        raise _unknown(aspect, part)
-
-
-def _unknown(aspect: str, part: str | None) -> SplitError:
-    return SplitError(
-        f"cannot build {' '.join(filter(None, [aspect, part]))!r}: there is no such aspect or part",
-        remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and so "
-        f"on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other aspects "
-        "have no parts.",
-    )
+    elif aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
+        raise SplitError(
+            f"unknown aspect or part {' '.join(filter(None, [aspect, part]))!r}",
+            remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and "
+            f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
+            "aspects have no parts.",
+        )
 
 
 def effective(settings: Settings, pair: SplitPair) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
@@ -71,43 +71,30 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     """
     atom, combination, test = (split.samples for split in pair.splits)
     atoms = _distinct_units(test)
-    counts = [
+    occurrences = [
         Counter(unit for sample in arm for unit in set(sample.units) & atoms)
         for arm in (atom, combination)
     ]
-    missing, training_copies = (
-        [atoms - count.keys() for count in counts],
-        _with_units_of_a_test(pair),
-    )
-    occurrences, distance = tuple(count.total() for count in counts), divergence(*counts)
     test_pairs = set(chain.from_iterable(map(_pairs, test)))
     revealed = test_pairs.intersection(chain.from_iterable(map(_pairs, atom)))
     leaking = [sample for sample in atom if not revealed.isdisjoint(_pairs(sample))]
     touched = [sample for sample in test if not revealed.isdisjoint(_pairs(sample))]
     given_away = [sample for sample in touched if revealed.issuperset(_pairs(sample))]
-    in_combination = sum(two in test_pairs for sample in combination for two in _pairs(sample))
-    return CheckResult(
-        {
-            "missing_atoms": tuple(map(len, missing)),
-            "test_samples_shown": tuple(map(len, training_copies.values())),
-            "pairs_in_atom": len(revealed),
-            "atom_samples_with_pairs": len(leaking),
-            "test_samples_touched": len(touched),
-            "test_samples_given_away": len(given_away),
-            "occurrences": occurrences,
-            "divergence": distance,
-            "limit": limit,
-            "pairs_in_combination": in_combination,
-        },
-        (
-            *_unless_all_occur(missing, "atoms", pair),
-            *_unless_none_shown(training_copies),
-            *_unless_none(revealed, "test pairs occur in Atom", atom=leaking, test=touched),
-            *_unless_none(given_away, "test samples have every pair in Atom", test=given_away),
-            *_unless_equal(occurrences, "atoms occur {} times in Atom but {} times in Combination"),
-            *_unless_alike(distance, limit),
-        ),
+    checks = _Checks(pair)
+    checks.all_occur("missing_atoms", atoms, occurrences, "atoms")
+    checks.none_shown()
+    words = "test pairs occur in Atom"
+    checks.none("pairs_in_atom", revealed, words, atom=leaking, test=touched)
+    checks.counts["atom_samples_with_pairs"] = len(leaking)
+    checks.counts["test_samples_touched"] = len(touched)
+    words = "test samples have every pair in Atom"
+    checks.none("test_samples_given_away", given_away, words, test=given_away)
+    words = "atoms occur {} times in Atom but {} times in Combination"
+    checks.alike("occurrences", occurrences, words, limit)
+    checks.counts["pairs_in_combination"] = sum(
+        two in test_pairs for sample in combination for two in _pairs(sample)
     )
+    return checks.result()
 
 
 def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> CheckResult:
@@ -122,68 +109,47 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
     """
     n = threshold
     invisible, visible, test = (split.samples for split in pair.splits)
-    counts = [Counter(unit for s in arm for unit in s.units) for arm in (invisible, visible)]
-    missing = [_distinct_units(test) - count.keys() for count in counts]
-    units, distance = tuple(count.total() for count in counts), divergence(*counts)
-    training_copies = _with_units_of_a_test(pair)
-    short_tests = [sample for sample in test if len(sample.units) <= n]
+    occurrences = [Counter(unit for s in arm for unit in s.units) for arm in (invisible, visible)]
+    short = [sample for sample in test if len(sample.units) <= n]
     long_invisible = [sample for sample in invisible if len(sample.units) > n]
     long = [sample for sample in visible if len(sample.units) > n]
-    invisible_ids = {sample.id for sample in invisible}
-    foreign = [s for s in visible if len(s.units) <= n and s.id not in invisible_ids]
-    return CheckResult(
-        {
-            "threshold": n,
-            "short_in_test": len(short_tests),
-            "long_in_invisible": len(long_invisible),
-            "missing_units": tuple(map(len, missing)),
-            "test_samples_shown": tuple(map(len, training_copies.values())),
-            "short_not_in_invisible": len(foreign),
-            "units": units,
-            "divergence": distance,
-            "limit": limit,
-            "long_in_visible": len(long),
-            "units_in_long": sum(len(sample.units) for sample in long),
-        },
-        (
-            *_unless_none(short_tests, f"test samples have at most {n} units", test=short_tests),
-            *_unless_none(
-                long_invisible,
-                f"samples of Invisible have more than {n} units",
-                invisible=long_invisible,
-            ),
-            *_unless_all_occur(missing, "units of the test set", pair),
-            *_unless_none_shown(training_copies),
-            *_unless_none(
-                foreign, "short samples of Visible are not in Invisible", visible=foreign
-            ),
-            *_unless_equal(units, "Invisible has {} units but Visible {}"),
-            *_unless_alike(distance, limit),
-            *_unless(bool(long), f"no sample of Visible has more than {n} units"),
-        ),
-    )
+    ids = {sample.id for sample in invisible}
+    foreign = [s for s in visible if len(s.units) <= n and s.id not in ids]
+    checks = _Checks(pair)
+    checks.counts["threshold"] = n
+    checks.none("short_in_test", short, f"test samples have at most {n} units", test=short)
+    words = f"samples of Invisible have more than {n} units"
+    checks.none("long_in_invisible", long_invisible, words, invisible=long_invisible)
+    checks.all_occur("missing_units", _distinct_units(test), occurrences, "units of the test set")
+    checks.none_shown()
+    words = "short samples of Visible are not in Invisible"
+    checks.none("short_not_in_invisible", foreign, words, visible=foreign)
+    checks.alike("units", occurrences, "Invisible has {} units but Visible {}", limit)
+    checks.counts["long_in_visible"] = len(long)
+    checks.counts["units_in_long"] = sum(len(sample.units) for sample in long)
+    checks.require(bool(long), f"no sample of Visible has more than {n} units")
+    return checks.result()
 
 
 def _order_invariance(pair: SplitPair) -> CheckResult:
     """Count the units of the test set that no training sample has, the flaw of released sets."""
     test = pair.test.samples
     missing = _distinct_units(test) - _distinct_units(pair.arms[0].samples)
-    words = "units of the test set do not occur in training samples"
     concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
-    return CheckResult(
-        {"missing_units": len(missing)}, tuple(_unless_none(missing, words, test=concerned))
-    )
+    checks = _Checks(pair)
+    words = "units of the test set do not occur in training samples"
+    checks.none("missing_units", missing, words, test=concerned)
+    return checks.result()
 
 
 def _rule_learnability(pair: SplitPair) -> CheckResult:
     """Count what the test samples hide."""
-    test = pair.test.samples
-    plain = [sample for sample in test if not isinstance(sample.challenge, Hidden)]
-    hidden = (s.challenge.phrases for s in test if isinstance(s.challenge, Hidden))
-    return CheckResult(
-        {"hidden": sum(map(len, hidden))},
-        tuple(_unless_none(plain, "test samples hide nothing", test=plain)),
-    )
+    hidden = [(sample, sample.challenge) for sample in pair.test.samples]
+    plain = [sample for sample, challenge in hidden if not isinstance(challenge, Hidden)]
+    checks = _Checks(pair)
+    checks.counts["hidden"] = sum(len(c.phrases) for _, c in hidden if isinstance(c, Hidden))
+    checks.require(not plain, f"{len(plain)} test samples hide nothing", test=plain)
+    return checks.result()
 
 
 def _distinct_units(samples: Iterable[Sample]) -> set[DataUnit]:
@@ -195,46 +161,59 @@ def _pairs(sample: Sample) -> Iterator[tuple[DataUnit, DataUnit]]:
     return combinations(sorted(set(sample.units)), 2)
 
 
-def _with_units_of_a_test(pair: SplitPair) -> dict[str, list[Sample]]:
-    """Return the samples of each arm with exactly the units of some test sample."""
-    tested = {frozenset(sample.units) for sample in pair.test.samples}
-    return {
-        arm.name: [sample for sample in arm.samples if frozenset(sample.units) in tested]
-        for arm in pair.arms
-    }
+class _Checks:
+    """The counts of some sets so far, and the requirements that do not hold."""
 
+    def __init__(self, pair: SplitPair) -> None:
+        self.counts: dict[str, Count] = {}
+        self._pair = pair
+        self._violations: list[Violation] = []
 
-def _unless(met: bool, words: str, **samples: Iterable[Sample]) -> Iterator[Violation]:  # noqa: FBT001
-    """Yield a violation unless the requirement is met, with the ``samples`` concerned, by split."""
-    if not met:
-        ids = {split: tuple(sample.id for sample in some) for split, some in samples.items()}
-        yield Violation(words, {split: some for split, some in ids.items() if some})
+    def result(self) -> CheckResult:
+        """Return all of them."""
+        return CheckResult(self.counts, tuple(self._violations))
 
+    def require(self, met: bool, words: str, **samples: Iterable[Sample]) -> None:  # noqa: FBT001
+        """Add a violation unless a requirement is met, with the samples concerned, by split."""
+        if not met:
+            ids = {split: tuple(sample.id for sample in some) for split, some in samples.items()}
+            concerned = {split: some for split, some in ids.items() if some}
+            self._violations.append(Violation(words, concerned))
 
-def _unless_none(faults: Sized, words: str, **samples: Iterable[Sample]) -> Iterator[Violation]:
-    return _unless(not faults, f"{len(faults)} {words}", **samples)
+    def none(self, name: str, faults: Sized, words: str, **samples: Iterable[Sample]) -> None:
+        """Count faults; there must be none."""
+        self.counts[name] = len(faults)
+        self.require(not faults, f"{len(faults)} {words}", **samples)
 
+    def all_occur(
+        self, name: str, units: set[DataUnit], arms: Iterable[Counter[DataUnit]], words: str
+    ) -> None:
+        """Count the units that each arm lacks, given the occurrences of units in it."""
+        missing = [units - occurrences.keys() for occurrences in arms]
+        self.counts[name] = tuple(map(len, missing))
+        for arm, lacking in zip(self._pair.arms, missing, strict=True):
+            concerned = [s for s in self._pair.test.samples if not lacking.isdisjoint(s.units)]
+            place = arm.name.capitalize()
+            fault = f"{len(lacking)} {words} do not occur in {place}"
+            self.require(not lacking, fault, test=concerned)
 
-def _unless_equal(counts: tuple[int, ...], words: str) -> Iterator[Violation]:
-    return _unless(len(set(counts)) == 1, words.format(*counts))
+    def none_shown(self) -> None:
+        """Count the samples of each arm with exactly the units of some test sample."""
+        tested = {frozenset(sample.units) for sample in self._pair.test.samples}
+        copies = {
+            arm.name: [sample for sample in arm.samples if frozenset(sample.units) in tested]
+            for arm in self._pair.arms
+        }
+        numbers = tuple(map(len, copies.values()))
+        self.counts["test_samples_shown"] = numbers
+        words = f"{sum(numbers)} training samples have exactly the units of a test sample"
+        self.require(not any(numbers), words, **copies)
 
-
-def _unless_all_occur(
-    missing: Iterable[set[DataUnit]], what: str, pair: SplitPair
-) -> Iterator[Violation]:
-    for arm, units in zip(pair.arms, missing, strict=True):
-        concerned = [s for s in pair.test.samples if not units.isdisjoint(s.units)]
-        words = f"{what} do not occur in {arm.name.capitalize()}"
-        yield from _unless_none(units, words, test=concerned)
-
-
-def _unless_none_shown(copies: Mapping[str, list[Sample]]) -> Iterator[Violation]:
-    samples = list(chain.from_iterable(copies.values()))
-    return _unless_none(
-        samples, "training samples have exactly the units of a test sample", **copies
-    )
-
-
-def _unless_alike(distance: float, limit: float) -> Iterator[Violation]:
-    words = f"the divergence of the arms is {distance:.4f}, more than {limit}"
-    return _unless(distance <= limit, words)
+    def alike(self, name: str, arms: Sequence[Counter[DataUnit]], words: str, limit: float) -> None:
+        """Count occurrences in each arm, which must be as many, and measure the divergence."""
+        totals, distance = tuple(count.total() for count in arms), divergence(*arms)
+        self.counts |= {name: totals, "divergence": distance, "limit": limit}
+        self.require(len(set(totals)) == 1, words.format(*totals))
+        self.require(
+            distance <= limit, f"the divergence of the arms is {distance:.4f}, more than {limit}"
+        )

@@ -6,22 +6,20 @@ Original has units in the order of the corpus, Match in the order in which the t
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, SplitPair, reordered
 from spor_tasks.text import align
 
-Part: TypeAlias = Literal["main", "cwio", "performance"]
+PARTS = ("main", "cwio", "performance")
 """The test sets: units in two orders, correlation with the input order, and PARENT."""
-PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def build(
-    train: Sequence[Sample], test: Sequence[Sample], part: Part, rng: random.Random
+    train: Sequence[Sample], test: Sequence[Sample], part: str, rng: random.Random
 ) -> SplitPair:
-    """Build the arms ``original`` and ``match`` and one test set; only ``main`` is random.
+    """Build the arms ``original`` and ``match`` and one of :data:`PARTS`; only ``main`` is random.
 
     Raises:
         SplitError: there are no training samples, or no test samples that suit the part.
@@ -33,7 +31,7 @@ def build(
             tested = shown_twice(test, rng)
         case "cwio":
             tested = with_an_order(map(_alone, test))
-        case "performance":
+        case _:
             tested = tuple(map(_alone, test))
     tested_ids = {sample.id for sample in tested}
     untested = counted(_unsuited(sample) for sample in test if sample.id not in tested_ids)

@@ -7,18 +7,17 @@ of more than N units.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, product
 from math import lcm
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.divergence import LIMIT
-from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
+from spor_tasks.aspects.numbers import Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
@@ -40,30 +39,26 @@ def threshold_of(part: str | None) -> int:
     return int(part[1:])
 
 
-Method: TypeAlias = Literal["exchange", "scarcest", "longest"]
-"""How Visible's samples of more than N units are chosen.
-
-``scarcest`` is the published method on WebNLG, ``longest`` that on E2E [code]. Each sample is tried
-once; the next one is always the one whose units Visible has lost most of (``scarcest``), or the
-longest. ``exchange`` maximises the units in long samples and keeps every unit of the test set.
-"""
+Choose: TypeAlias = Callable[[Numbers, Sequence[Sample], int, float], list[int]]
+"""Returns which samples of a pool are in Visible: of the pool, test samples, N and the limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of a build.
+def exchanged(pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float) -> list[int]:
+    """Return a Visible with many units in long samples and with every unit of the test samples."""
+    return _Exchange(pool, tests, threshold, limit).run()
+
+
+def build(
+    train: Iterable[Sample],
+    test: Iterable[Sample],
+    threshold: int,
+    limit: float = LIMIT,
+    choose: Choose = exchanged,
+) -> SplitPair:
+    """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
 
     ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over
-    all their units.
-    """
-
-    threshold: int
-    method: Method = "exchange"
-    limit: float = LIMIT
-
-
-def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -> SplitPair:
-    """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
+    all their units. ``choose`` makes Visible.
 
     If samples have categories, only categories with a training sample of the largest size are used,
     so that the arms do not differ in topic. Invisible has all training samples of at most N units.
@@ -73,7 +68,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
     Raises:
         SplitError: no test sample is left, or no longer sample fits into Visible.
     """
-    n = settings.threshold
+    n = threshold
     train, test = tuple(train), tuple(test)
     largest = max((len(sample.units) for sample in train), default=0)
     categories = {s.about("category") for s in train if len(s.units) == largest}
@@ -93,12 +88,7 @@ def build(train: Iterable[Sample], test: Iterable[Sample], settings: Settings) -
             remedy="Use a lower threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
-    chosen = (
-        _Exchange(numbers, testable, settings).run()
-        if settings.method == "exchange"
-        else _try_in_turn(numbers, settings)
-    )
-    visible = [pool[index] for index in chosen]
+    visible = [pool[index] for index in choose(numbers, testable, n, limit)]
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
@@ -135,48 +125,6 @@ def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[
     return [sample for sample in samples if units.issuperset(sample.units)]
 
 
-def _try_in_turn(pool: Numbers, settings: Settings) -> list[int]:
-    """Try each sample above N once, in place of samples whose units have become too common.
-
-    The published sets depend on how ties are broken: both lists keep the order of the previous
-    round, and the remaining shorter samples come last in Visible, in that order [code].
-    """
-    short = np.flatnonzero(pool.sizes <= settings.threshold)
-    long = np.flatnonzero(pool.sizes > settings.threshold)
-    if settings.method == "longest":
-        long = sort(long, pool.sizes)
-    before = after = pool.counts(short)
-    added: list[int] = []
-    while long.size:
-        if settings.method == "scarcest":
-            long = sort(long, pool.sums(before - after))
-        candidate, long = int(long[-1]), long[:-1]
-        trial = after + pool.counts([candidate])
-        short = sort(short, pool.sums(trial - before))
-        places = _fill(pool.sizes[short], int(pool.sizes[candidate]))
-        if places:
-            trial -= pool.counts(short[places])
-            if divergence(before, trial) <= settings.limit:
-                after = trial
-                added.append(candidate)
-                short = np.delete(short, places)
-    return [*added, *short.tolist()]
-
-
-def _fill(sizes: Ints, room: int) -> list[int]:
-    """Return places that fill the room exactly, each the last that fits; or an empty list."""
-    places: list[int] = []
-    end = len(sizes)
-    while room:
-        fitting = np.flatnonzero(sizes[:end] <= room)
-        if not fitting.size:
-            return []
-        end = int(fitting[-1])
-        places.append(end)
-        room -= int(sizes[end])
-    return places
-
-
 _AFFINITY_SCALE = 2**40  # affinities are integers in this fraction of an occurrence
 
 
@@ -194,16 +142,18 @@ class _Exchange:
     sets; divergences are exact.
     """
 
-    def __init__(self, pool: Numbers, tests: Sequence[Sample], settings: Settings) -> None:
+    def __init__(
+        self, pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float
+    ) -> None:
         self._pool = pool
-        self._settings = settings
+        self._limit = limit
         self._needed = np.unique([pool.of_unit[unit] for test in tests for unit in test.units])
-        self._visible = pool.sizes <= settings.threshold
+        self._visible = pool.sizes <= threshold
         self._before = self._after = pool.counts(np.flatnonzero(self._visible))
         self._divergence = 0.0
         of_size = {int(size): np.flatnonzero(pool.sizes == size) for size in np.unique(pool.sizes)}
-        self._short = {size: some for size, some in of_size.items() if size <= settings.threshold}
-        self._long = {size: some for size, some in of_size.items() if size > settings.threshold}
+        self._short = {size: some for size, some in of_size.items() if size <= threshold}
+        self._long = {size: some for size, some in of_size.items() if size > threshold}
         self._tests_of_size = Counter(len(sample.units) for sample in tests)
 
     def run(self) -> list[int]:
@@ -261,7 +211,7 @@ class _Exchange:
                 exchanges.append((self._share(long), cost, sides))
         exchanges.sort(key=itemgetter(0, 1))
         for _, _, sides in exchanges:
-            yield *sides, self._settings.limit
+            yield *sides, self._limit
 
         swaps = [
             (int(gains[enter[0]] - losses[leave[0]]), (enter, leave))

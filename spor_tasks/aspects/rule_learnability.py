@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from string import ascii_uppercase
 from typing import TypeAlias
 
@@ -28,8 +29,8 @@ from spor_tasks.corpora.slots import values_by_attribute
 from spor_tasks.text.normalize import clean, display
 
 _WITHOUT_CONTENT = {"", "yes", "no"}
-_PLACEHOLDERS = tuple(f"Value {letter}" for letter in ascii_uppercase)
 _REVEALED = "what would be hidden is shown elsewhere"
+
 
 _Outcome: TypeAlias = Sample | str  # a sample that hides something, or the reason for none
 
@@ -101,6 +102,9 @@ def _samples(outcomes: Iterable[_Outcome]) -> tuple[Sample, ...]:
     return tuple(each for each in outcomes if isinstance(each, Sample))
 
 
+# --- The algorithm --------------------------------------------------------------------------------
+
+
 def _hide(samples: Sequence[Sample], choose: Callable[[Sample], Hidden | str]) -> list[_Outcome]:
     """Return the samples with phrases in place of what ``choose`` hides, or its reason not to."""
     make = SampleMaker(samples[0].corpus if samples else "")
@@ -118,6 +122,31 @@ def _hide(samples: Sequence[Sample], choose: Callable[[Sample], Hidden | str]) -
     return list(map(hide, samples))
 
 
+def _phrases(
+    names: Sequence[str],
+    phrase: Callable[[int], str],
+    revealed: Callable[[Sequence[str]], Collection[str]],
+    *,
+    looks_once: bool = False,
+    all_or_none: bool = False,
+) -> dict[str, str]:
+    """Return a phrase for each of the names that the rest of the input does not reveal.
+
+    A name is an entity in display form, or an attribute. ``phrase`` makes a phrase of a place among
+    the names, and ``revealed`` returns the names that are revealed if all of those are hidden. The
+    published search for entities ``looks_once`` for such names: without these, others may be
+    revealed, and their numbers are not given to the rest [code]. With ``all_or_none`` a sample that
+    reveals one name hides nothing.
+    """
+    remaining = names
+    while dropped := revealed(remaining):
+        remaining = [] if all_or_none else [name for name in remaining if name not in dropped]
+        if looks_once:
+            break
+    phrases = dict(zip(names if looks_once else remaining, map(phrase, count(1)), strict=False))
+    return {name: phrases[name] for name in remaining}
+
+
 def _with_phrases(unit: DataUnit, phrases: Mapping[str, str]) -> DataUnit:
     if isinstance(unit, AttributeValue):
         return unit._replace(value=phrases.get(unit.attribute, unit.value))
@@ -129,42 +158,38 @@ def _with_phrases(unit: DataUnit, phrases: Mapping[str, str]) -> DataUnit:
 
 
 def _entities(sample: Sample) -> Hidden | str:
-    """Return the entities to hide, or the reason for none.
-
-    An entity is not hidden if a triple without phrases has the same predicate with the same object
-    (or subject). Its number is not given to another entity [code].
-    """
+    """Return the entities to hide, or the reason for none."""
     triples = [unit for unit in sample.units if isinstance(unit, Triple)]
-    candidates = sorted(_in_all_references(triples, sample.references), key=display)
-    phrases = {entity: f"Entity {number}" for number, entity in enumerate(candidates, start=1)}
-    plain = [t for t in triples if t.subject not in phrases and t.object not in phrases]
-    heads = {(triple.subject, triple.predicate) for triple in plain}
-    tails = {(triple.predicate, triple.object) for triple in plain}
-    for subject, predicate, obj in triples:
-        if (predicate, obj) in tails:
-            phrases.pop(subject, None)
-        if (subject, predicate) in heads:
-            phrases.pop(obj, None)
-    if phrases:
-        return Hidden(tuple((display(entity), phrase) for entity, phrase in phrases.items()))
-    return _REVEALED if candidates else "no entity is in all references"
+    names = sorted(_in_all_references(triples, sample.references))
+    revealed = partial(_revealed_entities, triples)
+    if phrases := _phrases(names, "Entity {}".format, revealed, looks_once=True):
+        return Hidden(tuple(phrases.items()))
+    return _REVEALED if names else "no entity is in all references"
 
 
 def _in_all_references(triples: Sequence[Triple], references: Iterable[str]) -> Iterator[str]:
     """Yield the subjects without digits that every reference has and no other entity contains."""
-    subjects = dict.fromkeys(triple.subject for triple in triples)
-    objects = dict.fromkeys(triple.object for triple in triples)
-    names = {entity: display(entity).lower() for entity in subjects | objects}
+    subjects = {triple.subject for triple in triples}
+    names = {end: display(end).lower() for end in subjects | {triple.object for triple in triples}}
     texts = [display(text).lower() for text in references]
-    for entity in subjects:
-        name = names[entity]
-        rivals = (rival for raw, rival in names.items() if raw != entity)
+    for subject in subjects:
+        name = names[subject]
         if (
             not any(map(str.isdigit, name))
-            and not any(name in rival for rival in rivals)
+            and not any(name in entity for end, entity in names.items() if end != subject)
             and all(name in text for text in texts)
         ):
-            yield entity
+            yield display(subject)
+
+
+def _revealed_entities(triples: Sequence[Triple], names: Sequence[str]) -> set[str]:
+    """Return the entities whose triple is, but for them, like one without phrases."""
+    plain = [t for t in triples if {display(t.subject), display(t.object)}.isdisjoint(names)]
+    heads = {(triple.subject, triple.predicate) for triple in plain}
+    tails = {(triple.predicate, triple.object) for triple in plain}
+    subjects = {display(t.subject) for t in triples if (t.predicate, t.object) in tails}
+    objects = {display(t.object) for t in triples if (t.subject, t.predicate) in heads}
+    return (subjects | objects).intersection(names)
 
 
 # --- Values of attributes -------------------------------------------------------------------------
@@ -175,46 +200,46 @@ def _values(
 ) -> Hidden | str:
     """Return the attributes whose values to hide, or the reason for none.
 
-    These are the ``named`` attributes, or else those whose value every reference has as whole words
-    and that have no other value in the sample. Attributes that the rest of the input reveals are
-    left out; a sample that reveals a named one hides nothing.
+    These are the ``named`` attributes, or else those whose value all references copy. A sample that
+    reveals a named one hides nothing.
     """
-    if named:
-        attributes = [unit[0] for unit in sample.units if unit[0] in named]
-    else:
-        texts = [f" {clean(text)} " for text in sample.references]
-        words = [(unit[0], clean(unit[-1])) for unit in sample.units]
-        several = Counter(unit[0] for unit in sample.units)
-        attributes = [
-            attribute
-            for attribute, value in words
-            if several[attribute] == 1
-            and value not in _WITHOUT_CONTENT
-            and all(f" {value} " in text for text in texts)
-        ]
-    attributes = [*dict.fromkeys(attributes)][: len(_PLACEHOLDERS)]
-    if not attributes:
-        return "no unit has a named attribute" if named else "no value is in all references"
-    while revealed := _revealed(sample, attributes, values):
-        attributes = [] if named else [name for name in attributes if name not in revealed]
-    if not attributes:
+    attributes = [unit[0] for unit in sample.units if unit[0] in named]
+    names = [*dict.fromkeys(attributes if named else _copied(sample))][: len(ascii_uppercase)]
+    revealed = partial(_revealed_attributes, sample, values=values)
+    if phrases := _phrases(names, _placeholder, revealed, all_or_none=bool(named)):
+        return Hidden(tuple(phrases.items()), tuple((n, tuple(values[n])) for n in phrases))
+    if names:
         return _REVEALED
-    phrases = tuple(zip(attributes, _PLACEHOLDERS, strict=False))
-    return Hidden(phrases, tuple((name, tuple(values[name])) for name in attributes))
+    return "no unit has a named attribute" if named else "no value is in all references"
 
 
-def _revealed(
-    sample: Sample, attributes: Collection[str], values: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Return the hidden attributes of which any value is in the rest of the input."""
-    rest = [
-        *sample.context.values(),
-        *(u[-1] for u in sample.units if u[0] not in attributes),
-        *_PLACEHOLDERS[: len(attributes)],
+def _copied(sample: Sample) -> list[str]:
+    """Return the attributes with one value, which every reference has as whole words."""
+    texts = [f" {clean(text)} " for text in sample.references]
+    several = Counter(unit[0] for unit in sample.units)
+    return [
+        unit[0]
+        for unit in sample.units
+        if several[unit[0]] == 1
+        and (value := clean(unit[-1])) not in _WITHOUT_CONTENT
+        and all(f" {value} " in text for text in texts)
     ]
+
+
+def _revealed_attributes(
+    sample: Sample, names: Sequence[str], values: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return the attributes of which any value is in the rest of the input."""
+    plain = [unit[-1] for unit in sample.units if unit[0] not in names]
+    placeholders = map(_placeholder, range(1, len(names) + 1))
+    rest = [*sample.context.values(), *plain, *placeholders]
     texts = [display(text).lower() for text in rest if isinstance(text, str)]
     return [
-        attribute
-        for attribute in attributes
-        if any(value.lower() in text for value in values[attribute] for text in texts)
+        name
+        for name in names
+        if any(value.lower() in text for value in values[name] for text in texts)
     ]
+
+
+def _placeholder(number: int) -> str:
+    return f"Value {ascii_uppercase[number - 1]}"

@@ -7,7 +7,6 @@ equally often in both arms, in nearly the same distribution. Both arms have the 
 import random
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
@@ -22,47 +21,38 @@ from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 _UnitSet = frozenset[DataUnit]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of a build.
+RESTARTS = 20
+"""The random runs of Algorithm 1, of which the one with the most test units is kept."""
 
-    Algorithm 1 has ``restarts`` random runs, and the one with the most test units is kept.
-    ``limit`` is the largest divergence allowed between the arms.
+
+def build(
+    samples: Iterable[Sample],
+    rng: random.Random,
+    restarts: int = RESTARTS,
+    limit: float = LIMIT,
+) -> SplitPair:
+    """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
+
+    ``limit`` is the largest divergence allowed between the arms. The result depends only on the
+    arguments; each split keeps the order of the samples.
 
     Raises:
         ConfigError: ``restarts`` is less than 1.
-    """
-
-    restarts: int = 20
-    limit: float = LIMIT
-
-    def __post_init__(self) -> None:
-        if self.restarts < 1:
-            raise ConfigError("must be at least 1", where="restarts")
-
-
-def build(samples: Iterable[Sample], settings: Settings, rng: random.Random) -> SplitPair:
-    """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
-
-    The result depends only on the arguments; each split keeps the order of the samples.
-
-    Raises:
         SplitError: no sample of the pool can be a test sample.
     """
+    if restarts < 1:
+        raise ConfigError("must be at least 1", where="restarts")
     pool = tuple(samples)
     units = [frozenset(sample.units) for sample in pool]
     several = [i for i, held in enumerate(units) if len(held) > 1]
     overlaps = Overlaps(units)
     atom, test = max(
-        (
-            overlaps.atom_and_test(_largest_first(several, units, rng))
-            for _ in range(settings.restarts)
-        ),
+        (overlaps.atom_and_test(_largest_first(several, units, rng)) for _ in range(restarts)),
         key=lambda run: sum(len(units[x]) for x in run[1]),
     )
     if not test:
         raise _nothing_to_test([pool[i] for i in several], overlaps)
-    combination = _combination(units, atom, test, settings.limit)
+    combination = _combination(units, atom, test, limit)
     *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
     return strict_sets("systematicity", *arms, test=tested)
 

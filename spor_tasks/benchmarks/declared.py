@@ -1,51 +1,163 @@
-"""How outputs are judged (`judging.toml`), and the look-up of declared sets by their name."""
+"""The sets of benchmarks: declared as data (`sets.toml`), found by name, and loaded once."""
 
+import hashlib
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from spor_tasks.core.contracts import Gap, SetName, SetSpec
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.corpora.sources import Archive, Repository
 
 
-class _Judging(msgspec.Struct, omit_defaults=True):
-    """Fields of :class:`SetSpec`."""
+class DeclaredSets:
+    """The part of a benchmark about its sets (:class:`~spor_tasks.core.contracts.Sets`).
 
-    scores: tuple[str, ...]
-    reported: tuple[str, ...]
-    headline: str
-    breakdown: tuple[str, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    outputs: int = 1
-    template: str = "_base"
-    submission: str | None = None
+    A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
+    that they are made of, if any.
+    """
+
+    specs: tuple[SetSpec, ...]
+    files: Repository | Archive | None = None
+
+    def read(self, name: SetName) -> SplitPair:
+        """Return shipped sets; it is called once for each while the folder of files is the same."""
+        raise NotImplementedError
+
+    def sets(self) -> tuple[SetSpec, ...]:
+        """Return the shipped sets; the first of an aspect and corpus is the default."""
+        return self.specs
+
+    def find(self, name: SetName) -> SetSpec:
+        """Return the declaration of sets.
+
+        Raises:
+            SplitError: there are no such sets; the error lists all.
+        """
+        for each in self.specs:
+            if each.name == name:
+                return each
+        raise SplitError(
+            f"there is no split {str(name)!r}",
+            remedy=f"There are {', '.join(str(each.name) for each in self.specs)}.",
+        )
+
+    def load(self, name: SetName) -> SplitPair:
+        """Return shipped sets; equal calls return the same object.
+
+        Raises:
+            SplitError: there are no such sets.
+            CorpusError: a file is missing, malformed or not the published one.
+        """
+        return _read(self, self.find(name).name, self.files and self.files.data_dir())
 
 
 @cache
-def _tables() -> dict[str, dict[str, _Judging]]:
-    content = tomllib.loads(Path(__file__).with_name("judging.toml").read_text("utf-8"))
-    return msgspec.convert(content, dict[str, dict[str, _Judging]])
+def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
+    return sets.read(name)
 
 
-def judging(benchmark: str, kind: str) -> dict[str, Any]:
-    """Return the fields of :class:`SetSpec` about scores, for a kind of sets of a benchmark."""
-    return msgspec.structs.asdict(_tables()[benchmark][kind])
+class Changed(Sequence[Sample]):
+    """Samples that are changed when they are read, as tables may not fit in memory.
 
-
-def find(specs: Sequence[SetSpec], name: SetName) -> SetSpec:
-    """Return the declaration of sets among those of a benchmark.
-
-    Raises:
-        SplitError: there are no such sets; the error lists all.
+    ``name`` is that of the change, for the digest.
     """
-    for spec in specs:
-        if spec.name == name:
-            return spec
-    raise SplitError(
-        f"there is no split {str(name)!r}",
-        remedy=f"There are {', '.join(str(spec.name) for spec in specs)}.",
+
+    def __init__(
+        self, samples: Sequence[Sample], change: Callable[[Sample], Sample], name: str
+    ) -> None:
+        self._samples, self._change, self._name = samples, change, name
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest; None if it is not known without reading the samples."""
+        sha256: str | None = getattr(self._samples, "sha256", None)
+        return sha256 and hashlib.sha256(f"{self._name} {sha256}".encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return map(self._change, self._samples)
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
+        if isinstance(index, slice):
+            return Changed(self._samples[index], self._change, self._name)
+        return self._change(self._samples[index])
+
+
+class _Group(msgspec.Struct):
+    """Sets that differ only in corpus, aspect and part."""
+
+    protocol: str
+    corpora: tuple[str, ...]
+    parts: dict[str, tuple[str, ...]]
+    fields: dict[str, Any] = {}
+
+
+class _Benchmark(msgspec.Struct):
+    """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
+
+    judging: dict[str, dict[str, Any]]
+    aspects: dict[str, str] = {}
+    corpora: dict[str, str] = {}
+    fields: dict[str, Any] = {}
+    kinds: dict[str, dict[str, dict[str, Any]]] = {}
+    sets: tuple[_Group, ...] = ()
+
+
+@cache
+def _benchmarks() -> dict[str, _Benchmark]:
+    content = tomllib.loads(Path(__file__).with_name("sets.toml").read_text("utf-8"))
+    return msgspec.convert(content, dict[str, _Benchmark])
+
+
+def aspects(benchmark: str) -> dict[str, str]:
+    """Return the titles of a benchmark's aspects, in the paper's order."""
+    return _benchmarks()[benchmark].aspects
+
+
+def specs(benchmark: str, make: Callable[..., SetSpec] | None = None) -> Iterator[SetSpec]:
+    """Yield the sets of `sets.toml`, each made by :func:`spec` or a function with its arguments."""
+    defaults: dict[tuple[str, str], str] = {}
+    for group in _benchmarks()[benchmark].sets:
+        for corpus, (aspect, parts) in product(group.corpora, group.parts.items()):
+            is_default = group.protocol == defaults.setdefault((aspect, corpus), group.protocol)
+            for part in parts:
+                name = SetName(aspect, corpus, group.protocol, part or None)
+                yield (make or spec)(benchmark, name, is_default=is_default, **group.fields)
+
+
+def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> SetSpec:  # noqa: ANN401 - any field
+    """Return the declaration of sets; ``fields`` go before those of `sets.toml`."""
+    table = _benchmarks()[benchmark]
+    kind = table.kinds.get(name.aspect, {}).get(name.part or "", {})
+    fields = table.fields | kind | fields
+    judging = fields.pop("judging")
+    aspect = [benchmark, name.aspect] if name.aspect != benchmark else []
+    corpus = table.corpora.get(name.corpus, name.corpus)
+    titles = [table.aspects[name.aspect], corpus] if aspect else [corpus]
+    protocol = None if is_default else name.protocol
+    computed = {
+        "benchmark": benchmark,
+        "name": name,
+        "task": "_".join(filter(None, [*aspect, name.corpus, name.part, protocol])),
+        "title": f"{': '.join(titles)}, {name.protocol} sets",
+        "part_title": name.part,
+        "is_default": is_default,
+        "in_context": is_default,
+    }
+    fields = (
+        computed | table.judging.get(f"{judging}_{name.corpus}", table.judging[judging]) | fields
     )
+    arms_of = {key: value or None for key, value in fields.get("trained_on", {}).items()}
+    tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
+    fields["trained_on"] = SetName(**(name._asdict() | arms_of))
+    fields["tags"] = [tag for tag in tags if tag != fields["task"]]
+    return msgspec.convert(fields | {"tasks": fields}, SetSpec)

@@ -16,6 +16,7 @@ A document is what lm-eval keeps and logs of a sample.
 import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
@@ -25,6 +26,7 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import (
     AttributeValue,
     Challenge,
+    Column,
     Contrast,
     DataUnit,
     Hidden,
@@ -34,17 +36,12 @@ from spor_tasks.core.sample import (
     Sample,
     SampleMaker,
     Triple,
-    Twin,
-    sides,
-    with_twin,
 )
+from spor_tasks.core.table import CellTable, Table, from_json, to_json
 
 _NAMED = ("name", "category")  # parts of the context with a field of their own
 _NESTED = ("contrast", "rivals", "context")  # fields that are JSON texts in a document
-_REPLACED: dict[type[DataUnit], str] = {
-    Triple: "replaced_entity",
-    AttributeValue: "replaced_kv_pair",
-}
+_REPLACED = ("replaced_entity", "replaced_kv_pair")  # of triples, and of pairs
 
 _text = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -54,9 +51,6 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 
 def doc_of(sample: Sample) -> dict[str, Any]:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
-    if isinstance(sample.challenge, Twin):
-        own, twin = map(doc_of, sides(sample))
-        return own | {"twin": _text(twin)}
     doc = {
         "id": sample.id,
         "target": sample.target,
@@ -73,7 +67,8 @@ def doc_of(sample: Sample) -> dict[str, Any]:
             doc["hidden"] = _text(phrases)
             doc |= {"possible_values": _text(values)} if values else {}
     row = to_row(sample)
-    return doc | {field: _text(row[field]) for field in _NESTED if field in row}
+    doc |= {field: _text(row[field]) for field in _NESTED if field in row}
+    return doc | ({"twin": _text(doc_of(sample.twin))} if sample.twin else {})
 
 
 def sample_of(doc: Mapping[str, Any]) -> Sample:
@@ -85,7 +80,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         LookupError, TypeError, ValueError: the document has another form.
     """
     if twin := doc.get("twin"):
-        return with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
+        return _with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -93,7 +88,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         row["input_order_1"], row["input_order_2"] = json.loads(orders)
         row["output_order"] = json.loads(doc["reference_orders"])
     if hidden := doc.get("hidden"):
-        row |= {field: dict(json.loads(hidden)) for field in _REPLACED.values()}
+        row |= {field: dict(json.loads(hidden)) for field in _REPLACED}
         row["possible_values"] = dict(json.loads(doc.get("possible_values") or "[]"))
 
     def make(units: Units, references: tuple[str, ...], **context: Any) -> Sample:  # noqa: ANN401
@@ -120,40 +115,6 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
 
 # --- Rows ----------------------------------------------------------------------------------------
 
-
-def to_row(sample: Sample) -> dict[str, Any]:
-    """Return the sample as a row, its fields in the published order.
-
-    ``category`` is not written, because the published rows do not have it.
-    """
-    if isinstance(sample.challenge, Twin):
-        own, twin = map(to_row, sides(sample))
-        return own | {"twin": twin}
-    name = sample.about("name")
-    context = {key: value for key, value in sample.context.items() if key not in _NAMED}
-    row: dict[str, Any] = {} if name is None else {"name": name}
-    row |= {"data": [list(unit) for unit in sample.units]}
-    row |= {"context": context} if context else {}
-    texts = {"texts": list(sample.references)}
-    match sample.challenge:
-        case Hidden(phrases, values):
-            row[_REPLACED[type(sample.units[0])]] = dict(phrases)
-            return row | ({"possible_values": dict(values)} if values else {})
-        case Orders((first, second), references):
-            orders = [list(order) for order in references]
-            row |= {**texts, "input_order_1": list(first), "input_order_2": list(second)}
-            return row | {"output_order": orders}
-        case Contrast(units, text, template):
-            data = [list(unit) for unit in units]
-            row["contrast"] = {"data": data, "text": text, "template": template}
-        case Rivals(rivals, alike):
-            row["rivals"] = [
-                {"data": [list(unit) for unit in units], "alike": is_alike}
-                for units, is_alike in zip(rivals, alike, strict=True)
-            ]
-    return row | texts
-
-
 T = TypeVar("T")
 Units: TypeAlias = tuple[DataUnit, ...]
 _Some: TypeAlias = Annotated[tuple[T, ...], Meta(min_length=1)]
@@ -172,23 +133,53 @@ class _Rival(msgspec.Struct):
     alike: bool
 
 
-class _Row(msgspec.Struct):
-    """The fields of a row, as the docstring of this module describes them."""
+class _Row(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The fields of a row, as the docstring of this module describes them, in published order."""
 
-    data: _Data
-    texts: _Some[str] | None = None
     name: str | None = None
     category: str | None = None
+    data: _Data
     context: dict[str, Any] = {}
-    input_order_1: Order = ()
-    input_order_2: Order = ()
-    output_order: _Some[Order] | None = None
     replaced_entity: _Phrases | None = None
     replaced_kv_pair: _Phrases | None = None
     possible_values: dict[str, _Some[str]] = {}
     contrast: _Contrast | None = None
     rivals: _Some[_Rival] | None = None
+    texts: _Some[str] | None = None
+    input_order_1: Order = ()
+    input_order_2: Order = ()
+    output_order: _Some[Order] | None = None
     twin: "_Row | None" = None
+
+
+def to_row(sample: Sample) -> dict[str, Any]:
+    """Return the sample as a row, its fields in the published order.
+
+    ``category`` is not written, because the published rows do not have it.
+    """
+    row: dict[str, Any] = msgspec.to_builtins(_row_of(sample))
+    return row
+
+
+def _row_of(sample: Sample) -> _Row:
+    context = {key: value for key, value in sample.context.items() if key not in _NAMED}
+    if sample.table:
+        context["table"] = to_json(sample.table)
+    row = _Row(
+        data=sample.units, texts=sample.references, name=sample.about("name"), context=context
+    )
+    match sample.challenge:
+        case Hidden(phrases, values):
+            setattr(row, _REPLACED[not isinstance(sample.units[0], Triple)], dict(phrases))
+            row.texts, row.possible_values = None, dict(values)
+        case Orders((first, second), references):
+            row.input_order_1, row.input_order_2, row.output_order = first, second, references
+        case Contrast(units, text, template):
+            row.contrast = _Contrast(units, text, template)
+        case Rivals(rivals, alike):
+            row.rivals = tuple(map(_Rival, rivals, alike))
+    row.twin = _row_of(sample.twin) if sample.twin else None
+    return row
 
 
 def from_row(
@@ -229,39 +220,48 @@ def _sample(
     Raises:
         ValueError: two fields of the row contradict each other, or it lacks one.
     """
-    units = _units(row.data, unit)
     named = {"name": row.name, "category": row.category}
     context = row.context | {key: value for key, value in named.items() if value is not None}
+    if "table" in context:
+        context["table"] = from_json(context["table"])
+    read_units = partial(_units, unit=unit, table=context.get("table"))
+    units = read_units(row.data)
     if "name" in context and isinstance(units[0], Triple):
         raise ValueError("`name` is only for attribute-value pairs, and these units are triples")
-    challenge = _challenge(row, units)
+    challenge = _challenge(row, units, read_units)
     if needs_texts and not row.texts and not isinstance(challenge, Hidden):
         raise ValueError("`texts` is missing")
     texts = () if isinstance(challenge, Hidden) else row.texts or ()
     sample = make(units, texts, **context)
     if challenge is not None:
         sample = replace(sample, challenge=challenge)
-    return sample if row.twin is None else _with_twin(sample, row.twin)
+    if row.twin is None:
+        return sample
+    return _with_twin(sample, _sample(row.twin, SampleMaker(sample.corpus), type(units[0])))
 
 
-def _units(data: _Data, unit: type[DataUnit] | None = None) -> Units:
+def _units(data: _Data, unit: type[DataUnit] | None, table: Table | CellTable | None) -> Units:
     unit = unit or (Triple if len(data[0]) == len(Triple._fields) else AttributeValue)
     number = len(unit._fields)
     if faults := [i for i, parts in enumerate(data) if len(parts) != number]:
         raise ValueError(f"`data[{faults[0]}]` must have {number} strings, as other units have")
+    if isinstance(table, Table):
+        unit, numbers = Column, {*map(str, range(len(table.header)))}
+        if faults := [i for i, parts in enumerate(data) if parts[-1] not in numbers]:
+            raise ValueError(f"`data[{faults[0]}]` must end with the number of a column")
     return tuple(unit(*parts) for parts in data)
 
 
-def _challenge(row: _Row, units: Units) -> Challenge | None:
+def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) -> Challenge | None:
     phrases = row.replaced_entity if isinstance(units[0], Triple) else row.replaced_kv_pair
     if phrases:
         return Hidden(tuple(phrases.items()), tuple(row.possible_values.items()))
     if row.contrast:
         contrast = row.contrast
-        return Contrast(_units(contrast.data), contrast.text, contrast.template)
+        return Contrast(read_units(contrast.data), contrast.text, contrast.template)
     if row.rivals:
         alike = tuple(rival.alike for rival in row.rivals)
-        return Rivals(tuple(_units(rival.data) for rival in row.rivals), alike)
+        return Rivals(tuple(read_units(rival.data) for rival in row.rivals), alike)
     if row.output_order is None:
         return None
     inputs = (row.input_order_1, row.input_order_2)
@@ -275,15 +275,14 @@ def _challenge(row: _Row, units: Units) -> Challenge | None:
     return Orders(inputs, row.output_order)
 
 
-def _with_twin(sample: Sample, row: _Row) -> Sample:
-    """Return the sample with the twin in a row, which must be of the same form."""
-    twin = _sample(row, SampleMaker(sample.corpus), type(sample.units[0]))
-    counts = [
-        (len(each.units), len(each.references), type(each.challenge)) for each in (sample, twin)
-    ]
-    if counts[0] != counts[1] or isinstance(sample.challenge, Contrast | Rivals):
+def _with_twin(sample: Sample, twin: Sample) -> Sample:
+    """Return the sample with its twin, which must be of the same form and have its id."""
+    own_form, twin_form = (
+        (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
+    )
+    if own_form != twin_form or twin.twin or isinstance(sample.challenge, Contrast | Rivals):
         raise ValueError(
             "`twin` must have as many units and texts as the sample, and the same fields, but "
             "neither `contrast` nor `rivals`"
         )
-    return with_twin(sample, replace(twin, id=sample.id))
+    return replace(sample, twin=replace(twin, id=sample.id))

@@ -55,56 +55,65 @@ def without_twin(score: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetSpec:
-    """A test set, the training arms that it is compared over, and how outputs for it are judged.
+class TaskOptions:
+    """The facts about the tasks over a set that only their files need."""
 
-    ``task`` is the name of the task that decodes greedily; ``title`` names the sets to a reader,
-    and ``part_title`` their part. ``arms`` may be empty. ``scores`` are all that the task reports,
-    ``reported`` what tables show, in their order, ``breakdown`` what a further table shows without
-    tests, such as a score by kind of sample, ``gaps`` differences of such scores, and ``headline``
-    the score that speaks for a single sample. ``trained_on`` are the sets whose arms these are,
-    under one name for all that share them. Each sample has ``outputs`` prompts, and so many
-    outputs. ``is_default`` tells whether the name of a task leaves out the protocol, and
-    ``is_fixed`` whether the sets are the same for everyone, not built with a seed of one's own.
-    ``is_pinned`` tells whether the task has the digest of the test set, which needs a source that
-    can be verified. ``template`` is the file that the task includes, ``decodings`` are the other
-    ways to decode that have tasks, and ``in_context`` tells whether each arm has a task with
-    demonstrations, at most ``shots`` of them. ``submission`` is the format of the file that answers
-    are written to if they are judged elsewhere: ``json`` or ``lines``. ``version`` is that of the
-    tasks. ``tags`` are the names that stand for the greedy task and others; in-context tasks of a
-    benchmark with aspects have their own.
+    template: str = "_base"
+    """The file that a task includes."""
+    in_context: bool = True
+    """Whether each arm has a task with demonstrations."""
+    shots: int = 8
+    """The number of demonstrations, at most."""
+    version: float = 1.0
+    tags: tuple[str, ...] = ()
+    """The names that stand for the greedy task and others.
 
-    ``splits`` are the names of the splits that answers to the task may be read under, one at a time
-    (:meth:`Splits.read_under`). Sets of such a split name in ``split_of`` those of the whole task;
-    if ``is_pooled``, tables show the samples of all splits together.
+    In-context tasks of a benchmark with aspects have their own.
     """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSpec:
+    """A test set, the training arms that it is compared over, and how outputs for it are judged."""
 
     benchmark: str
     name: SetName
     task: str
+    """The name of the task that decodes greedily."""
     title: str
+    """The sets in the words of a reader, without their part."""
     part_title: str | None
     arms: tuple[str, ...]
+    """The names of the training sets; empty if there are none."""
     scores: tuple[str, ...]
+    """All that the task reports."""
     reported: tuple[str, ...]
+    """Scores that tables have with tests, in their order."""
     headline: str
+    """The score that speaks for a single sample."""
     trained_on: SetName
+    """The sets whose arms these are, under one name for all that share them."""
     outputs: int = 1
+    """How many prompts a sample has, each with an output."""
     is_default: bool = True
+    """Whether the name of the task leaves out the protocol."""
     is_fixed: bool = True
+    """Whether the sets are the same for everyone, not built with the user's seed."""
     is_pinned: bool = True
+    """Whether the task has the digest of the test set, which needs verified files."""
     breakdown: tuple[str, ...] = ()
+    """Scores that a further table has without tests, such as one by kind of sample."""
     gaps: tuple[Gap, ...] = ()
-    template: str = "_base"
+    """Differences of these scores that tables have."""
     decodings: tuple[str, ...] = ()
-    in_context: bool = True
-    shots: int = 8
-    submission: str | None = None
-    version: float = 1.0
-    tags: tuple[str, ...] = ()
+    """The other ways to decode that have tasks."""
+    tasks: TaskOptions = TaskOptions()
     splits: tuple[str, ...] = ()
+    """The splits that answers to the task may be read under, one at a time."""
     split_of: SetName | None = None
+    """The sets of the whole task, if these are those of a split (:meth:`Splits.read_under`)."""
     is_pooled: bool = False
+    """Whether tables have the samples of all splits together."""
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.table import CellTable, Table
 
 
 class Triple(NamedTuple):
@@ -26,6 +27,17 @@ class AttributeValue(NamedTuple):
     value: str
 
 
+class Column(AttributeValue):
+    """A column of a table that a text is linked to: its name, and its number from 0 as text."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        """The number of the column in the table."""
+        return int(self.value)
+
+
 DataUnit: TypeAlias = Triple | AttributeValue
 
 
@@ -33,6 +45,9 @@ Order: TypeAlias = tuple[int, ...]
 """Indices into the units of a sample, each once."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+Fact: TypeAlias = "Json | Table | CellTable"
+"""A fact of the source about a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +96,7 @@ class Rivals:
     alike: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The same sample about invented entities, which is asked after the sample itself.
-
-    ``own`` is the challenge of the sample; ``sample``, the twin, has one of the same kind.
-    """
-
-    sample: "Sample"
-    own: "Orders | Hidden | None" = None
-
-
-Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals | Twin
+Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
 _Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 
 
@@ -101,16 +105,18 @@ class Sample:
     """Data units and the texts that people wrote for them.
 
     ``id`` is stable: see :class:`SampleMaker`. ``context`` has further facts of the source, such as
-    the ``name`` of an E2E restaurant or the ``category`` of WebNLG. A key is missing if the source
-    has no value. ``challenge`` is what an aspect adds.
+    the ``name`` of an E2E restaurant, the ``category`` of WebNLG, or a ``table``. A key is missing
+    if the source has no value. ``challenge`` is what an aspect adds. ``twin`` is the same sample
+    about invented entities, which is asked after the sample itself; a twin has no twin.
     """
 
     id: str
     corpus: str
     units: tuple[DataUnit, ...]
     references: tuple[str, ...]
-    context: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    context: Mapping[str, Fact] = field(default_factory=dict, hash=False)
     challenge: Challenge | None = None
+    twin: "Sample | None" = None
 
     @property
     def cluster(self) -> Hashable:
@@ -123,7 +129,13 @@ class Sample:
             return self.id
         if source := self.about("source"):
             return source
-        return self.about("name") if "table" in self.context else frozenset(self.units)
+        return self.about("name") if self.table else frozenset(self.units)
+
+    @property
+    def table(self) -> Table | CellTable | None:
+        """The table that it is about, if any."""
+        table = self.context.get("table")
+        return table if isinstance(table, Table | CellTable) else None
 
     @property
     def target(self) -> str:
@@ -193,22 +205,8 @@ def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:
 
 
 def sides(sample: Sample) -> tuple[Sample, ...]:
-    """Return the sample, or the original and its twin, each with the challenge that it has."""
-    if isinstance(twin := sample.challenge, Twin):
-        return replace(sample, challenge=twin.own), twin.sample
-    return (sample,)
-
-
-def with_twin(sample: Sample, twin: Sample) -> Sample:
-    """Return the sample with a twin, which :func:`sides` takes apart again.
-
-    Raises:
-        CorpusError: it has a challenge that twins cannot have.
-    """
-    own = sample.challenge
-    if not isinstance(own, Orders | Hidden | None):
-        raise CorpusError("is of a kind that has no twins", where=f"sample {sample.id}")
-    return replace(sample, challenge=Twin(twin, own))
+    """Return the sample, or the original and its twin, each without a twin."""
+    return (replace(sample, twin=None), sample.twin) if sample.twin else (sample,)
 
 
 def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
@@ -219,19 +217,16 @@ def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
 
 def views(sample: Sample) -> Iterator[Sample]:
     """Yield the sample as each of its prompts shows it: with its own, or other, units."""
-    match sample.challenge:
-        case Twin():
-            for side in sides(sample):
-                yield from views(side)
-        case Orders(inputs, _):
-            for order in inputs:
-                yield reordered(sample, order)
-        case Contrast(units=others):
-            yield from (sample, replace(sample, units=others))
-        case Rivals(units=rivals):
-            yield from (sample, *(replace(sample, units=units) for units in rivals))
-        case _:
-            yield sample
+    for side in sides(sample):
+        match side.challenge:
+            case Orders(inputs, _):
+                yield from (reordered(side, order) for order in inputs)
+            case Contrast(units=others):
+                yield from (side, replace(side, units=others))
+            case Rivals(units=rivals):
+                yield from (side, *(replace(side, units=units) for units in rivals))
+            case _:
+                yield side
 
 
 def reordered(sample: Sample, order: Order) -> Sample:
@@ -242,11 +237,10 @@ def reordered(sample: Sample, order: Order) -> Sample:
 def without_first_reference(sample: Sample) -> Sample:
     """Return the sample, and its twin, without the first reference, with the same id."""
     challenge = sample.challenge
-    if isinstance(challenge, Twin):
-        return with_twin(*map(without_first_reference, sides(sample)))
     if isinstance(challenge, Orders):
         challenge = replace(challenge, references=challenge.references[1:])
-    return replace(sample, references=sample.references[1:], challenge=challenge)
+    twin = sample.twin and without_first_reference(sample.twin)
+    return replace(sample, references=sample.references[1:], challenge=challenge, twin=twin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +344,7 @@ class SampleMaker:
         self,
         units: Iterable[DataUnit],
         references: Iterable[str],
-        **context: Json,
+        **context: Fact,
     ) -> Sample:
         """Return the next sample of the source; its context leaves out what is None."""
         units, references = tuple(units), tuple(references)

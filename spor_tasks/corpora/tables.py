@@ -1,17 +1,32 @@
-"""Headers and texts of a table in the context of a sample, whatever the kind of the table.
-
-A table has one row of column names (``{"header": [name, …], "rows": …}``,
-:mod:`spor_tasks.core.table`), or cells of which some are headers (``{"cells": …}``,
-:mod:`spor_tasks.corpora.totto.table`).
-"""
+"""The table of a sample, and its headers."""
 
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from typing import TypeVar
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.totto.table import has_cells
+from spor_tasks.core.table import CellTable, Table
+
+T = TypeVar("T", Table, CellTable)
+_FORMS: Mapping[type, str] = {
+    Table: '{"header": [name, …], "rows": [[text, …], …]}',
+    CellTable: '{"cells": [[text, …], …], "highlighted": [[row, index], …]}',
+}
+
+
+def table_of(sample: Sample, kind: type[T]) -> T:
+    """Return the table of a sample, which must be of a kind.
+
+    Raises:
+        CorpusError: the sample has no such table.
+    """
+    if not isinstance(table := sample.table, kind):
+        raise CorpusError(
+            "has no table of the kind that is needed",
+            where=f"sample {sample.id}",
+            remedy=f'Its context needs `"table": {_FORMS[kind]}`.',
+        )
+    return table
 
 
 def header_values(sample: Sample) -> frozenset[str]:
@@ -20,20 +35,11 @@ def header_values(sample: Sample) -> frozenset[str]:
     These are the names of its columns, or the values of its header cells; some tables have none.
 
     Raises:
-        CorpusError: the sample has no table, or one that is malformed.
+        CorpusError: the sample has no table.
     """
-    table: Any = sample.context.get("table")
-    with suppress(TypeError, KeyError, IndexError):
-        if "header" in table:
-            return frozenset(map(str, table["header"]))
-        cells = (cell for row in table["cells"] for cell in row)
-        return frozenset(str(cell[0]) for cell in cells if not isinstance(cell, str) and cell[1])
-    raise CorpusError(
-        "has no table with a header",
-        where=f"sample {sample.id}",
-        remedy='Its context needs `"table": {"header": [name, …], "rows": [[text, …], …]}`, or '
-        "`cells` as in ToTTo.",
-    )
+    if isinstance(sample.table, CellTable):
+        return frozenset(cell.value for cell in sample.table.cells if cell.is_header)
+    return frozenset(table_of(sample, Table).header)
 
 
 def header_of(sample: Sample) -> frozenset[str]:
@@ -43,15 +49,3 @@ def header_of(sample: Sample) -> frozenset[str]:
         CorpusError: as :func:`header_values`.
     """
     return frozenset(value.lower() for value in header_values(sample))
-
-
-def has_table(sample: Sample) -> bool:
-    """Return whether a sample is about highlighted cells or linked columns of a table."""
-    return has_cells(sample) or has_columns(sample)
-
-
-def has_columns(sample: Sample) -> bool:
-    """Return whether the units of a sample name columns of a table by number."""
-    table = sample.context.get("table")
-    is_table = isinstance(table, Mapping) and "header" in table
-    return is_table and all(unit[-1].isdecimal() for unit in sample.units)

@@ -94,10 +94,10 @@ _REMEDIES = {
 def suits(baseline: Baseline, file: TaskFile) -> bool:
     """Return whether a task has what the baseline uses.
 
-    Tasks with beams suit no baseline, nor do those that ask for likelihoods, or for a submission.
+    Tasks with beams suit no baseline, nor do those that ask for likelihoods.
     """
     metadata = file.content["metadata"]
-    if file.decoding or file.asks_likelihoods or "submission_format" in metadata:
+    if file.decoding or file.asks_likelihoods:
         return False
     if baseline.looks_at == "reference" and "icl_arm" not in metadata:
         sets, name = sets_of(metadata)  # samples that hide something have no reference

@@ -12,9 +12,9 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
-from spor_tasks.corpora.tables import has_columns, has_table
-from spor_tasks.prompts.demonstrations import copied_text
+from spor_tasks.prompts.content import copied_text
 from spor_tasks.text.normalize import display
 
 PREFIX = "baseline:"
@@ -30,9 +30,9 @@ def copy_input(sample: Sample) -> str:
 
     A table's title comes first, and linked columns give their cells.
     """
-    name = sample.about("title" if has_table(sample) else "name")
+    name = sample.about("title" if sample.table else "name")
     named = [] if name is None else [display(name)]
-    facts = list(cells_of_columns(sample)) if has_columns(sample) else sample.units
+    facts = list(cells_of_columns(sample)) if isinstance(sample.table, Table) else sample.units
     return " ".join([*named, *(f"{' '.join(map(display, fact))}." for fact in facts)])
 
 

@@ -10,7 +10,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.evaluation.models import Model
 from spor_tasks.evaluation.run import Arguments
 from spor_tasks.harness import checkpoints, plan, task_files
-from spor_tasks.harness.backends import backend
+from spor_tasks.harness.backends import MODEL_TYPE, backend
 from spor_tasks.harness.task_files import TaskFile
 
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
@@ -64,7 +64,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     """
     _check_abilities(settings, tasks, arguments)
     _check_trust(arguments.get("trust_remote_code", False))
-    metadata = {**arguments, **settings.metadata}
+    metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
     for task in tasks:
         planned = plan.resolve(task.content["metadata"] | metadata)
         plan.check_shots(planned, settings.num_fewshot)
@@ -144,8 +144,6 @@ def _check_abilities(
     for is_refused, fault, remedy in refusals:
         if is_refused:
             raise ConfigError(f"{settings.model} {fault}", where="model", remedy=remedy)
-    if abilities.adapter:
-        checkpoints.check_reader(arguments, settings.model)
 
 
 def _check_trust(value: object) -> None:

@@ -248,7 +248,7 @@ def _judged(
             sample = known or from_row(
                 fields, SampleMaker(corpus.name), where=place, needs_texts=needs_texts
             )
-            has_twins = _has_twin(sample) if has_twins is None else has_twins
+            has_twins = sample.twin is not None if has_twins is None else has_twins
             _check(sample, place, corpus.name, metrics, has_twins=has_twins)
             names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
             texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
@@ -277,10 +277,6 @@ def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:
     return [row._replace(judgements=each) for row, each in zip(batch, by_row, strict=True)]
 
 
-def _has_twin(sample: Sample) -> bool:
-    return len(sides(sample)) > 1
-
-
 def output_fields(count: int) -> tuple[str, ...]:
     """Return the fields of a row that so many outputs are in."""
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
@@ -296,7 +292,7 @@ def _check(
             where=place,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    if _has_twin(sample) != has_twins or not all(
+    if (sample.twin is not None) != has_twins or not all(
         isinstance(side.challenge, each.challenge or object)
         for side in sides(sample)
         for each in metrics
@@ -339,7 +335,7 @@ def _paired(ones: Iterable[_Row], others: Iterable[_Row]) -> Iterator[_Row]:
         if one is None or other is None:
             fault, where = "has no counterpart in the other file", (one or other).place
             raise ResultError(fault, where=where, remedy=remedy)
-        if (one.sample.id, _has_twin(one.sample)) != (other.sample.id, _has_twin(other.sample)):
+        if (one.sample.id, one.sample.twin is None) != (other.sample.id, other.sample.twin is None):
             fault = f"is another sample than {other.place}"
             raise ResultError(fault, where=one.place, remedy=remedy)
         yield one
@@ -370,7 +366,7 @@ class _Summary:
         """Yield the rows, and keep their numbers."""
         for row in rows:
             self.tallies = self.tallies or [
-                Tally(with_groups(metric.scores, has_twins=_has_twin(row.sample)))
+                Tally(with_groups(metric.scores, has_twins=row.sample.twin is not None))
                 for metric in self._metrics
             ]
             for tally, judgement in zip(self.tallies, row.judgements, strict=True):

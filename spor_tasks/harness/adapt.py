@@ -1,14 +1,17 @@
 """Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, Twin
+from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric, judged, metric, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
+
+Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
+"""What outputs for a sample add to each score, by name, and what else is logged with it."""
 
 
 def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
@@ -40,36 +43,25 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
     Raises:
         ConfigError: no registered metric has a score.
     """
-    listed: list[dict[str, Any]] = []
-    for info in map(score_info, scores):
-        better = {"higher_is_better": info.higher_is_better}
-        if info.totals is MEAN:
-            listed.append({"metric": info.name, "aggregation": "mean", **better})
-            continue
-        listed.append({"metric": info.name, "aggregation": info.totals.value, **better})
-        if info.totals.resampled:
-            listed.append(
-                {
-                    "metric": f"{info.name}_stderr",
-                    "aggregation": info.totals.stderr,
-                    "higher_is_better": False,
-                }
-            )
+    listed = [
+        {
+            "metric": name,
+            "aggregation": aggregation,
+            "higher_is_better": name == score and score_info(score).higher_is_better,
+        }
+        for score in scores
+        for name, aggregation in _aggregations(score).items()
+    ]
     host.declare(each["metric"] for each in listed)
     return listed
 
 
-def values(
-    metrics: Iterable[Metric],
-    scores: Sequence[str],
-    samples: Sequence[Sample],
-    outputs: Sequence[Sequence[Any]],
-) -> list[dict[str, Value]]:
-    """Return what the outputs for each sample add to each of the scores, by name.
-
-    They are texts, or likelihoods, as the metrics take them.
-    """
-    return [values for values, _ in measured(metrics, scores, samples, outputs)]
+def _aggregations(score: str) -> dict[str, Any]:
+    """Return how lm-eval aggregates a score, and its standard error if it is not a mean."""
+    totals = score_info(score).totals
+    if totals is MEAN:
+        return {score: "mean"}
+    return {score: totals.value} | ({f"{score}_stderr": totals.stderr} if totals.resampled else {})
 
 
 def measured(
@@ -77,15 +69,18 @@ def measured(
     scores: Sequence[str],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
-) -> list[tuple[dict[str, Value], dict[str, Any]]]:
-    """Return the :func:`values` for each sample, and what else is logged with it."""
+) -> list[Measured]:
+    """Return what the outputs for each sample add to the scores, and what else is logged with it.
+
+    They are texts, or likelihoods, as the metrics take them.
+    """
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
         judgements = judged(each, samples, outputs, scores)
         for number, (of_sample, details) in enumerate(judgements):
             values_of[number] |= of_sample
-            if not isinstance(samples[number].challenge, Twin):
+            if not samples[number].twin:
                 logged[number] |= {key: details[key] for key in each.logged if key in details}
     listed = [as_listed(of_sample, scores) for of_sample in values_of]
     return list(zip(listed, logged, strict=True))
@@ -100,9 +95,6 @@ def as_listed(values: Mapping[str, Value], scores: Sequence[str]) -> dict[str, V
     listed: dict[str, Value] = {}
     for name in scores:
         value = values.get(name)
-        if (totals := score_info(name).totals) is not MEAN:
-            listed |= {name: value}
-            listed |= {f"{name}_stderr": value} if totals.resampled else {}
-        elif value is not None:
-            listed[name] = value
+        if value is not None or score_info(name).totals is not MEAN:
+            listed |= dict.fromkeys(_aggregations(name), value)
     return listed

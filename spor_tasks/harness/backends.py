@@ -9,7 +9,6 @@ from importlib import metadata as packages
 from typing import Any
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.harness import checkpoints
 
 BEAM_REQUESTS = "spor_beam_search"
 """The method of a model that takes requests for beams, which only `spor-hf` has.
@@ -50,15 +49,17 @@ _BACKENDS: Mapping[str, Backend] = {
     ),
 }
 
-# The modules of models. A bare `lm_eval` does not tell its tasks the type of the model, but it
-# imports the module of a model only if it is used, and before it builds the tasks.
-_MODULES = {"spor-hf": "spor_tasks.evaluation.hf", "hf": "lm_eval.models.huggingface"}
+_HF = "lm_eval.models.huggingface"
 
 
 def backend(model: str | None) -> Backend:
-    """Return what a type of model can do; of None, what the model of this process can."""
+    """Return the abilities of a type of model, with None as a bare `lm_eval` gives it.
+
+    That does not tell tasks the type. But it has imported the module of `hf` before it builds them
+    if the model is of transformers, and only then.
+    """
     if model is None:
-        model = next((name for name, module in _MODULES.items() if module in sys.modules), "")
+        model = "hf" if _HF in sys.modules else ""
     return _BACKENDS.get(model, Backend())
 
 
@@ -66,12 +67,8 @@ def backend(model: str | None) -> Backend:
 # takes what is not stated from the checkpoint's generation_config; other backends would refuse or
 # ignore them.
 _TRANSFORMERS_ONLY = (
-    "num_beams",
-    "no_repeat_ngram_size",
-    "repetition_penalty",
-    "length_penalty",
-    "early_stopping",
-    "min_length",
+    *("num_beams", "early_stopping", "min_length"),
+    *("length_penalty", "repetition_penalty", "no_repeat_ngram_size"),
 )
 
 # Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.generation`, and where a prompt is cut
@@ -112,16 +109,16 @@ def known_to(model: Backend, decoding: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def resolved_generation(
-    model: Backend, decoding: Mapping[str, Any], arguments: checkpoints.Arguments
+    model: Backend, decoding: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return all settings that decide what is generated, including those of the checkpoint.
+    """Return all settings that decide what is generated: a task's, then the checkpoint's ``own``.
 
     The defaults of a server are not known here.
     """
     understood = known_to(model, decoding)
-    own = checkpoints.generation_config(arguments) if model.on_transformers else {}
-    left_out = () if understood.get("do_sample") else _SAMPLING
-    return {key: value for key, value in own.items() if key not in left_out} | understood
+    without_effect = () if understood.get("do_sample") else _SAMPLING
+    own = own if model.on_transformers else {}
+    return {key: value for key, value in own.items() if key not in without_effect} | understood
 
 
 @contextmanager
@@ -155,11 +152,7 @@ def without_thinking(
 @cache
 def package_versions() -> dict[str, str | None]:
     """Return the versions that an output or a score depends on; None if not installed."""
-    return {name: _version(name) for name in _PACKAGES}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return packages.version(package)
-    except packages.PackageNotFoundError:
-        return None
+    return {
+        name: next((each.version for each in packages.distributions(name=name)), None)
+        for name in _PACKAGES
+    }

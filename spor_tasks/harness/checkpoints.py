@@ -15,6 +15,7 @@ from spor_tasks.core.files import read_json
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
+from spor_tasks.harness.backends import MODEL_TYPE
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 
 _log = logging.getLogger(__name__)
@@ -37,24 +38,6 @@ TRAINED_WHOLE = "checkpoint"
 # Keys of a generation_config.json that are not settings.
 _NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
 
-# The settings of generation that older checkpoints have in config.json.
-_GENERATION = (
-    "bos_token_id",
-    "decoder_start_token_id",
-    "early_stopping",
-    "encoder_no_repeat_ngram_size",
-    "eos_token_id",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "length_penalty",
-    "max_length",
-    "min_length",
-    "no_repeat_ngram_size",
-    "num_beams",
-    "pad_token_id",
-    "repetition_penalty",
-)
-
 
 def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
     """Return the manifest of the adapter, or of a base that was trained whole; None without one.
@@ -66,18 +49,33 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
         ConfigError: a folder is missing or not a checkpoint, or the adapter does not fit the base.
         ResultError: the manifest is damaged.
     """
-    base = _find_base(arguments)
-    name = adapter_name(arguments)
+    base, name = _find_base(arguments), adapter_name(arguments)
     if name is None:
-        return _of_whole(base)
+        manifest = _manifest(base)
+        if base is None or manifest is None or manifest.get("kind") != TRAINED_WHOLE:
+            return None
+        return _checked(manifest, base)
     folder = _find(name, ADAPTER_CONFIG, arguments)
-    if folder is not None:
-        read_json(folder / ADAPTER_CONFIG)  # peft would fail on it after minutes
-    check_reader(arguments, "vllm" if ADAPTERS[1] in arguments else "spor-hf")
-    adapter = _read_manifest(folder)
-    if "base_model" in adapter:
-        _check_base(adapter["base_model"], name, base, arguments.get("pretrained"))
-    return adapter
+    model = "vllm" if ADAPTERS[1] in arguments else arguments.get(MODEL_TYPE, "spor-hf")
+    if folder and _is_coded(folder) and model != "spor-hf":
+        raise ConfigError(
+            f"has vectors for values of aspects, which {model} cannot read",
+            where=name,
+            remedy="Use the model spor-hf, and name the folder with peft=.",
+        )
+    manifest = _manifest(folder)
+    if folder is None or manifest is None:
+        return {"adapter_sha256": folder and digest_weights(folder)}
+    made_for, base_name = _checked(manifest, folder)["base_model"], arguments.get("pretrained")
+    # A base that is not on this machine is compared by its name.
+    if made_for != (made_for | ({"sha256": digest_weights(base)} if base else {"path": base_name})):
+        raise ConfigError(
+            f"was trained on another base than {base_name}",
+            where=name,
+            remedy=f"Name its base with pretrained=: {made_for['path']}, whose weights have the "
+            f"SHA-256 {made_for['sha256']}.",
+        )
+    return manifest
 
 
 def coded_folder(name: object, revision: str | None = None) -> Path | None:
@@ -87,32 +85,11 @@ def coded_folder(name: object, revision: str | None = None) -> Path | None:
         ConfigError: the folder is missing or not an adapter.
     """
     folder = find_folder(name, ADAPTER_CONFIG, revision=revision)
-    if folder is None or read_json(folder / ADAPTER_CONFIG).get("peft_type") != CODED:
-        return None
-    return folder
+    return folder if folder and _is_coded(folder) else None
 
 
-def check_reader(arguments: Arguments, model: str) -> None:
-    """Refuse an adapter with vectors for values for a model that cannot read it.
-
-    Raises:
-        ConfigError: the model is not `spor-hf`, or the folder does not exist.
-    """
-    name = adapter_name(arguments)
-    if model != "spor-hf" and coded_folder(name, arguments.get("revision")):
-        raise ConfigError(
-            f"has vectors for values of aspects, which {model} cannot read",
-            where=name,
-            remedy="Use --model spor-hf, and name the folder with peft=.",
-        )
-
-
-def _of_whole(base: Path | None) -> Mapping[str, Any] | None:
-    """Return the manifest of a base that `python -m training` trained whole."""
-    if base is None or not os.path.lexists(base / MANIFEST):
-        return None
-    is_trained = read_manifest(base).get("kind") == TRAINED_WHOLE
-    return _read_manifest(base) if is_trained else None
+def _is_coded(folder: Path) -> bool:
+    return bool(read_json(folder / ADAPTER_CONFIG).get("peft_type") == CODED)
 
 
 def base_sha256(arguments: Arguments) -> str | None:
@@ -139,9 +116,8 @@ def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> Pro
     Raises:
         ConfigError: the given style is unknown.
     """
-    requested = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
-    if requested is None:
-        return _style_of_base(arguments)
+    own = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
+    requested = own or _style_of_base(arguments)
     if requested not in PROMPT_STYLES:
         raise ConfigError(
             f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
@@ -165,23 +141,16 @@ def has_chat_template(arguments: Arguments) -> bool | None:
 
 
 def generation_config(arguments: Arguments) -> dict[str, Any]:
-    """Return the base's own generation settings, as transformers reads them.
-
-    They are in its ``generation_config.json`` or, for older checkpoints, in ``config.json``. If the
-    base is not on this machine, they are not known, and empty.
+    """Return the settings in the base's ``generation_config.json``; empty if it is not here.
 
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
     folder = _find_base(arguments)
-    if folder is None:
+    if folder is None or not (folder / "generation_config.json").is_file():
         return {}
-    file = folder / "generation_config.json"
-    if file.is_file():
-        own = read_json(file)
-        return {key: value for key, value in own.items() if key not in _NO_SETTINGS}
-    own = read_json(folder / "config.json")
-    return {key: own[key] for key in _GENERATION if own.get(key) is not None}
+    own = read_json(folder / "generation_config.json")
+    return {key: own[key] for key in own if key not in _NO_SETTINGS}
 
 
 @contextmanager
@@ -206,8 +175,8 @@ def loading(name: str, remedy: str) -> Iterator[None]:
 
 OWN_CODE = "needs code of its own, which is not run unless you ask for it"
 OWN_CODE_REMEDY = (
-    "Use a model that transformers knows. If you trust the code, an evaluation runs it with "
-    "--model_args trust_remote_code=True; training never runs it."
+    "Use a model that transformers knows. If you trust the code, an evaluation runs it with the "
+    "model's argument trust_remote_code=True; training never runs it."
 )
 
 
@@ -216,16 +185,15 @@ def is_about_code(error: Exception) -> bool:
     return "trust_remote_code" in str(error)
 
 
-def _style_of_base(arguments: Arguments) -> PromptStyle:
-    if arguments.get("backend") in PROMPT_STYLES:  # of hf, which prefers it to the config
-        backend: PromptStyle = arguments["backend"]
-        return backend
-    base = _find_base(arguments)
+def _style_of_base(arguments: Arguments) -> str:
+    backend, base = arguments.get("backend"), _find_base(arguments)
+    if backend in PROMPT_STYLES:  # of hf, which prefers it to the config
+        return str(backend)
     if base is None:
         if "pretrained" in arguments:
             _log.warning(
                 "%s is not on this machine, so it gets the prompt of a causal model; "
-                "--metadata prompt_style=seq2seq asks for the other",
+                "prompt_style=seq2seq in the metadata asks for the other",
                 visible(arguments["pretrained"]),
             )
         return "causal"
@@ -249,10 +217,11 @@ def _find(name: object, file: str, arguments: Arguments) -> Path | None:
     )
 
 
-def _read_manifest(folder: Path | None) -> Mapping[str, Any]:
-    if folder is None or not os.path.lexists(folder / MANIFEST):
-        return {"adapter_sha256": folder and digest_weights(folder)}
-    manifest = read_manifest(folder)
+def _manifest(folder: Path | None) -> dict[str, Any] | None:
+    return read_manifest(folder) if folder and os.path.lexists(folder / MANIFEST) else None
+
+
+def _checked(manifest: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     check_manifest(manifest, folder / MANIFEST)
     if manifest["adapter_sha256"] != digest_weights(folder):
         raise ConfigError(
@@ -295,17 +264,3 @@ def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
             where=where,
             remedy="Train the adapter again.",
         ) from error
-
-
-def _check_base(
-    made_for: Mapping[str, Any], name: str, base: Path | None, base_name: object
-) -> None:
-    """Refuse a base with other weights; if it is not on this machine, one with another name."""
-    fits = made_for["sha256"] == digest_weights(base) if base else made_for["path"] == base_name
-    if not fits:
-        raise ConfigError(
-            f"was trained on another base than {base_name}",
-            where=name,
-            remedy=f"Name its base with pretrained=: {made_for['path']}, whose weights have the "
-            f"SHA-256 {made_for['sha256']}.",
-        )

@@ -10,8 +10,8 @@ from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample, Split, SplitPair, sides, without_first_reference
-from spor_tasks.prompts import demonstrations
-from spor_tasks.prompts.demonstrations import Matching, Prompted
+from spor_tasks.prompts import content, demonstrations
+from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, prompted
 
@@ -25,7 +25,7 @@ BEFORE_TWIN = "demonstrations_twin"
 """The field of a document with the demonstrations before its twin's prompts."""
 
 _choose = cache(demonstrations.choose)  # the tasks of both arms have the same
-_match = cache(demonstrations.matching)
+_match = cache(content.matching)
 
 
 def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:

@@ -6,7 +6,7 @@ lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lm_eval.api.filter import Filter, FilterEnsemble
+from lm_eval.api.filter import Filter
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import register_filter
 from lm_eval.filters import build_filter_ensemble
@@ -44,66 +44,48 @@ def for_untuned(filter_list: FilterList) -> FilterList:
     """
     *cleaning, last = (f"{PREFIX}{name}" for name in filters.UNTUNED)
 
-    def extended(functions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        present = [function["function"] for function in functions]
+    def extended(steps: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        present = [step["function"] for step in steps]
         if last not in present:
-            return list(functions)
-        missing = [{"function": name} for name in cleaning if name not in present]
+            return steps
         place = present.index(last)
-        return [*functions[:place], *missing, *functions[place:]]
+        missing = [{"function": name} for name in cleaning if name not in present]
+        return [*steps[:place], *missing, *steps[place:]]
 
     return [{**chain, "filter": extended(chain["filter"])} for chain in filter_list]
 
 
-class Chain(FilterEnsemble):  # type: ignore[misc]
-    """A chain of a task's filters, which outputs pass one after another.
+def names(chain: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the filters of a chain, of ours without :data:`PREFIX`."""
+    functions = (step["function"] for step in chain["filter"])
+    return tuple(getattr(each, "__name__", str(each)).removeprefix(PREFIX) for each in functions)
 
-    ``names`` are those of the filters, of ours without :data:`PREFIX`.
+
+def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) -> list[str]:
+    """Return what a chain of filters leaves of the first output for each request, and store it.
+
+    Raises:
+        ConfigError: a filter returned something else than texts, or not for each request.
     """
-
-    def __init__(self, task: str, chain: Mapping[str, Any]) -> None:
-        functions = [{**f.get("kwargs", {}), **f} for f in chain["filter"]]
-        functions_named = [function.pop("function") for function in functions]
-        for function in functions:
-            function.pop("kwargs", None)
-        built = build_filter_ensemble(
-            chain["name"], list(zip(functions_named, functions, strict=True))
-        )
-        super().__init__(built.name, built.filters)
-        self._task = task
-        self.names = tuple(
-            name.removeprefix(PREFIX) if isinstance(name, str) else getattr(name, "__name__", "?")
-            for name in functions_named
-        )
-
-    def apply(self, instances: Sequence[Instance]) -> None:
-        """Give each request what the filters leave of its outputs.
-
-        Raises:
-            ConfigError: a filter returned something else than a text, or not one for each request.
-        """
-        docs = [instance.doc for instance in instances]
-        results: list[Any] = [instance.resps for instance in instances]
-        for name, make in zip(self.names, self.filters, strict=True):
-            results = list(make().apply(results, docs))
-            if len(results) != len(instances):
-                raise self._fault(name, f"{len(results)} results for {len(instances)} requests")
-            for each in results:
-                if wrong := [text for text in _listed(each) if not isinstance(text, str)]:
-                    raise self._fault(name, f"{type(wrong[0]).__name__} in place of a text")
-        for instance, each in zip(instances, results, strict=True):
-            if len(texts := _listed(each)) != 1:
-                raise self._fault(self.name, "several texts for a request, and none is chosen")
-            host.store(instance, self.name, texts[0])
-
-    def _fault(self, name: str, what: str) -> ConfigError:
-        return ConfigError(
-            f"the filter {name} returned {what}",
-            where=f"{self._task}: filter_list",
-            remedy="Each filter must return a text for each output, which may be empty, and the "
-            "last one must be take_first.",
-        )
-
-
-def _listed(results: Any) -> Sequence[Any]:  # noqa: ANN401 - a text or several
-    return results if isinstance(results, list | tuple) else [results]
+    steps = [{**step.get("kwargs", {}), **step} for step in chain["filter"]]
+    components = [
+        (step["function"], {key: step[key] for key in step.keys() - {"function", "kwargs"}})
+        for step in steps
+    ]
+    docs = [request.doc for request in requests]
+    results: list[Any] = [request.resps for request in requests]
+    ensemble = build_filter_ensemble(chain["name"], components).filters
+    for name, make in zip(names(chain), ensemble, strict=True):
+        results = [
+            [each] if isinstance(each, str) else each for each in make().apply(results, docs)
+        ]
+        texts = [text for each in results for text in each or [None]]
+        if len(results) != len(docs) or not all(isinstance(text, str) for text in texts):
+            raise ConfigError(
+                f"the filter {name} did not return a text for each output",
+                where=f"{task}: filter_list",
+                remedy="A filter must return a list of texts for each request.",
+            )
+    for request, (text, *_) in zip(requests, results, strict=True):
+        host.store(request, chain["name"], text)
+    return [text for text, *_ in results]

@@ -43,16 +43,16 @@ def task_texts(
     """
     pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
     variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.tasks.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, **pinned})
-        yield f"{task['task']}.yaml", dump(task)
+        yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
 
 
 def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None) -> Sequence[str]:
     """Return the tags of a task, given what distinguishes it from the greedy one."""
     if decoding is None and icl_arm is None:
-        return spec.tags
+        return spec.tasks.tags
     if icl_arm is None or not spec.is_default or spec.name.aspect == spec.benchmark:
         return ()
     of_corpus = f"{spec.benchmark}_{spec.name.corpus}_icl"
@@ -64,34 +64,24 @@ def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None
 def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
-    templates = [spec.template]
-    if "decoding" in variant:
-        templates.append(f"_{variant['decoding']}")
+    decoding, arm = variant.get("decoding"), variant.get("icl_arm")
+    templates = [spec.tasks.template, *([f"_{decoding}"] if decoding else [])]
     included = [f"{folder}/{template}" for template in templates]
-    part = {} if spec.name.part is None else {"part": spec.name.part}
-    return {
-        "include": included[0] if len(included) == 1 else included,
-        "task": spec.task_name(variant.get("icl_arm"), variant.get("decoding")),
-        **({"num_fewshot": spec.shots} if "icl_arm" in variant else {}),
-        **({"tag": list(tags)} if (tags := _tags(spec, **variant)) else {}),
-        "metadata": {
-            "version": spec.version,
-            "benchmark": spec.benchmark,
-            "aspect": spec.name.aspect,
-            "corpus": spec.name.corpus,
-            "protocol": spec.name.protocol,
-            **part,
-            **variant,
-            **({"submission_format": spec.submission} if spec.submission else {}),
-            **more,
-        },
+    metadata = {
+        "version": spec.tasks.version,
+        "benchmark": spec.benchmark,
+        **spec.name._asdict(),
+        **variant,
+        **more,
     }
-
-
-def dump(content: Mapping[str, Any]) -> str:
-    """Return the text of a task file."""
-    text: str = yaml.safe_dump(content, sort_keys=False)
-    return text
+    task = {
+        "include": included if decoding else included[0],
+        "task": spec.task_name(arm, decoding),
+        "num_fewshot": spec.tasks.shots if arm else None,
+        "tag": list(_tags(spec, decoding, arm)),
+        "metadata": {key: value for key, value in metadata.items() if value is not None},
+    }
+    return {key: value for key, value in task.items() if value}
 
 
 def main() -> None:

@@ -20,10 +20,12 @@ else:
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def requests(self, doc: Mapping[str, Any], context: object, **kwargs: Any) -> list[Instance]:  # noqa: ANN401 - passed on
-        """Return lm-eval's own requests for a context."""
-        results = super().construct_requests(doc, context, **kwargs)
-        return results if isinstance(results, list) else [results]
+    def request(self, doc: Mapping[str, Any], context: object, idx: int, **kwargs: Any) -> Instance:  # noqa: ANN401 - passed on
+        """Return lm-eval's own request for a context, the one of this number of a document."""
+        result = super().construct_requests(doc, context, **kwargs)
+        request = result[0] if isinstance(result, list) else result
+        request.idx = idx
+        return request
 
     def set_num_fewshot(self, number: int) -> None:
         """Set the number of demonstrations as 0.4 does, by its key."""
@@ -59,12 +61,6 @@ def request(
 def store(instance: Instance, name: str, answer: object) -> None:
     """Store what a chain of filters left of an output."""
     instance.filtered_resps[name] = [answer] if IS_NEW else answer
-
-
-def filtered(instance: Instance, name: str) -> str:
-    """Return what a chain of filters left of an output."""
-    results = instance.filtered_resps[name]
-    return str(results[0] if IS_NEW else results)
 
 
 def declare(metrics: Iterable[str]) -> None:

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from spor_tasks.aspects import named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
@@ -51,6 +53,8 @@ def write(
     # A malformed space is reported for each protocol.
     refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
+    chosen = msgspec.to_builtins(request)
+    settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
     sizes: dict[str, int] = {}
     refused: dict[str, str] = {}
     with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
@@ -63,11 +67,7 @@ def write(
                 refused[name] = error.what
                 continue
             spec = _spec(pair)
-            own = {
-                "file": request.corpus,
-                "version": facts["corpus_version"],
-                **_settings(request),
-            }
+            own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
@@ -98,25 +98,11 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
     Raises:
         CorpusError: the corpus cannot be read, or is not the one that the task was made for.
         SplitError: the corpus does not allow the sets.
+        OSError: the file cannot be read.
     """
-    file = Path(own["file"])
-    settings = {key: own[key] for key in _SETTINGS if key in own}
-    if "hide" in settings:
-        settings["hide"] = tuple(settings["hide"])
-    request = Request(
-        corpus=str(file),
-        aspect=name.aspect,
-        part=name.part,
-        protocol=name.protocol,
-        **settings,
-    )
-    try:
-        changed = file.stat().st_mtime_ns
-    except OSError as error:
-        raise CorpusError(
-            f"cannot be read: {error}", where=file, remedy="Make the task files again."
-        ) from error
-    pair, version = _built(request, changed)
+    file = own["file"]
+    request = msgspec.convert({**own, **name._asdict(), "corpus": file}, Request)
+    pair, version = _built(request, Path(file).stat().st_mtime_ns)
     if version != own["version"]:
         raise CorpusError(
             "has changed since its task files were made",
@@ -135,12 +121,3 @@ def _built(request: Request, _changed: int) -> tuple[SplitPair, str]:
 def _spec(pair: SplitPair) -> SetSpec:
     (benchmark,) = (each for each in named.benchmarks() if pair.aspect in each.groups)
     return benchmark.find(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
-
-
-def _settings(request: Request) -> dict[str, Any]:
-    chosen_settings = {key: getattr(request, key) for key in _SETTINGS}
-    return {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in chosen_settings.items()
-        if value not in {None, ()}
-    }

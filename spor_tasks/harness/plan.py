@@ -19,17 +19,22 @@ from spor_tasks.results.declared import FIRST_BENCHMARK
 _log = logging.getLogger(__name__)
 
 Metadata = Mapping[str, Any]
-"""A task's `metadata`: that of its file, then the model's arguments, then `--metadata`."""
+"""A task's `metadata`: that of its file, then the model's arguments, then the user's own."""
 
 
 class Plan(NamedTuple):
-    """The sets, the arm of the demonstrations, the adapter and the metrics asked for, by name."""
+    """The sets, the arm of the demonstrations, the adapter, and the metrics that are switched on.
+
+    ``metrics`` are by the prefix of their settings. ``has_splits`` tells whether answers are read
+    under one of several splits.
+    """
 
     spec: SetSpec
     pair: SplitPair
     fewshot_arm: Split | None
     adapter: Mapping[str, Any] | None
-    asked: Mapping[str, Metric]
+    metrics: Mapping[str, Metric]
+    has_splits: bool
 
 
 def resolve(metadata: Metadata) -> Plan:
@@ -43,10 +48,12 @@ def resolve(metadata: Metadata) -> Plan:
     """
     adapter = checkpoints.find_adapter(metadata)
     spec, pair = _sets(metadata, adapter)
-    adapter = _trained_baseline(metadata, pair) or adapter
+    if arm := _arm(metadata, pair, "baseline_arm"):  # of a baseline that uses a training set
+        adapter = {"arm": arm.name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
     _check_adapter(adapter, pair, metadata)
-    demonstrated = _fewshot_arm(metadata, pair)
-    return Plan(spec, pair, demonstrated, adapter, learned.requested(metadata, spec))
+    fewshot_arm = _arm(metadata, pair, "icl_arm", "fewshot_arm") or next(iter(pair.arms), None)
+    metrics = learned.requested(metadata, spec)
+    return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata))
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
@@ -55,15 +62,7 @@ def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
     Raises:
         ConfigError: the benchmark is unknown.
     """
-    installed, name = registry().names("benchmark"), metadata.get("benchmark", FIRST_BENCHMARK)
-    if name not in installed:
-        raise ConfigError(
-            f"{name!r} is not a benchmark",
-            where=metadata.get("config_source"),
-            remedy=f"Let the task's metadata say `benchmark: NAME`, with one of "
-            f"{', '.join(installed)}, or install the package that has it.",
-        )
-    sets: Sets = registry().get("benchmark", name)
+    sets: Sets = registry().get("benchmark", metadata.get("benchmark", FIRST_BENCHMARK))
     aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
     return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
 
@@ -87,7 +86,7 @@ def is_on(metadata: Metadata, setting: str) -> bool:
     if not isinstance(value, bool):
         raise ConfigError(
             f"{setting}={value} is neither true nor false",
-            where="--metadata",
+            where="metadata",
             remedy=f"Write {setting}=true or {setting}=false.",
         )
     return value
@@ -115,7 +114,7 @@ def _sets(metadata: Metadata, adapter: Mapping[str, Any] | None) -> tuple[SetSpe
             f"the test set has the SHA-256 {actual}, but the task was made for {expected}",
             where=metadata.get("config_source"),
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
-            "that the task file belongs to, and let --metadata name no aspect, corpus or protocol.",
+            "that the task file belongs to, and name no set in the metadata.",
         )
     split = _split(sets, name, metadata, adapter)
     return sets.find(split), pair if split == name else load(split)
@@ -130,7 +129,7 @@ def _split(
         if requested is not None:
             raise ConfigError(
                 f"split={requested}: {name} has no splits",
-                where="--metadata",
+                where="metadata",
                 remedy="Leave the setting out.",
             )
         return name
@@ -149,42 +148,32 @@ def _split(
 
 
 def check_shots(plan: Plan, number: int | None) -> None:
-    """Refuse demonstrations where no split says which combinations they may have.
+    """Refuse demonstrations where there is no training set, or no split says which.
 
     Raises:
-        ConfigError: the sets have no training set to draw them from.
+        ConfigError: the sets have no training set to draw demonstrations from.
     """
-    if number and plan.spec.arms and not plan.pair.arms:
+    if number and not plan.pair.arms:
+        why = "is read under all its splits" if plan.has_splits else "has no training set"
         raise ConfigError(
-            f"{plan.spec.task} is read under all its splits, which show different combinations",
-            where="--num_fewshot",
-            remedy="Name one of them, as in --metadata split=0.",
+            f"{plan.spec.task} {why}, so nothing can be demonstrated",
+            where="num_fewshot",
+            remedy="Name a split in the metadata, as in split=0."
+            if plan.has_splits
+            else "Leave it out.",
         )
 
 
-def _trained_baseline(metadata: Metadata, pair: SplitPair) -> dict[str, Any] | None:
-    """Return a manifest for a baseline that uses a training set, as if it were an adapter."""
-    if (name := metadata.get("baseline_arm")) is None:
-        return None
-    arm = _find_arm(pair, name, "baseline_arm")
-    return {"arm": name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
-
-
-def _fewshot_arm(metadata: Metadata, pair: SplitPair) -> Split | None:
-    """Return the arm of the demonstrations: the requested one, otherwise the first."""
-    requested = metadata.get("icl_arm") or metadata.get("fewshot_arm")
-    if requested is None:
-        return pair.arms[0] if pair.arms else None
-    return _find_arm(pair, requested, "fewshot_arm")
-
-
-def _find_arm(pair: SplitPair, name: object, setting: str) -> Split:
+def _arm(metadata: Metadata, pair: SplitPair, *settings: str) -> Split | None:
+    """Return the arm that the first given setting names; None if none is given."""
+    requested = next(filter(None, map(metadata.get, settings)), None)
     arms = {arm.name: arm for arm in pair.arms}
-    if name not in arms:
+    if requested not in {None, *arms}:
         raise ConfigError(
-            f"{setting}={name} is not an arm of the task", remedy=f"Use {' or '.join(arms)}."
+            f"{settings[-1]}={requested} is not an arm of the task",
+            remedy=f"Use {' or '.join(arms)}.",
         )
-    return arms[str(name)]
+    return arms.get(str(requested))
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:
@@ -192,26 +181,25 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
 
     Arms are compared, not test sets, since several tasks share their arms.
     """
-    if is_on(metadata, "allow_split_mismatch") or adapter is None:
+    if adapter is None or is_on(metadata, "allow_split_mismatch"):
         return
+    name = checkpoints.adapter_name(metadata)
+    digests = [arm_digest(arm) for arm in pair.arms]
     if "arm_sha256" not in adapter:
-        name = visible(checkpoints.adapter_name(metadata))
-        _log.warning("%s does not say what it was trained on", name)
-        return
-    if None in map(arm_digest, pair.arms):
+        _log.warning("%s does not say what it was trained on", visible(name))
+    elif None in digests:
         _log.warning(
-            "the training set of %s is not on this machine, so nobody checks that %s was trained "
+            "a training set of %s is not on this machine, so it is not checked that %s was trained "
             "on it",
             pair.corpus,
-            visible(checkpoints.adapter_name(metadata)),
+            visible(name),
         )
-        return
-    if all(adapter["arm_sha256"] != split_digest(arm) for arm in pair.arms):
+    elif adapter["arm_sha256"] not in digests:
         names = " or ".join(arm.name for arm in pair.arms) or "of any of its splits"
         raise ConfigError(
             f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "
             f"{adapter['corpus']}, SHA-256 {adapter['arm_sha256']}, which is not {names} here",
-            where=checkpoints.adapter_name(metadata),
+            where=name,
             remedy="Evaluate an adapter that was trained for this task, or allow this one with "
-            "--metadata allow_split_mismatch=true.",
+            "allow_split_mismatch=true in the metadata.",
         )

@@ -4,9 +4,7 @@ lm-eval reads one task from a file and follows no link to a folder, so each task
 """
 
 import json
-import os
 import shutil
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,12 +35,14 @@ def register(target: Path) -> None:
         ConfigError: the folder cannot be written. Some stubs may then be missing; registering again
             completes them.
     """
+    stubs = _stubs()
     try:
-        for name, content in _stubs().items():
+        for name, content in stubs.items():
             with atomic_write(target / name) as file:
                 file.write(content)
-        for name in _present(target) - _stubs().keys():
-            (target / name).unlink()
+        for path in target.glob("*.yaml"):
+            if path.name not in stubs:
+                path.unlink()
     except OSError as error:
         raise ConfigError(
             f"lm-eval's task folder cannot be written: {error}", where=target, remedy=_OTHER_WAYS
@@ -51,31 +51,22 @@ def register(target: Path) -> None:
 
 def registered(target: Path) -> bool:
     """Return whether every stub exists and includes the file of this installation."""
-    stubs = _stubs()
-    return stubs.keys() == _present(target) and all(
-        (target / name).read_bytes() == content for name, content in stubs.items()
-    )
+    return {path.name: path.read_bytes() for path in target.glob("*.yaml")} == _stubs()
 
 
 def remove() -> tuple[Path, ...]:
     """Remove our folders from the installed lm-eval, or from what an uninstalled one left.
 
     Raises:
-        ConfigError: a folder cannot be removed.
+        OSError: a folder cannot be removed.
     """
     package = find_spec("lm_eval")
-    places = [Path(place) for place in (package and package.submodule_search_locations) or ()]
-    removed = [place for place in places if (place / "tasks" / _FOLDER).is_dir()]
-    for place in removed:
-        try:
-            shutil.rmtree(place / "tasks" / _FOLDER)
-        except OSError as error:
-            raise ConfigError(f"cannot be removed: {error}", where=place) from error
-        # Because of the stubs, pip has not removed the folders of an uninstalled lm-eval.
-        for path, _, _ in [] if package and package.origin else os.walk(place, topdown=False):
-            with suppress(OSError):  # something else is in it
-                Path(path).rmdir()
-    return tuple(place / "tasks" / _FOLDER for place in removed)
+    places = (package and package.submodule_search_locations) or ()
+    folders = tuple(Path(place) / "tasks" / _FOLDER for place in places)
+    present = tuple(filter(Path.is_dir, folders))
+    for folder in present:
+        shutil.rmtree(folder)
+    return present
 
 
 def _stubs() -> dict[str, bytes]:
@@ -83,7 +74,3 @@ def _stubs() -> dict[str, bytes]:
         file.path.name: f"include: {json.dumps(str(file.path))}\n".encode()
         for file in task_files.files()
     }
-
-
-def _present(target: Path) -> set[str]:
-    return {path.name for path in target.glob("*.yaml")}

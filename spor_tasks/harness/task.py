@@ -1,50 +1,35 @@
 """Our tasks inside lm-eval."""
 
-import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import chain, islice
+from typing import Any, cast
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler, FirstNSampler
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Split
 from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
 from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
-    has_splits,
     is_on,
     resolve,
     split_digest,
 )
-from spor_tasks.harness.submission import Submission
 from spor_tasks.harness.tokens import Tokens
-from spor_tasks.prompts import demonstrations
+from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
 
-_log = logging.getLogger(__name__)
-
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
-    "arm",
-    "arm_sha256",
-    "violations",
-    "pairs",
-    "seed",
-    "settings",
-    "settings_sha256",
-    "selection",
-    "adapter_sha256",
-    "base_model",
+    *("arm", "arm_sha256", "violations", "pairs", "seed", "selection"),
+    *("settings", "settings_sha256", "adapter_sha256", "base_model"),
 )
-
-_DETAILS = "details"  # beside scores: what is logged with a document
-_BEFORE_TWIN = "is_twin"  # of a document as the prompts of its twin show it
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -65,8 +50,7 @@ class SporTask(host.HostTask):
     The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
     set's digest. With ``icl_arm`` each prompt shows at most ``num_fewshot`` demonstrations of this
     arm, chosen for its sample, and the documents are the samples that every arm can cover. Tasks
-    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them. With
-    ``submission_format`` the answers are written to a file (:class:`Submission`).
+    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them.
     ``--metadata`` may add:
 
     - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
@@ -74,7 +58,6 @@ class SporTask(host.HostTask):
     - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
       an ``icl_arm`` shows that;
     - ``split``: the split that answers are read under, where the adapter does not name it;
-    - ``submission``: the file for the answers, in place of ``TASK.json`` or ``TASK.txt``;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
@@ -103,37 +86,22 @@ class SporTask(host.HostTask):
 
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # of the chat template; None without one
-    _scores_of: dict[tuple[str, ...], dict[str, Any]]  # by a document's id and filtered outputs
+    _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = dict(config["metadata"])
-        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._plan = plan = resolve(metadata)
-        self._asks_likelihoods = config["output_type"] == "loglikelihood"
-        self._has_icl_arm = "icl_arm" in metadata
-        self._can_choose = self._has_icl_arm or (
-            has_splits(metadata) and not self._asks_likelihoods
-        )
-        self._holds_out = is_on(metadata, "held_out_reference")
+        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
-        self._tokens = Tokens.from_metadata(metadata) if self._asks_likelihoods else None
-        arm = plan.fewshot_arm and plan.fewshot_arm.name
-        facts = {
-            "spor_tasks": __version__,
-            "packages": backends.package_versions(),
-            "prompt_style": self._style,
-            "held_out_reference": self._holds_out,
-            "fewshot_arm": arm,
-            "declared": declaration(plan.spec),
-            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
-            "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
-        }
-        self._scores = plan.spec.scores
-        self._metrics = adapt.metrics_for(self._scores)
-        metrics = adapt.metric_list(self._scores)
-        for name, metric in plan.asked.items():
-            metrics += adapt.metric_list(adapt.scores_of(metric, plan.spec))
-            facts[name] = metric.signature
+        self._holds_out = is_on(metadata, "held_out_reference")
+        self._has_icl_arm = "icl_arm" in metadata
+        asks_likelihoods = config["output_type"] == "loglikelihood"
+        self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
+        self._metrics = (*adapt.metrics_for(plan.spec.scores), *plan.metrics.values())
+        self._scores = [
+            *plan.spec.scores,
+            *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),
+        ]
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -142,34 +110,42 @@ class SporTask(host.HostTask):
                     "protocol": plan.spec.name.protocol,
                     **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
                     "test_sha256": split_digest(plan.pair.test),
-                    "spor": facts,
+                    "spor": self._facts(),
                 },
-                "metric_list": metrics,
+                "metric_list": adapt.metric_list(self._scores),
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
-                "fewshot_split": arm,
+                "fewshot_split": plan.fewshot_arm and plan.fewshot_arm.name,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
-        is_untuned = self._has_icl_arm or self._style == "instruction"
-        self._set_filters(self.config.filter_list, for_untuned=is_untuned)
-        self._set_preamble()
-        self._submission = (
-            Submission(self.config.task, metadata) if "submission_format" in metadata else None
-        )
+        self._set_filters(for_untuned=self._has_icl_arm or self._style == "instruction")
 
-    def _set_filters(self, filter_list: filters.FilterList | None, *, for_untuned: bool) -> None:
-        filter_list = filter_list or filters.WHOLE
-        if for_untuned:
-            filter_list = filters.for_untuned(filter_list)
-        self.set_config("filter_list", filter_list)
-        self._filters = [filters.Chain(self.config.task, each) for each in filter_list]
+    def _facts(self) -> dict[str, Any]:
+        """Return how the settings were resolved, as far as it is known before the run."""
+        plan = self._plan
+        return {
+            "spor_tasks": __version__,
+            "packages": backends.package_versions(),
+            "prompt_style": self._style,
+            "held_out_reference": self._holds_out,
+            "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
+            "declared": declaration(plan.spec),
+            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
+            "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
+            **{name: metric.signature for name, metric in plan.metrics.items()},
+        }
+
+    def _set_filters(self, *, for_untuned: bool) -> None:
+        chains = self.config.filter_list or filters.WHOLE
+        self.set_config("filter_list", filters.for_untuned(chains) if for_untuned else chains)
 
     # --- Documents and demonstrations -------------------------------------------------------------
 
     @property
     def _chooses(self) -> bool:
         """True if demonstrations are chosen for each sample."""
-        return self._has_icl_arm or (self._can_choose and bool(self.config.num_fewshot))
+        may_choose = self._plan.has_splits and self._tokens is None
+        return self._has_icl_arm or (may_choose and bool(self.config.num_fewshot))
 
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
@@ -182,17 +158,14 @@ class SporTask(host.HostTask):
         else:
             docs = documents.from_samples(plan.pair.test, self._style)
         self.dataset = {"test": documents.dataset(docs)}
-
-    def _set_preamble(self) -> None:
-        if self._chooses and (text := preamble(self._plan.pair.corpus, self._style)):
+        if self._chooses and (text := preamble(plan.pair.corpus, self._style)):
             self.set_config("description", text)
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
         """Set a value; another number of chosen demonstrations means other documents."""
         super().set_config(key, value, update)
-        if key == "num_fewshot" and self._can_choose:
+        if key == "num_fewshot":
             self.download()
-            self._set_preamble()
 
     def fewshot_docs(self) -> None:
         """Return nothing: an arm is read only when a prompt needs demonstrations."""
@@ -213,37 +186,30 @@ class SporTask(host.HostTask):
 
         All have the same demonstrations; those before a twin are exchanged as it is.
         """
-        contexts = []
-        for view in self._as_shown(doc):
-            number = len(view["demonstrations"]) if self._chooses else num_fewshot
-            if number:
-                self.sampler = self._sampler(view)
-            contexts.append(super().fewshot_context(view, number, *args, **kwargs))
+        contexts, prompts = [], prompts_of(doc)
+        has_twin = documents.have_twins(self._plan.pair)
+        for number, prompt in enumerate(prompts):
+            before_twin = has_twin and number >= len(prompts) // 2
+            if self._chooses:
+                examples = doc[documents.BEFORE_TWIN if before_twin else "demonstrations"]
+                self.sampler, num_fewshot = FirstNSampler(examples), len(examples)
+            elif num_fewshot:
+                self.sampler = self._sampler(doc["id"], before_twin=before_twin)
+            view = {**doc, "prompt": prompt}
+            contexts.append(super().fewshot_context(view, num_fewshot, *args, **kwargs))
         return contexts if len(contexts) > 1 else contexts[0]
 
-    def _as_shown(self, doc: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield the document as each of its prompts shows it, those of its twin last."""
-        prompts = prompts_of(doc)
-        has_twin = documents.have_twins(self._plan.pair)
-        of_sample = len(prompts) // 2 if has_twin else len(prompts)
-        before_twin = {"demonstrations": doc.get(documents.BEFORE_TWIN), _BEFORE_TWIN: True}
-        for number, each in enumerate(prompts):
-            yield {**doc, "prompt": each, **(before_twin if number >= of_sample else {})}
-
-    def _sampler(self, view: Mapping[str, Any]) -> ContextSampler:
-        """Return lm-eval's source of the demonstrations before a prompt.
+    def _sampler(self, sample_id: str, *, before_twin: bool) -> ContextSampler:
+        """Return lm-eval's draw of the demonstrations before a prompt.
 
         A draw depends only on the seed, the task and the sample. So the number of processes and the
         samples before this one do not change a prompt, and all prompts of a sample have the same
         demonstrations.
         """
-        if self._chooses:
-            return FirstNSampler(view["demonstrations"])
-        seed = f"{self._fewshot_seed} {self.config.task} {view['id']}"
-        if (arm := self._plan.fewshot_arm) is None:
-            return ContextSampler([], rnd=seed)
-        before_twin = _BEFORE_TWIN in view
-        drawn_from = documents.drawn_from(self._plan.pair, arm, before_twin=before_twin)
+        pair = self._plan.pair
+        arm = cast("Split", self._plan.fewshot_arm)  # check_shots has refused sets without any
+        drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
+        seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
         return ContextSampler(documents.from_samples(drawn_from, self._style), rnd=seed)
 
     # --- Requests ---------------------------------------------------------------------------------
@@ -255,11 +221,8 @@ class SporTask(host.HostTask):
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
-        requests = []
-        for number, context in enumerate(ctx if isinstance(ctx, list) else [ctx]):
-            (request,) = self.requests(doc, context, **kwargs)
-            request.idx = number
-            requests.append(request)
+        contexts = ctx if isinstance(ctx, list) else [ctx]
+        requests = [self.request(doc, each, idx, **kwargs) for idx, each in enumerate(contexts)]
         if self._tokens:
             is_apart = self._style == "seq2seq" or kwargs.get("apply_chat_template")
             between = "" if is_apart else str(self.config.target_delimiter or "")
@@ -273,91 +236,60 @@ class SporTask(host.HostTask):
             if decoding.get("num_beams", 1) > 1:
                 request.request_type = backends.BEAM_REQUESTS
             request.arguments = prompt, backends.known_to(self._backend, decoding)
-            if len(self._filters) == 1:  # spor-hf stops generating where they cut
-                request.filters = self._filters[0].names
+            if len(self.config.filter_list) == 1:  # spor-hf stops generating where they cut
+                request.filters = filters.names(self.config.filter_list[0])
         return requests
 
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
-        check_shots(self._plan, self.config.num_fewshot)
         backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
-        if self._submission:
-            self._submission.check(kwargs.get("world_size", 1))
-        if self._chooses:
-            self._log_demonstrations()
         if kwargs.get("apply_chat_template"):
-            self._set_filters(self.config.filter_list, for_untuned=True)
+            self._set_filters(for_untuned=True)
         with backends.without_thinking(
             self._backend, kwargs.get("chat_template")
         ) as self._thinking:
             super().build_all_requests(**kwargs)
 
-    def _log_demonstrations(self) -> None:
-        pair, number = self._plan.pair, self.config.num_fewshot
-        _log.warning(
-            "%s: %d of %d test samples can be covered with up to %d demonstrations in every arm",
-            self.config.task,
-            len(documents.chosen(pair, number)),
-            len(pair.test.samples),
-            number,
-        )
-        for name, matching in documents.matching(pair, number).items():
-            _log.warning("%s: a prompt of %s has, on average, %s", self.config.task, name, matching)
-
     # --- Answers ----------------------------------------------------------------------------------
 
     def apply_filters(self) -> list[Instance]:
         """Filter the outputs, and measure all answers together, which is faster."""
-        instances: list[Instance] = self._instances
-        requests: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(instances, key=lambda request: request.idx):
-            requests[request.doc["id"]].append(request)
-        samples = [sample_of(first.doc) for first, *_ in requests.values()]
-        grouped = list(requests.values())
-        answers: list[list[tuple[Any, ...]]]
+        grouped: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(self._instances, key=lambda request: request.idx):
+            grouped[request.doc["id"]].append(request)
+        requests = list(chain.from_iterable(grouped.values()))
+        samples = [sample_of(first.doc) for first, *_ in grouped.values()]
         if self._tokens:
-            answers = [self._tokens.likelihoods(samples, grouped, self._style)]
+            texts = chain.from_iterable(sample.given for sample in samples)
+            answers: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
-            answers = [_filtered(chain, instances, grouped) for chain in self._filters]
-        if self._submission:
-            self._submission.write(samples, answers[0])
-        self._scores_of = {}
-        for each in () if self._is_unscored else answers:
-            for number, scores in enumerate(self._measured(samples, each)):
-                texts = () if self._asks_likelihoods else each[number]
-                self._scores_of[samples[number].id, *texts] = scores
-        return instances
+            task, chains = self.config.task, self.config.filter_list
+            answers = [filters.filtered(task, each, requests) for each in chains]
+        self._measured = {}
+        for each in () if self._is_unscored else map(iter, answers):
+            by_sample = [tuple(islice(each, len(of_sample))) for of_sample in grouped.values()]
+            measured = adapt.measured(self._metrics, self._scores, samples, by_sample)
+            for sample, outputs, (values, details) in zip(
+                samples, by_sample, measured, strict=True
+            ):
+                tokens = {"tokens": [text.tokens for text in outputs]} if self._tokens else {}
+                self._measured[self._key(sample.id, outputs)] = values, details | tokens
+        return list(self._instances)
+
+    def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
+        return (sample_id, *(() if self._tokens else outputs))
 
     @property
     def _is_unscored(self) -> bool:
         return "bypass" in self.aggregation()  # with --predict_only
 
-    def _measured(
-        self, samples: Sequence[Sample], answers: Sequence[Sequence[Any]]
-    ) -> list[dict[str, Any]]:
-        """Return the scores of each sample, with what is logged beside them."""
-        scores_of: list[dict[str, Any]] = [{_DETAILS: {}} for _ in samples]
-        requested = [
-            ([each], adapt.scores_of(each, self._plan.spec)) for each in self._plan.asked.values()
-        ]
-        for metrics, names in [(self._metrics, self._scores), *requested]:
-            measured = adapt.measured(metrics, names, samples, answers)
-            for scores, (values, details) in zip(scores_of, measured, strict=True):
-                scores.update(values)
-                scores[_DETAILS].update(details)
-        if self._asks_likelihoods:
-            for scores, likelihoods in zip(scores_of, answers, strict=True):
-                scores[_DETAILS]["tokens"] = [each.tokens for each in likelihoods]
-        return scores_of
-
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_unscored:
             return {"bypass": 999}  # as lm-eval's metric of this name
-        texts = () if self._asks_likelihoods else results
-        scores = dict(self._scores_of[doc["id"], *texts])
-        doc |= scores.pop(_DETAILS, {})
-        return scores
+        values, details = self._measured[self._key(doc["id"], results)]
+        doc |= details
+        return dict(values)
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the result, with what is only known after the run."""
@@ -369,7 +301,9 @@ class SporTask(host.HostTask):
         facts |= {
             "demonstrations_sha256": digest,
             "generation": backends.resolved_generation(
-                self._backend, config["generation_kwargs"], config["metadata"]
+                self._backend,
+                config["generation_kwargs"],
+                checkpoints.generation_config(config["metadata"]),
             ),
             "thinking": self._thinking,
         }
@@ -381,17 +315,9 @@ class SporTask(host.HostTask):
             chosen = documents.chosen(pair, number)
             matching = documents.matching(pair, number)
             facts |= {
-                "demonstrations_sha256": demonstrations.digest(chosen),
+                "demonstrations_sha256": digest_demonstrations(chosen),
                 "matching": {name: asdict(of_arm) for name, of_arm in matching.items()},
                 "covered": len(chosen),
                 "test_samples": len(pair.test.samples),
             }
         return config
-
-
-def _filtered(
-    chain: filters.Chain, instances: Sequence[Instance], grouped: Sequence[Sequence[Instance]]
-) -> list[tuple[str, ...]]:
-    """Return what a chain of filters leaves of the outputs for each document."""
-    chain.apply(instances)
-    return [tuple(host.filtered(each, chain.name) for each in requests) for requests in grouped]

@@ -80,7 +80,7 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
     package, decode as SPOR's.
     """
     templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
-    own = templates / spec.template if spec is not None and templates.is_dir() else None
+    own = templates / spec.tasks.template if spec is not None and templates.is_dir() else None
     template = _template(own or TEMPLATES / "_base")
     chosen = template["generation_kwargs"]
     searching = next(templates.glob("_beam*"), None)
@@ -117,7 +117,8 @@ def manager(model_args: dict[str, Any] | None = None, **metadata: object) -> "Ta
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
 
     For ``simple_evaluate(model, model_args, tasks, task_manager=manager(model_args))``: the tasks
-    need the model's arguments to find its adapter and its style of prompt.
+    need the model's arguments to find its adapter and its style of prompt. For `spor-hf` they also
+    need ``model_type="spor-hf"``, since only that model searches with beams and seeds each text.
     """
     from lm_eval.tasks import TaskManager  # noqa: PLC0415 - takes a second
 

@@ -1,14 +1,12 @@
 """The likelihoods of given texts, with their tokens counted as lm-eval's models count them."""
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Self
 
 from lm_eval.api.instance import Instance
 
-from spor_tasks.core.sample import Sample
 from spor_tasks.core.weights import find_folder
 from spor_tasks.harness import host
 from spor_tasks.metrics.likelihood import Likelihood
@@ -17,7 +15,6 @@ from spor_tasks.prompts.styles import PromptStyle
 _log = logging.getLogger(__name__)
 
 _UNFILTERED = "none"  # lm-eval's name for answers that nothing is cut from
-_FIRST = 40  # letters of a text that can change the tokens before it
 
 
 class Tokens:
@@ -45,75 +42,48 @@ class Tokens:
         return {"tokens_counted": self._tokenizer is not None, "end": self.end or None}
 
     def likelihoods(
-        self,
-        samples: Sequence[Sample],
-        requests: Sequence[Sequence[Instance]],
-        style: PromptStyle,
-    ) -> list[tuple[Likelihood, ...]]:
-        """Return how likely a model finds the texts of each sample, given its requests."""
-        answered = [each for of_sample in requests for each in of_sample]
-        pairs = [each.arguments for each in answered]
-        if style != "seq2seq" and (count := self.spanning(pairs)):
+        self, requests: Sequence[Instance], texts: Iterable[str], style: PromptStyle
+    ) -> list[Likelihood]:
+        """Return how likely a model finds the text of each request, which it has answered."""
+        lengths, spanning = self.count([request.arguments for request in requests], style)
+        if spanning:
             _log.warning(
                 "%s: in %d of %d cases, a token would span prompt and text; spor-hf and spor-vllm "
                 "read them apart, as training does, and other models read half of it",
-                answered[0].task_name,
-                count,
-                len(pairs),
+                requests[0].task_name,
+                spanning,
+                len(requests),
             )
-        counts = iter(self.count(pairs, style))
+        logs = [float(request.resps[0][0]) for request in requests]
+        for request, log in zip(requests, logs, strict=True):
+            host.store(request, _UNFILTERED, log)
         return [
-            tuple(
-                Likelihood(_log_likelihood(request), next(counts), len(text.encode()))
-                for request, text in zip(of_sample, sample.given, strict=True)
-            )
-            for of_sample, sample in zip(requests, samples, strict=True)
+            Likelihood(log, length, len(text.encode()))
+            for log, length, text in zip(logs, lengths, texts, strict=True)
         ]
 
     def count(
-        self, requests: Sequence[tuple[str, str]], style: PromptStyle
-    ) -> Sequence[int | None]:
-        """Return the number of tokens of each text after its context, None if it is not known.
+        self, pairs: Sequence[tuple[str, str]], style: PromptStyle
+    ) -> tuple[Sequence[int | None], int]:
+        """Return the number of tokens of each text after its context, None without a tokenizer.
 
-        A decoder reads both as one text, so the tokens of a text are those that it adds.
+        A decoder reads both as one text, so the tokens of a text are those that it adds. The second
+        value is the number of texts whose beginning shares a token with the context.
         """
         if self._tokenizer is None:
-            return [None] * len(requests)
-        contexts, texts = zip(*requests, strict=True)
+            return [None] * len(pairs), 0
         if style == "seq2seq":
-            return list(map(len, self._encode(texts)))
+            return [len(ids) for ids in self._encode([text for _, text in pairs])], 0
         # lm-eval moves blanks at the end of a context to the text: a token may begin with one.
-        bare = [context.rstrip() for context in contexts]
-        whole = self._encode([context + text for context, text in requests])
-        lengths = dict(zip(bare, map(len, self._encode(bare)), strict=True))
-        return [len(ids) - lengths[context] for ids, context in zip(whole, bare, strict=True)]
-
-    def spanning(self, requests: Iterable[tuple[str, str]]) -> int:
-        """Return after how many contexts a decoder reads the first letters as part of its end."""
-        begun = Counter((context.rstrip(), text[:_FIRST]) for context, text in requests)
-        bare = dict.fromkeys(context for context, _ in begun)
-        lengths = dict(zip(bare, self._encode([*bare]), strict=True))
-        whole = self._encode([context + text for context, text in begun])
-        return sum(
-            count
-            for ((context, _), count), ids in zip(begun.items(), whole, strict=True)
-            if ids[: len(lengths[context])] != lengths[context]
-        )
+        contexts = self._encode([context.rstrip() for context, _ in pairs])
+        joined = self._encode([context + text for context, text in pairs])
+        encoded = list(zip(contexts, joined, strict=True))
+        lengths = [len(ids) - len(context) for context, ids in encoded]
+        return lengths, sum(ids[: len(context)] != context for context, ids in encoded)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        if self._tokenizer is None:
-            return [[] for _ in texts]
-        encoded: list[list[int]] = self._tokenizer(list(texts), add_special_tokens=False)[
-            "input_ids"
-        ]
-        return encoded
-
-
-def _log_likelihood(request: Instance) -> float:
-    """Return the log likelihood that a model gave, and keep it as the scored answer."""
-    log, *_ = request.resps[0]
-    host.store(request, _UNFILTERED, float(log))
-    return float(log)
+        encoded = self._tokenizer(list(texts), add_special_tokens=False)
+        return list(encoded["input_ids"])
 
 
 @cache

@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.totto.table import Cell, table_of
+from spor_tasks.core.table import Cell
+from spor_tasks.corpora.totto.table import table_of
 from spor_tasks.metrics.parent import (
     FLOOR,
     ParentEvidence,

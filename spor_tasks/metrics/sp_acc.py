@@ -4,7 +4,7 @@ The published score (Chen et al., ACL 2020, section 3 and parse_programs.py) lin
 table, searches for all programs that it may mean, and lets a ranker choose among their verdicts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -246,7 +246,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _is_readable(sample: Sample) -> bool:
-    if not isinstance(sample.context.get("table"), Mapping):
+    if not isinstance(sample.table, Table):
         raise CorpusError(
             "has no table that a program could be about",
             where=f"sample {sample.id} of {sample.corpus}",

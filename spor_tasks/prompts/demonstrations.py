@@ -6,28 +6,20 @@ each unit of the test sample occurs, the numbers of other units and of words, an
 system that only copies them.
 """
 
-import hashlib
 import random
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
-from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.combinations import same_or_other_combinations
+from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Fillers, Key, Pool, draw_bit
 from spor_tasks.prompts.similar import similar_tables
-from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
-
-Demonstrations: TypeAlias = tuple[Sample, ...]
-"""What one prompt shows, in order. The text of each is its first reference."""
 
 WORD_TOLERANCE = 0.1
 """By how much the number of words that two arms show before a test sample may differ."""
@@ -44,39 +36,6 @@ the average is 1.79, with 16 it is 0.68, but productivity on E2E takes 1.4 times
 _CLOSE_ENOUGH = 1.0
 """A match that differs by so little in the PARENT of copying needs no further shape. With 0.5 the
 average is 1.17; with 2 only 75 % differ by at most 1."""
-_KNOWN_SAMPLES = 65536  # more than a corpus has
-
-
-@dataclass(frozen=True, slots=True)
-class Prompted:
-    """A test sample, and the demonstrations before it in each arm of its split."""
-
-    sample: Sample
-    arms: tuple[Demonstrations, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """The content of the prompts of one arm, as means over the test samples.
-
-    ``own_units`` counts how often units of the test sample are shown, ``other_units`` all other
-    units of the demonstrations, ``words`` what stands between white space in their prompts and
-    texts. ``copied`` is the PARENT of all their texts in a row; None where a test sample has no
-    reference.
-    """
-
-    demonstrations: float
-    own_units: float
-    other_units: float
-    words: float
-    copied: float | None
-
-    def __str__(self) -> str:
-        copied = "" if self.copied is None else f"; to copy its texts has PARENT {self.copied:.2f}"
-        return (
-            f"{self.demonstrations:.2f} demonstrations, {self.own_units:.2f} units of the test "
-            f"sample, {self.other_units:.2f} other units, {self.words:.1f} words{copied}"
-        )
 
 
 def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
@@ -133,58 +92,6 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             "matching ones: evaluate the task without _icl.",
         )
     return prompted
-
-
-def digest(prompted: Iterable[Prompted]) -> str:
-    """Return a SHA-256 of which demonstrations all arms show before which test samples.
-
-    It is the same for every arm, so that scores of two that may be compared have it in common.
-    """
-    sha = hashlib.sha256()
-    for item in prompted:
-        arms = (" ".join(sample.id for sample in arm) for arm in item.arms)
-        sha.update(f"{item.sample.id}: {' | '.join(arms)}\n".encode(errors="backslashreplace"))
-    return sha.hexdigest()
-
-
-def copied_text(demonstrations: Iterable[Sample]) -> str:
-    """Return what a system writes that copies the text of every demonstration."""
-    return " ".join(sample.references[0] for sample in demonstrations)
-
-
-def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
-    """Return what the prompts of each arm show, to see how alike they are."""
-    return tuple(
-        _matching([(item.sample, item.arms[number]) for item in prompted])
-        for number in range(len(prompted[0].arms))
-    )
-
-
-def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
-    own, foreign = [], []
-    for sample, demonstrations in prompts:
-        own_units = set(sample.units)
-        units = [unit for demonstration in demonstrations for unit in set(demonstration.units)]
-        own.append(sum(unit in own_units for unit in units))
-        foreign.append(len(units) - own[-1])
-    has_texts = all(sample.references for sample, _ in prompts)
-    return Matching(
-        demonstrations=statistics.fmean(len(demonstrations) for _, demonstrations in prompts),
-        own_units=statistics.fmean(own),
-        other_units=statistics.fmean(foreign),
-        words=statistics.fmean(sum(map(_words, demonstrations)) for _, demonstrations in prompts),
-        copied=statistics.fmean(_worth(*each) for each in prompts) if has_texts else None,
-    )
-
-
-@lru_cache(maxsize=_KNOWN_SAMPLES)
-def _words(sample: Sample) -> int:
-    return len(prompt(sample, "causal").split()) + len(sample.references[0].split())
-
-
-def _worth(sample: Sample, demonstrations: Demonstrations) -> float:
-    """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * Parent().measured(sample, copied_text(demonstrations)).f
 
 
 _Arms: TypeAlias = tuple[Demonstrations, ...]
@@ -330,7 +237,7 @@ def _candidates(
     drawn = [draw(related=number % 2 == 1) for number in range(_DRAWS)]
     candidates = [pool.in_order(bits) for bits in drawn if bits]
     return [
-        _Candidate(samples, sum(map(_words, samples)), _worth(sample, samples))
+        _Candidate(samples, sum(map(words, samples)), worth(sample, samples))
         for samples in candidates
     ]
 

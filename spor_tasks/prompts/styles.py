@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Rivals, Sample, Twin, views
+from spor_tasks.core.sample import Rivals, Sample, views
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.own import corpus_of
 
@@ -56,7 +56,7 @@ def prompted(sample: Sample, style: PromptStyle, word: Wording = prompt) -> dict
     doc = doc_of(sample)
     first, *more_prompts = (word(view, style) for view in views(sample))
     more: dict[str, Any] = {"prompt_2": more_prompts[0]} if more_prompts else {}
-    if isinstance(sample.challenge, Rivals | Twin) or len(more_prompts) > 1:
+    if isinstance(sample.challenge, Rivals) or sample.twin or len(more_prompts) > 1:
         more = {"prompts": more_prompts}
     return {"id": doc["id"], "prompt": first, **doc, **more}
 

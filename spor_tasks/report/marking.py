@@ -24,7 +24,7 @@ from spor_tasks.core.sample import (
     side_of_each,
     sides,
 )
-from spor_tasks.corpora.totto.table import has_cells
+from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import is_proper, is_strict
@@ -126,7 +126,7 @@ def mark(sample: Sample, output: str, text: str) -> Marked:
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    of_cells = has_cells(sample)
+    of_cells = isinstance(sample.table, CellTable)
     is_unnamed = has_attributes(sample) or (not of_cells and "table" in sample.context)
     units = () if is_unnamed else sample.units
     strict = is_strict(sample) and not of_cells

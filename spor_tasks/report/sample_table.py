@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Contrast, DataUnit, Sample
-from spor_tasks.corpora.totto.table import Cell, has_cells, table_of
+from spor_tasks.core.sample import Column, Contrast, Sample
+from spor_tasks.core.table import Cell, CellTable, Table
 
 SIDES = ("text", "contrast")
 """The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
@@ -51,7 +50,6 @@ _SMALL = 400  # cells of a table that is shown whole
 _NEAR = 2  # rows above and below one with a highlighted cell
 _MOST_COLUMNS = 1000  # as many as HTML lets a cell span
 _MOST_TEXT = 500  # characters of a cell
-_MOST_DIGITS = 4  # of a column's number
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,13 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
 
     A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
     """
-    table = _with_cells(sample) if has_cells(sample) else _with_columns(sample)
+    match sample.table:
+        case CellTable() as content:
+            table = _with_cells(sample, content)
+        case Table() as content:
+            table = _with_columns(sample, content)
+        case None:
+            return None
     if table is None:
         return None
     limit = most_rows or (MOST_ROWS if table.units else len(table.rows))
@@ -77,11 +81,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
     return TableView(table.title, tuple(rows), linked=not table.units)
 
 
-def _with_cells(sample: Sample) -> _Table | None:
-    try:
-        table = table_of(sample)
-    except CorpusError:
-        return None
+def _with_cells(sample: Sample, table: CellTable) -> _Table | None:
     if len(table.highlighted) != len(sample.units):
         return None
     units: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -91,25 +91,13 @@ def _with_cells(sample: Sample) -> _Table | None:
     return _Table(title, table.rows, units)
 
 
-def _with_columns(sample: Sample) -> _Table | None:
-    match sample.context.get("table"):
-        case {"header": list(header), "rows": list(body)}:
-            lines = [header, *body]
-        case _:
-            return None
-    if not all(isinstance(line, list) and {str}.issuperset(map(type, line)) for line in lines):
-        return None
+def _with_columns(sample: Sample, table: Table) -> _Table:
+    lines = (table.header, *table.rows)
     rows = [[Cell(text, not number) for text in line] for number, line in enumerate(lines)]
     pair = sample.challenge
     sides = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-    return _Table(sample.about("title") or "", rows, columns=[set(_columns(s)) for s in sides])
-
-
-def _columns(units: Iterable[DataUnit]) -> Iterator[int]:
-    """Yield the numbers that units end with, which are those of their columns."""
-    for unit in units:
-        if unit[-1].isascii() and unit[-1].isdecimal() and len(unit[-1]) <= _MOST_DIGITS:
-            yield int(unit[-1])
+    columns = [{unit.number for unit in units if isinstance(unit, Column)} for units in sides]
+    return _Table(sample.about("title") or "", rows, columns=columns)
 
 
 def _kept_rows(table: _Table, most: int) -> Iterable[int]:

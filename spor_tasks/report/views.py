@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spor_tasks.core.sample import Hidden, Orders, Sample, side_of_each, sides
-from spor_tasks.corpora.totto.table import has_cells
+from spor_tasks.core.table import CellTable
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.report.marking import Fault, Marked, faults_of, has_attributes, marks_of
 from spor_tasks.report.sample_table import SIDES
@@ -64,7 +64,7 @@ def _output(record: Record, number: int, marked: Marked, owners: Sequence[Sample
 
 def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict]:
     """Yield the verdict on each unit; none on linked columns and attributes that nobody judged."""
-    of_cells = has_cells(owner)
+    of_cells = isinstance(owner.table, CellTable)
     is_judged = len(record.said) == len(owner.units)
     if not is_judged if has_attributes(owner) else "table" in owner.context and not of_cells:
         return

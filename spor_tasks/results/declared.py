@@ -20,9 +20,7 @@ FIRST_BENCHMARK = "spor"
 """The benchmark of tasks that do not name one."""
 
 # Fields that only the harness needs.
-_OF_TASKS = frozenset(
-    ("scores", "template", "in_context", "shots", "submission", "version", "tags")
-)
+_OF_TASKS = frozenset(("scores", "tasks"))
 
 
 def declaration(spec: SetSpec) -> dict[str, Any]:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import hypothesis
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spor_tasks.aspects import build, folder
+from spor_tasks.aspects import build
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import encode_row
@@ -65,28 +64,6 @@ def test_every_build_is_what_its_aspect_requires(
     corpus: CorpusSamples, named: tuple[str, str | None], settings: build.Settings
 ) -> None:
     assert broken(built(corpus, named, settings)) == []
-
-
-@hypothesis.settings(max_examples=30)  # each writes eight files to the disk
-@given(corpora, st.sampled_from(ASPECTS), settings)
-def test_equal_corpora_and_settings_give_equal_bytes_that_read_back(
-    corpus: CorpusSamples, named: tuple[str, str | None], settings: build.Settings
-) -> None:
-    with TemporaryDirectory() as temporary:
-        pairs, contents = [], []
-        for name in ("first", "second"):
-            pair = built(corpus, named, settings)
-            with folder.new(Path(temporary, name)) as staging:
-                folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
-            pairs.append(pair)
-            files = sorted(Path(temporary, name).iterdir())
-            contents.append([(file.name, file.read_bytes()) for file in files])
-        stored = folder.read_sets(Path(temporary, "first")).pair
-    assert pairs[0] == pairs[1]
-    assert contents[0] == contents[1]
-    for split, read in zip(pairs[0].splits, stored.splits, strict=True):
-        assert list(map(to_row, split.samples)) == list(map(to_row, read.samples))
-    assert broken(stored) == []
 
 
 @given(trains, tests)

@@ -11,7 +11,7 @@ import pytest
 from spor_tasks import __version__
 from spor_tasks.aspects import folder
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
+from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.sample import Hidden, Orders, SampleMaker, Split, SplitPair
 from tests.support.strategies import pool, unit
 
@@ -73,21 +73,6 @@ def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: 
     }
 
 
-def test_finished_sets_are_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
-    written(tmp_path / "sets")
-    with pytest.raises(ConfigError, match="already exists"):
-        written(tmp_path / "sets")
-    with folder.new(tmp_path / "sets", overwrite=True) as staging:
-        folder.write_sets(staging, pair_of("productivity"), FACTS)
-    assert folder.read_sets(tmp_path / "sets").pair.aspect == "productivity"
-    assert {path.name for path in (tmp_path / "sets").iterdir()} == {
-        "invisible.jsonl",
-        "visible.jsonl",
-        "test.jsonl",
-        "manifest.json",
-    }
-
-
 @pytest.mark.parametrize("name", ["combination.jsonl", "test.jsonl"])
 @pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: content + b"\n"])
 def test_a_file_that_is_not_as_written_is_named(
@@ -99,22 +84,6 @@ def test_a_file_that_is_not_as_written_is_named(
     with pytest.raises(CorpusError, match=r"is not the file that manifest\.json") as caught:
         folder.read_sets(tmp_path / "sets")
     assert caught.value.where == str(path)
-
-
-def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    written(tmp_path / "sets")
-    path = tmp_path / "sets" / "test.jsonl"
-    path.unlink()
-    with pytest.raises(CorpusError, match="cannot be read") as caught:
-        folder.read_sets(tmp_path / "sets")
-    assert caught.value.where == str(path)
-
-
-def test_sets_without_a_manifest_are_not_finished(tmp_path: Path) -> None:
-    written(tmp_path / "sets")
-    (tmp_path / "sets" / "manifest.json").unlink()
-    with pytest.raises(ResultError, match=r"it has no manifest\.json"):
-        folder.read_sets(tmp_path / "sets")
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 import pytest
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.productivity import Method, Settings, build
+from spor_tasks.aspects.productivity import build, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split
 from spor_tasks.corpora.embedded import MINI
+from tests.oracles.productivity import published
 from tests.support.strategies import pool, sets
 
-METHODS: tuple[Method, ...] = ("exchange", "scarcest", "longest")
-PUBLISHED = METHODS[1:]
+METHODS = {
+    "exchange": exchanged,
+    "scarcest": published("scarcest"),
+    "longest": published("longest"),
+}
 
 
 def words_of(split: Split) -> list[str]:
@@ -25,17 +29,16 @@ def built(
     test: Sequence[str],
     threshold: int = 1,
     *,
-    method: Method = "exchange",
+    method: str = "exchange",
     limit: float = 0.02,
 ) -> tuple[list[str], ...]:
     """The words that came into Invisible, Visible and the test set."""
-    settings = Settings(threshold=threshold, method=method, limit=limit)
-    pair = build(pool(train), pool(test), settings)
+    pair = build(pool(train), pool(test), threshold, limit, METHODS[method])
     return tuple(map(words_of, pair.splits))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_long_sample_takes_the_place_of_short_ones_of_as_many_units(method: Method) -> None:
+def test_a_long_sample_takes_the_place_of_short_ones_of_as_many_units(method: str) -> None:
     train = ["a", "b", "c", "a", "b", "c", "abc"]
     invisible, visible, test = built(train, ["ab", "c", "abcd"], method=method)
     assert invisible == ["a", "b", "c", "a", "b", "c"]
@@ -50,7 +53,7 @@ def test_visible_keeps_the_order_of_the_pool() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_replacement_that_parts_the_arms_too_far_is_not_made(method: Method) -> None:
+def test_a_replacement_that_parts_the_arms_too_far_is_not_made(method: str) -> None:
     train = [*"aabbccdd", "ac", "bd", "aaa"]
     with pytest.raises(SplitError, match="fits into Visible"):
         built(train, ["ab"], method=method, limit=0)
@@ -60,7 +63,7 @@ def test_a_replacement_that_parts_the_arms_too_far_is_not_made(method: Method) -
 def test_several_long_samples_enter_where_one_has_no_exact_match() -> None:
     # No samples of two units add up to three, but three of them to six.
     train = ["ab", "bc", "ca", "cd", "ab", "bc", "ca", "cd", "abc", "bca"]
-    for method in PUBLISHED:
+    for method in ("scarcest", "longest"):
         with pytest.raises(SplitError, match="fits into Visible"):
             built(train, ["abd"], threshold=2, method=method)
     _, visible, _ = built(train, ["abd"], threshold=2)
@@ -85,7 +88,7 @@ def test_the_last_two_of_a_unit_of_the_test_set_do_not_leave_together() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_training_sample_of_a_test_samples_units_is_left_out(method: Method) -> None:
+def test_a_training_sample_of_a_test_samples_units_is_left_out(method: str) -> None:
     train = [*"aabbcc", "ba", "ac"]
     _, visible, test = built(train, ["ab"], method=method, limit=1)
     assert "ac" in visible
@@ -102,7 +105,7 @@ def test_only_categories_with_samples_of_the_largest_size_are_used() -> None:
 
     train = categorised(["a", "b", "ab", "a", "b", "c", "a", "b", "c", "abc"], "XXXYYYYYYY")
     test = categorised(["ac", "ca"], "XY")
-    pair = build(train, test, Settings(threshold=1))
+    pair = build(train, test, 1)
     assert {sample.about("category") for split in pair.splits for sample in split.samples} == {"Y"}
     assert words_of(pair.test) == ["ca"]
 
@@ -135,7 +138,7 @@ def test_visible_shows_the_sizes_that_are_tested(test: list[str], twos: int, thr
     ],
 )
 def test_a_corpus_too_small_to_build_from_is_an_error(
-    train: list[str], test: list[str], fault: str, method: Method
+    train: list[str], test: list[str], fault: str, method: str
 ) -> None:
     with pytest.raises(SplitError, match=fault) as caught:
         built(train, test, method=method)
@@ -152,10 +155,8 @@ def embedded() -> tuple[list[Sample], list[Sample]]:
 def test_exchanges_show_more_than_the_published_ways(threshold: int) -> None:
     train, test = embedded()
     reports = {
-        method: check.productivity(
-            build(train, test, Settings(threshold=threshold, method=method)), threshold
-        )
-        for method in METHODS
+        method: check.productivity(build(train, test, threshold, choose=choose), threshold)
+        for method, choose in METHODS.items()
     }
     assert not any(report.violations for report in reports.values())
     assert max(reports, key=lambda method: reports[method].counts["units_in_long"]) == "exchange"

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.divergence import divergence
 from spor_tasks.aspects.numbers import Numbers
-from spor_tasks.aspects.productivity import Method, Settings, _try_in_turn, build
+from spor_tasks.aspects.productivity import build
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core import codec, digests, files
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.oracles.productivity import Method, published, try_in_turn
+from tests.oracles.webnlg import read_test as read_webnlg_test
 from tests.support.soak import soak
 from tests.support.strategies import pools
 
@@ -29,7 +31,7 @@ NAMES = ("train_{}_invisible", "train_{}_visible", "test_{}")
 def corpora(folder: Path) -> dict[str, tuple[tuple[Sample, ...], tuple[Sample, ...]]]:
     """The training and the test samples of each corpus."""
     return {
-        "webnlg": (webnlg.read_train(folder), webnlg.read_test(folder)),
+        "webnlg": (webnlg.read_train(folder), read_webnlg_test(folder)),
         "e2e": (e2e.read_train(folder), e2e.read_test(folder)),
     }
 
@@ -79,8 +81,7 @@ def replace_in_turn(
 def test_visible_is_what_the_published_procedure_makes(
     train: tuple[Sample, ...], threshold: int, method: Method, limit: float
 ) -> None:
-    settings = Settings(threshold=threshold, method=method, limit=limit)
-    chosen = _try_in_turn(Numbers([sample.units for sample in train]), settings)
+    chosen = try_in_turn(Numbers([sample.units for sample in train]), threshold, limit, method)
     assert [train[i] for i in chosen] == replace_in_turn(train, threshold, method, limit)
 
 
@@ -108,8 +109,8 @@ def test_released_sets_are_rebuilt_to_the_byte_and_strict_ones_meet_every_requir
 ) -> None:
     """Counted are test samples, and Visible's samples of more than N units and their units."""
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    settings = Settings(threshold=threshold, method=PUBLISHED[corpus])
-    rebuilt = build(*corpora(data_dir)[corpus], settings)
+    train, test = corpora(data_dir)[corpus]
+    rebuilt = build(train, test, threshold, choose=published(PUBLISHED[corpus]))
     for split, name in zip(rebuilt.splits, NAMES, strict=True):
         path = released.path(name.format(f"{corpus}_productivity_N={threshold}"))
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in split.samples)

@@ -4,9 +4,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.productivity import Method, Settings, build
+from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.productivity import Choose, build, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
+from tests.oracles.productivity import published
 from tests.support.strategies import pools
 
 Pool = tuple[Sample, ...]
@@ -16,12 +18,18 @@ trains = pools(always=[*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcd", "a
 tests = pools(always=["aceg", "abcfg"])
 thresholds = st.integers(1, 3)
 limits = st.floats(0, 1)
-METHODS: tuple[Method, ...] = ("exchange", "scarcest", "longest")
+METHODS: tuple[Choose, ...] = (exchanged, published("scarcest"), published("longest"))
 
 
-def built(train: Pool, test: Pool, settings: Settings) -> SplitPair:
+def built(
+    train: Pool,
+    test: Pool,
+    threshold: int,
+    limit: float = LIMIT,
+    choose: Choose = exchanged,
+) -> SplitPair:
     try:
-        return build(train, test, settings)
+        return build(train, test, threshold, limit, choose)
     except SplitError:
         assume(False)  # noqa: FBT003
         raise
@@ -29,18 +37,17 @@ def built(train: Pool, test: Pool, settings: Settings) -> SplitPair:
 
 @given(trains, tests, thresholds, limits, st.sampled_from(METHODS))
 def test_every_build_is_what_the_paper_requires(
-    train: Pool, test: Pool, threshold: int, limit: float, method: Method
+    train: Pool, test: Pool, threshold: int, limit: float, choose: Choose
 ) -> None:
-    settings = Settings(threshold=threshold, limit=limit, method=method)
-    pair = built(train, test, settings)
+    pair = built(train, test, threshold, limit, choose)
     assert check.productivity(pair, threshold, limit=limit).violations == ()
 
 
 @given(trains, tests, thresholds, st.sampled_from(METHODS))
 def test_arms_and_test_set_are_all_that_they_can_be(
-    train: Pool, test: Pool, threshold: int, method: Method
+    train: Pool, test: Pool, threshold: int, choose: Choose
 ) -> None:
-    pair = built(train, test, Settings(threshold=threshold, method=method))
+    pair = built(train, test, threshold, choose=choose)
     invisible, visible = (arm.samples for arm in pair.arms)
     tested = {frozenset(sample.units) for sample in test if len(sample.units) > threshold}
     assert invisible == tuple(
@@ -60,7 +67,7 @@ def test_arms_and_test_set_are_all_that_they_can_be(
 def test_exchanges_keep_every_test_sample_and_the_order_of_the_pool(
     train: Pool, test: Pool, threshold: int
 ) -> None:
-    pair = built(train, test, Settings(threshold=threshold))
+    pair = built(train, test, threshold)
     invisible, visible = (arm.samples for arm in pair.arms)
     known = set(chain.from_iterable(sample.units for sample in invisible))
     assert pair.test.samples == tuple(

@@ -41,12 +41,6 @@ def test_a_seed_and_restarts_make_other_sets() -> None:
     assert got.pair != named.load("systematicity", "mini")
 
 
-def test_restarts_are_a_setting_of_systematicity_alone() -> None:
-    got = answer(Request(corpus="mini", aspect="productivity", part="n4"))
-    assert got.pair.part == "n4"
-    assert got.facts["settings"] == {"limit": 0.02}
-
-
 def test_a_corpus_of_ones_own_is_named_as_its_file(own_corpus: Path) -> None:
     pair = answer(Request(corpus=str(own_corpus), aspect="systematicity")).pair
     assert (pair.corpus, pair.protocol) == ("letters", "strict")

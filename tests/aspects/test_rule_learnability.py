@@ -146,11 +146,6 @@ def test_what_is_hidden_is_shown_as_its_phrase() -> None:
         assert row.references == ()
 
 
-def test_names_and_neighbours_contain_no_value() -> None:
-    assert {row.about("name") for row in rows()} == {"The Gull", "Auk"}
-    assert {values_of(row).get("near") for row in rows()} == {"Tern", None}
-
-
 def test_a_seed_gives_the_same_samples_again_and_another_the_same_choices() -> None:
     assert rows() == rows()
     others = hide_values(PLACES, random.Random(1))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.systematicity import Settings, build
+from spor_tasks.aspects.systematicity import build
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool
@@ -12,7 +12,7 @@ from tests.support.strategies import pool
 
 def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]:
     """The words that came into Atom, Combination and the test set."""
-    pair = build(pool(words), Settings(limit=limit), random.Random(0))
+    pair = build(pool(words), random.Random(0), limit=limit)
     return tuple(
         ["".join(unit[0] for unit in s.units) for s in split.samples] for split in pair.splits
     )
@@ -61,12 +61,12 @@ def test_a_pool_that_offers_no_test_sample_is_an_error(words: list[str]) -> None
 
 def test_a_build_without_a_run_is_refused() -> None:
     with pytest.raises(ConfigError, match="restarts: must be at least 1"):
-        Settings(restarts=0)
+        build(pool(["ab"]), random.Random(0), restarts=0)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_embedded_corpus_yields_sets_of_a_useful_size(seed: int) -> None:
-    pair = build(MINI.everything(), Settings(), random.Random(seed))
+    pair = build(MINI.everything(), random.Random(seed))
     report = check.systematicity(pair)
     assert report.violations == ()
     shown = report.counts["pairs_in_combination"]
@@ -80,7 +80,7 @@ def test_more_restarts_never_make_the_test_set_smaller() -> None:
     samples = MINI.everything()
 
     def test_units(restarts: int) -> int:
-        pair = build(samples, Settings(restarts=restarts), random.Random(0))
+        pair = build(samples, random.Random(0), restarts)
         return sum(len(sample.units) for sample in pair.test.samples)
 
     sizes = [test_units(restarts) for restarts in (1, 4, 16)]

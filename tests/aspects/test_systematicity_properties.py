@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.systematicity import Settings, build
+from spor_tasks.aspects.systematicity import build
 from spor_tasks.core.sample import Sample
 from tests.support.strategies import pools
 
@@ -16,7 +16,7 @@ testable = pools(always=["a", "b", "ab"])
 def test_every_build_is_taken_from_the_pool_and_what_the_paper_requires(
     pool: tuple[Sample, ...], limit: float, seed: int
 ) -> None:
-    pair = build(pool, Settings(restarts=3, limit=limit), random.Random(seed))
+    pair = build(pool, random.Random(seed), 3, limit)
     assert check.systematicity(pair, limit=limit).violations == ()
     order = {sample: place for place, sample in enumerate(pool)}
     for split in pair.splits:

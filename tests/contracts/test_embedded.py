@@ -3,18 +3,13 @@
 import gzip
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from spor_tasks import cli
 from spor_tasks.core import digests
-from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Sample, contrast_of
+from spor_tasks.core.sample import contrast_of
 from spor_tasks.core.table import Table
-from spor_tasks.corpora import embedded
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import (
@@ -23,10 +18,9 @@ from spor_tasks.corpora.embedded import (
     MINI,
     TOTTO_MINI,
 )
-from spor_tasks.corpora.embedded.attributes import SPACE, is_readable, values_of
+from spor_tasks.corpora.embedded.attributes import is_readable, values_of
 from spor_tasks.corpora.embedded.statements import LOGICS, parse
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.corpora.tables import header_values
 from spor_tasks.metrics.truth import is_true, meaning
 from tests.conftest import REPOSITORY
 
@@ -56,20 +50,6 @@ def test_no_sample_of_a_part_is_in_another_one(corpus: Corpus) -> None:
             for part in (corpus.read().train, corpus.read().test)
         )
         assert train.isdisjoint(test)
-
-
-def test_held_out_texts_are_not_for_training() -> None:
-    trained = {sample.target for sample in COMPMCTG_MINI.part("train")}
-    held_out = COMPMCTG_MINI.part("held_out")
-    assert trained.isdisjoint(sample.target for sample in held_out)
-    assert Counter(map(combination_in, held_out)) == dict.fromkeys(SPACE.combinations, 100)
-
-
-def test_overlap_follows_the_published_rule_in_half_of_the_test_set() -> None:
-    known = {header_values(sample) for sample in TOTTO_MINI.part("train")}
-    flags = [sample.context["overlap"] for sample in TOTTO_MINI.part("test")]
-    assert flags == [header_values(sample) in known for sample in TOTTO_MINI.part("test")]
-    assert Counter(flags) == {True: 90, False: 90}
 
 
 # --- Attributes -----------------------------------------------------------------------------------
@@ -128,18 +108,6 @@ def test_statements_mean_their_programs_and_their_counterparts_are_false() -> No
     assert {sample.about("logic") for sample in pairs} == {*LOGICS}
 
 
-def test_each_pair_has_a_counterpart_with_the_sides_exchanged() -> None:
-    """A model that reads texts, linked columns and the title alone is right in half of all."""
-
-    def sides(pair: Sample) -> Iterator[tuple[object, ...]]:
-        other = contrast_of(pair)
-        true, false = (pair.target, pair.units), (other.text, other.units)
-        yield from ((pair.about("title"), true, false), (pair.about("title"), false, true))
-
-    given, turned = zip(*map(sides, LOGICNLG_MINI.part("pairs")), strict=True)
-    assert Counter(given) == Counter(turned)
-
-
 @pytest.mark.parametrize(
     ("text", "program"),
     [
@@ -194,47 +162,6 @@ def test_nothing_is_stated_about_a_table_without_its_cells(table: Table) -> None
 
 
 # --- Files ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Read the embedded corpora from an empty folder."""
-    monkeypatch.setattr(embedded, "FOLDER", tmp_path)
-    embedded._parts.cache_clear()
-    yield tmp_path
-    embedded._parts.cache_clear()
-
-
-PACKED = (Path(embedded.__file__).parent / "mini.jsonl.gz").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(None, id="missing"),
-        pytest.param(b"", id="empty"),
-        pytest.param(PACKED[: len(PACKED) // 2], id="truncated"),
-        pytest.param(PACKED[:5000] + b"\0" + PACKED[5001:], id="another byte"),
-        pytest.param(gzip.compress(b"not JSON\n"), id="not JSON"),
-        pytest.param(gzip.compress(b'{"split": "train", "data": []}\n'), id="not a sample"),
-        pytest.param(gzip.compress(gzip.decompress(PACKED)[:1000]), id="cut in a row"),
-    ],
-)
-def test_a_damaged_file_is_one_clear_error(
-    content: bytes | None, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if content is not None:
-        (folder / "mini.jsonl.gz").write_bytes(content)
-    with pytest.raises(CorpusError) as caught:
-        MINI.read()
-    assert str(folder / "mini.jsonl.gz") in str(caught.value.where)
-    assert caught.value.remedy
-    build = ["data", "build", "--corpus", "mini", "--aspect", "systematicity"]
-    assert cli.main([*build, "--out", str(folder / "sets")]) == 2
-    error = capsys.readouterr().err
-    assert "mini.jsonl.gz" in error
-    assert error.startswith("error: ")
-    assert "Traceback" not in error
 
 
 @pytest.mark.soak

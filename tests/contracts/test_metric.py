@@ -15,12 +15,13 @@ from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import (
     AttributeValue,
     DataUnit,
+    Fact,
     Hidden,
-    Json,
     Orders,
     Sample,
     Triple,
 )
+from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
@@ -99,11 +100,10 @@ HIDING = (
 
 def _highlighting(title: str, row: Sequence[str], text: str, *, overlap: bool) -> Sample:
     """Return a sample of ToTTo whose text says every cell of the row and the title."""
-    table: dict[str, Json] = {
-        "cells": [[[f"column {number}", True, 1, 1] for number in range(len(row))], [*row]],
-        "highlighted": [[1, number] for number in range(len(row))],
-    }
-    context: dict[str, Json] = {"title": title, "table": table, "overlap": overlap}
+    header = tuple(Cell(f"column {number}", is_header=True) for number in range(len(row)))
+    places = tuple((1, number) for number in range(len(row)))
+    table = CellTable((header, tuple(map(Cell, row))), places)
+    context: dict[str, Fact] = {"title": title, "table": table, "overlap": overlap}
     units = tuple(AttributeValue("", value) for value in row)
     return Sample(text, "totto", units, (text,), context)
 

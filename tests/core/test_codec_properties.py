@@ -21,7 +21,6 @@ from spor_tasks.core.sample import (
     SampleMaker,
     Triple,
     sides,
-    with_twin,
 )
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)  # halves of surrogate pairs too
@@ -31,8 +30,8 @@ values: st.SearchStrategy[Json] = st.recursive(
     max_leaves=6,
 )
 contexts = st.dictionaries(
-    st.sampled_from(["table", "title", "code"])
-    | texts.filter(lambda key: key not in {"name", "category"}),
+    st.sampled_from(["title", "code"])
+    | texts.filter(lambda key: key not in {"name", "category", "table"}),
     values.filter(lambda value: value is not None),
     max_size=3,
 )
@@ -70,7 +69,7 @@ def samples(draw: st.DrawFn) -> Sample:
     sample = replace(made, challenge=challenge)
     if isinstance(challenge, Rivals) or not draw(st.booleans()):
         return sample
-    return with_twin(sample, draw(twins_of(sample)))
+    return replace(sample, twin=draw(twins_of(sample)))
 
 
 def twins_of(sample: Sample) -> st.SearchStrategy[Sample]:

@@ -100,12 +100,6 @@ def test_half_a_surrogate_pair_is_written_as_the_escape_that_it_was_read_from() 
     assert files.encode_row(row) == line
 
 
-def test_a_line_that_is_nested_without_end_is_an_error() -> None:
-    with pytest.raises(CorpusError, match="not JSON") as caught:
-        list(files.parse_rows([b'{"a": ' + b"[" * 200_000], "memory"))
-    assert caught.value.where == "memory:1"
-
-
 def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="cannot be read") as caught:
         list(files.read_rows(tmp_path / "none.jsonl"))
@@ -126,20 +120,6 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: P
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_nothing_is_seen_of_a_file_until_it_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "value.json"
-    with files.atomic_write(path) as file:
-        file.write(b"1")
-        file.flush()
-        assert not path.exists()
-    assert path.read_bytes() == b"1"
-
-
-def test_json_is_indented_and_keeps_letters(tmp_path: Path) -> None:
-    files.write_json(tmp_path / "value.json", {"port": "Ålborg"})
-    assert (tmp_path / "value.json").read_text("utf-8") == '{\n  "port": "Ålborg"\n}\n'
-
-
 @pytest.mark.parametrize("kind", sorted(DAMAGE))
 def test_what_is_no_json_object_is_an_error_of_the_kind_that_is_asked_for(
     tmp_path: Path, kind: str
@@ -148,11 +128,6 @@ def test_what_is_no_json_object_is_an_error_of_the_kind_that_is_asked_for(
     with pytest.raises(ResultError, match=r"cannot be read|is not a JSON object") as caught:
         files.read_json(tmp_path / "value.json", ResultError)
     assert caught.value.where == str(tmp_path / "value.json")
-
-
-def test_a_manifest_comes_back_with_its_schema(tmp_path: Path) -> None:
-    folders.write_manifest(tmp_path, {"seed": 3})
-    assert folders.read_manifest(tmp_path) == {"schema": 1, "seed": 3}
 
 
 @pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])

@@ -59,15 +59,6 @@ def test_a_folder_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_stays_when_its_successor_breaks_off(tmp_path: Path) -> None:
-    path = tmp_path / "sets"
-    write(path, "old")
-    with pytest.raises(RuntimeError), atomic_folder(path, kind="sets", overwrite=True):
-        raise RuntimeError
-    assert (path / "rows").read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_folder_stays_when_its_successor_cannot_take_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,18 +88,6 @@ def moved_away(tmp_path: Path) -> Path:
     return path
 
 
-def test_who_reads_a_folder_that_was_moved_away_puts_it_back(moved_away: Path) -> None:
-    assert read_manifest(moved_away)["kind"] == "sets"
-    assert (moved_away / "rows").read_text() == "old"
-
-
-def test_who_may_not_replace_a_folder_puts_it_back_too(moved_away: Path) -> None:
-    with pytest.raises(ConfigError, match="already exists"):
-        write(moved_away, "third")
-    assert (moved_away / "rows").read_text() == "old"
-    assert not moved_away.with_name(".sets.old").exists()
-
-
 def test_a_folder_goes_back_to_an_empty_one_and_never_over_what_has_come_since(
     moved_away: Path,
 ) -> None:
@@ -133,21 +112,6 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path, kind: str 
     with pytest.raises(ConfigError, match="refusing to overwrite"):
         write(path, "new", overwrite=True)
     assert (path / "chapter").read_text() == "one"
-
-
-def test_a_file_is_never_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("content")
-    with pytest.raises(ConfigError, match="refusing to overwrite"):
-        write(path, "new", overwrite=True)
-    assert path.read_text() == "content"
-
-
-def test_an_empty_folder_is_used(tmp_path: Path) -> None:
-    path = tmp_path / "empty"
-    path.mkdir()
-    write(path, "new")
-    assert (path / "rows").read_text() == "new"
 
 
 def test_the_folder_that_one_stands_in_is_used(

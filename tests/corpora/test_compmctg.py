@@ -14,9 +14,9 @@ from spor_tasks.corpora.compmctg.reader import (
     combination_in,
     read,
     read_unseen,
-    unseen_rows,
 )
 from spor_tasks.corpora.compmctg.spaces import MIXTURE, PUBLISHED, YELP, Space
+from tests.support.compmctg import unseen_rows
 
 ROW = {"review": "a text", "sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
 
@@ -90,12 +90,6 @@ def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
     assert [MIXTURE.combination(each, "") for each in one.combinations] == list(left_out[0])
     rows = map(MIXTURE.as_row, MIXTURE.combinations)
     assert [one.has(row) for row in rows] == 4 * [True] + 4 * [False]
-
-
-def test_a_split_may_name_some_aspects_alone(tmp_path: Path) -> None:
-    row = {"mode": "Hold-Out", "idx": "3", "unseen_combs": [{"tense": "Past"}]}
-    (found,) = read_unseen(write(tmp_path / "unseen.jsonl", row), YELP)
-    assert sum(found.has(YELP.as_row(each)) for each in YELP.combinations) == 4
 
 
 @pytest.mark.parametrize(

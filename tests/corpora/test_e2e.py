@@ -9,7 +9,6 @@ import pytest
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
 from spor_tasks.corpora.e2e import reader as e2e
-from spor_tasks.corpora.slots import slots_of
 
 FISH = "name[Gull], food[Fish], customer rating[5 out of 5]"
 FISH_TEXT = "The Gull has fish and 5 out of 5 stars."
@@ -39,11 +38,6 @@ def test_rows_of_one_mr_become_one_sample_even_if_others_stand_between() -> None
     assert (first.corpus, first.about("name")) == ("e2e", "Gull")
     assert first.references == (FISH_TEXT, f"{FISH_TEXT} Go there!")
     assert (second.about("name"), second.units) == ("Crane", (AttributeValue("eat type", "pub"),))
-
-
-def test_equal_units_in_another_order_are_another_sample() -> None:
-    turned = "name[Gull], customer rating[5 out of 5], food[Fish]"
-    assert len(read(table((FISH, FISH_TEXT), (turned, FISH_TEXT)))) == 2
 
 
 def test_only_references_that_mention_every_unit_stay() -> None:
@@ -79,12 +73,6 @@ def test_what_the_paper_leaves_out_is_left_out(mr: str, text: str) -> None:
     ]
 
 
-def test_seven_units_are_not_too_many() -> None:
-    mr = "name[Gull], " + ", ".join(f"unit{i}[value{i}]" for i in range(7))
-    (sample,) = read(table((mr, "Gull " + " ".join(f"value{i}" for i in range(7)))))
-    assert len(sample.units) == 7
-
-
 def test_where_both_training_files_are_missing_the_fetched_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="is missing") as caught:
         e2e.read_train(tmp_path)
@@ -98,10 +86,3 @@ def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Pat
     with pytest.raises(CorpusError, match="not the published file") as caught:
         e2e.read_train(tmp_path)
     assert caught.value.where == str(path)
-
-
-def test_an_mr_is_a_list_of_slots() -> None:
-    assert slots_of("name[Gull, Bar], customer rating[5 out of 5]") == [
-        ("name", "Gull, Bar"),
-        ("customer rating", "5 out of 5"),
-    ]

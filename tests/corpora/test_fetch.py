@@ -1,10 +1,7 @@
 """Fetching from a server of our own or from copies, with what can go wrong on the way."""
 
-import errno
 import gc
 import hashlib
-import os
-import signal
 import threading
 import zipfile
 from collections import Counter
@@ -130,11 +127,6 @@ def unavailable(handler: BaseHTTPRequestHandler, _: bytes) -> None:
     handler.send_error(503)
 
 
-def interrupting(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-    whole(handler, content)
-
-
 def everything_below(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -160,22 +152,6 @@ def test_every_wanted_file_arrives_once(
     assert everything_below(tmp_path / "data") == WANTED
     assert repository.fetch(tmp_path / "data") == {"kept": 4}
     assert server.requests == dict.fromkeys(WANTED, 1)
-
-
-def test_an_edited_file_is_fetched_again(repository: Repository, tmp_path: Path) -> None:
-    repository.fetch(tmp_path / "data")
-    (tmp_path / "data/c.csv").write_bytes(b"edited")
-    assert repository.fetch(tmp_path / "data") == {"fetched": 1, "kept": 3}
-    assert everything_below(tmp_path / "data") == WANTED
-
-
-def test_passing_faults_are_tried_again(
-    repository: Repository, server: Server, tmp_path: Path
-) -> None:
-    server.answers = {"a.xml": [cut, unavailable], "c.csv": [unavailable]}
-    repository.fetch(tmp_path / "data")
-    assert everything_below(tmp_path / "data") == WANTED
-    assert server.requests["a.xml"] == 3
 
 
 @pytest.mark.parametrize(
@@ -207,36 +183,6 @@ def test_without_a_network_one_line_names_the_host(tmp_path: Path) -> None:
     assert everything_below(tmp_path) == {}
 
 
-def test_a_full_disk_is_an_error_and_leaves_nothing(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("pooch.HTTPDownloader.__call__", full)
-        with pytest.raises(CorpusError, match="No space left on device"):
-            repository.fetch(tmp_path / "data")
-        assert everything_below(tmp_path / "data") == {}
-    repository.fetch(tmp_path / "data")
-    assert everything_below(tmp_path / "data") == WANTED
-
-
-def test_an_interrupt_leaves_a_folder_that_the_next_fetch_completes(
-    repository: Repository, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "_CONNECTIONS", 1)
-    server.answers = {"sets/N=3/b.jsonl": [interrupting]}
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-    with pytest.raises(KeyboardInterrupt):
-        repository.fetch(tmp_path / "data")
-    signal.signal(signal.SIGINT, before)
-    present = everything_below(tmp_path / "data")
-    assert present.items() < WANTED.items()
-    assert repository.fetch(tmp_path / "data")["kept"] == len(present)
-    assert everything_below(tmp_path / "data") == WANTED
-
-
 def test_a_copy_is_verified(repository: Repository, server: Server, tmp_path: Path) -> None:
     copy = copy_of({path: WANTED[path] for path in ("a.xml", "c.csv")}, tmp_path / "copy")
     with pytest.raises(CorpusError, match="No such file") as caught:
@@ -248,14 +194,6 @@ def test_a_copy_is_verified(repository: Repository, server: Server, tmp_path: Pa
     copy_of({"sets/N=3/b.jsonl": b"{}\n"}, copy)
     assert repository.fetch(tmp_path / "data", copy) == {"fetched": 1, "kept": 2, "absent": 1}
     assert not server.requests
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(
-    repository: Repository, tmp_path: Path
-) -> None:
-    (tmp_path / "data").write_bytes(b"a file where the folder should be")
-    with pytest.raises(CorpusError, match="cannot be fetched"):
-        repository.fetch(tmp_path / "data")
 
 
 @pytest.mark.real_data
@@ -318,15 +256,6 @@ def test_a_damaged_or_incomplete_archive_leaves_no_half_file(
             unverified.fetch(tmp_path / "data", packed)
         assert caught.value.where == str(packed)
         assert set(everything_below(tmp_path / "data").values()) <= set(MEMBERS.values())
-
-
-def test_a_copy_of_an_archive_that_lacks_a_file_names_it(archive: Archive, tmp_path: Path) -> None:
-    copy = copy_of({"data/x.jsonl": b""}, tmp_path / "copy")
-    with pytest.raises(CorpusError) as caught:
-        archive.fetch(tmp_path / "data", copy)
-    assert caught.value.where == str(copy / "sub/y.jsonl")
-    with pytest.raises(CorpusError):
-        archive.fetch(tmp_path / "data", tmp_path / "none")
 
 
 def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Sample, contrast_of
+from spor_tasks.core.sample import Column, Fact, Sample, contrast_of
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.linearize import (
@@ -26,17 +26,14 @@ from spor_tasks.corpora.logicnlg.linearize import (
 )
 from spor_tasks.text import gpt2
 
-HEADER = ["city", "people", "area"]
-TABLE = {
-    "header": HEADER,
-    "rows": [["oslo ås", "7", "1.5"], ["bergen", "3", "2"]],
-}
+HEADER = ("city", "people", "area")
+TABLE = Table(HEADER, (("oslo ås", "7", "1.5"), ("bergen", "3", "2")))
 
 
 def sample(*columns: int) -> Sample:
-    units = tuple(AttributeValue(HEADER[i], str(i)) for i in columns)
-    context = {"title": "norway", "name": "1.csv", "table": TABLE}
-    return Sample("0", "logicnlg", units, ("Oslo is larger .",), context)  # type: ignore[arg-type]
+    units = tuple(Column(HEADER[i], str(i)) for i in columns)
+    context: dict[str, Fact] = {"title": "norway", "name": "1.csv", "table": TABLE}
+    return Sample("0", "logicnlg", units, ("Oslo is larger .",), context)
 
 
 def test_a_published_prompt_has_the_linked_columns_in_their_order() -> None:

@@ -1,6 +1,5 @@
 """A corpus of one's own, and what may be wrong with it."""
 
-import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,12 +38,6 @@ def test_rows_go_to_the_part_they_name(tmp_path: Path) -> None:
     assert [sample.units[0][1] for sample in corpus.train] == ["rye", "fish"]
     assert [sample.units[0][1] for sample in corpus.test] == ["fish", "fish"]
     assert len({sample.id for sample in corpus.samples}) == 4
-
-
-def test_a_gzipped_corpus_is_the_same(tmp_path: Path) -> None:
-    path = write(tmp_path / "cafes.jsonl", FISH, RYE)
-    (tmp_path / "cafes.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert own.read_corpus(tmp_path / "cafes.jsonl.gz") == own.read_corpus(path)
 
 
 @pytest.mark.parametrize(

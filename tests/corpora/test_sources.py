@@ -39,23 +39,10 @@ def test_the_manifest_lists_every_data_file_of_the_commit() -> None:
     }
 
 
-def test_files_are_found_by_their_folder_and_not_by_the_start_of_its_name() -> None:
-    assert len(sources.SPOR.under("webnlg3.0/train")) == 88
-    assert len(sources.SPOR.under("webnlg3.0/dev")) == 88
-    assert sources.SPOR.under("webnlg3.0/tr") == ()
-
-
 def test_the_files_of_a_repository_are_below_its_pinned_commit() -> None:
     repositories = [each for each in sources.SOURCES if isinstance(each, Repository)]
     assert all(each.url.endswith(f"/{each.folder}") for each in repositories)
     assert {len(bytes.fromhex(each.folder)) for each in repositories} == {20}
-
-
-def test_the_corpora_lie_where_the_variable_says(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path))
-    assert sources.SPOR.data_dir() == tmp_path
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -75,13 +62,6 @@ def test_a_missing_file_is_named_with_the_command_that_gets_it(tmp_path: Path) -
         sources.SPOR.read_published("a/b.xml", tmp_path)
     assert caught.value.where == str(tmp_path / "a/b.xml")
     assert "spor data fetch" in str(caught.value)
-
-
-@pytest.mark.usefixtures("one_file")
-def test_the_published_content_is_returned(tmp_path: Path) -> None:
-    (tmp_path / FILE).parent.mkdir(parents=True)
-    (tmp_path / FILE).write_bytes(CONTENT)
-    assert sources.SPOR.read_published(FILE, tmp_path) == CONTENT
 
 
 @pytest.mark.usefixtures("one_file")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample, SampleMaker, Triple
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -20,7 +20,6 @@ ENTRY = """
     <lex comment="bad" lid="Id2">12: Gull, &lt;Ålborg&gt;.</lex>
   </entry>
 """
-FIRST_TRIPLE = "<mtriple>Gull | homePort | Ålborg_Harbour</mtriple>"
 
 
 def document(*entries: str) -> bytes:
@@ -61,20 +60,14 @@ def one(*units: Triple) -> Sample:
     return SampleMaker("webnlg")(units, ["A text."])
 
 
-def test_the_filters_differ_in_what_of_a_triple_must_be_known() -> None:
+def test_samples_with_an_unknown_triple_are_left_out() -> None:
     train = [one(Triple("Gull", "port", "Ålborg"), Triple("Crane", "crew", "4"))]
     known = one(Triple("Crane", "crew", "4"), Triple("Gull", "port", "Ålborg"))
     other_subject = one(Triple("Crane", "crew", "4"), Triple("Heron", "port", "Ålborg"))
     other_predicate = one(Triple("Gull", "home port", "Ålborg"))
     other_object = one(Triple("Gull", "port", "Ålborg"), Triple("Crane", "crew", "5"))
     samples = [other_object, other_subject, other_predicate, known]
-    assert webnlg.keep_known(samples, train, "published") == (other_subject, known)
-    assert webnlg.keep_known(samples, train, "strict") == (known,)
-
-
-def test_an_unknown_filter_is_refused() -> None:
-    with pytest.raises(ConfigError, match="published, strict"):
-        webnlg.keep_known([], [], "stricter")  # type: ignore[arg-type]
+    assert webnlg.keep_known(samples, train) == (known,)
 
 
 def test_a_folder_without_the_corpus_names_the_first_missing_file(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def main(base: str, out: Path) -> None:
     result = simple_evaluate(
         model=model,
         tasks=TASKS,
-        task_manager=task_files.manager({"pretrained": base}),
+        task_manager=task_files.manager({"pretrained": base}, model_type="spor-hf"),
         limit=7,
         num_fewshot=1,
         gen_kwargs={"max_gen_toks": 24},

@@ -63,5 +63,5 @@ def test_how_many_texts_would_lose_their_beginning_is_counted(
 ) -> None:
     texts = ["The soup was cold.", "horrible soup.", "yes, it is"]
     requests = [(prompt, text) for prompt in (PAST, PRESENT) for text in texts]
-    assert Tokens(tokenizer).spanning(requests) == 4
-    assert Tokens(None).spanning(requests) == 0
+    assert Tokens(tokenizer).count(requests, "causal")[1] == 4
+    assert Tokens(None).count(requests, "causal")[1] == 0

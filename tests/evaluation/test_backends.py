@@ -22,7 +22,6 @@ from lm_eval.api.registry import get_model
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
-from spor_tasks.harness.backends import _MODULES, BEAM_REQUESTS
 from spor_tasks.results import reading
 from tests.evaluation import one_of_several
 from tests.support.openai_server import Server, serve
@@ -43,7 +42,7 @@ def evaluate(
         model=model,
         model_args=arguments,
         tasks=[task],
-        task_manager=task_files.manager(arguments),
+        task_manager=task_files.manager(arguments, model_type=model),
         **{"limit": 3, **settings},
     )
 
@@ -65,27 +64,14 @@ def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> N
     assert result["configs"][ATOMS]["generation_kwargs"]["num_beams"] == 5
 
 
-def test_lm_evals_own_hf_is_not_asked_for_beams(checkpoint: Callable[..., Path]) -> None:
-    with pytest.raises(AttributeError, match=BEAM_REQUESTS):
-        evaluate("hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **FEW)
-
-
-@pytest.mark.parametrize("task", [ATOMS, MAIN])
-def test_a_model_that_cannot_is_never_asked_for_beams(task: str) -> None:
-    with pytest.raises(
-        AttributeError, match=f"'DummyLM' object has no attribute '{BEAM_REQUESTS}'"
-    ):
-        evaluate("dummy", {}, task, gen_kwargs={"num_beams": 2})
-
-
-def test_a_process_without_a_model_that_can_refuses_beams_before_it_builds_prompts(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("model", "task"), [("hf", ATOMS), ("dummy", ATOMS), ("dummy", MAIN)])
+def test_other_models_refuse_beams_before_prompts_are_built(
+    model: str, task: str, checkpoint: Callable[..., Path]
 ) -> None:
-    for module in _MODULES.values():
-        monkeypatch.delitem(sys.modules, module, raising=False)
+    arguments = {"pretrained": str(checkpoint("gpt2"))} if model == "hf" else {}
     with pytest.raises(ConfigError) as caught:
-        evaluate("dummy", {}, ATOMS, gen_kwargs=BEAMS)
-    assert caught.value.where == ATOMS
+        evaluate(model, arguments, task, **FEW)
+    assert caught.value.where == task
     assert "spor-hf" in str(caught.value.remedy)
 
 
@@ -111,27 +97,19 @@ def shout(prompt: str) -> str:
     return f"\n{prompt[-20:-1].upper()}\nand more"
 
 
-@pytest.fixture
-def other_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process of its own: lm-eval loads the module of no model but the one it evaluates."""
-    for module in _MODULES.values():
-        monkeypatch.delitem(sys.modules, module, raising=False)
-
-
 def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
     """What the tasks know of the backend. In a process of its own, for others load it here."""
     script = (
-        "import sys\n"
         "from lm_eval.api.registry import get_model\n"
+        "from spor_tasks.harness.backends import backend\n"
         "for name in ('dummy', 'local-completions', 'openai-chat-completions'): get_model(name)\n"
-        "assert 'lm_eval.models.huggingface' not in sys.modules\n"
+        "assert backend(None) == backend('dummy')\n"
         "get_model('hf')\n"
-        "assert 'lm_eval.models.huggingface' in sys.modules\n"
+        "assert backend(None) == backend('hf')\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-@pytest.mark.usefixtures("other_backend")
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_a_server_of_completions_is_sent_the_prompts(concurrent: int) -> None:
     with serve(shout) as server:
@@ -262,7 +240,6 @@ def vllm(vllm_package: VllmCalls) -> VllmCalls:
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
-@pytest.mark.usefixtures("other_backend")
 def test_vllm_is_given_the_adapter_and_decodes_greedily(
     vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path]
 ) -> None:
@@ -300,7 +277,6 @@ def test_spor_vllm_decodes_the_tokens_as_transformers(
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
-@pytest.mark.usefixtures("other_backend")
 def test_adapters_of_a_base_that_vllm_has_loaded_are_swapped(
     vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:

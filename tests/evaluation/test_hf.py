@@ -194,7 +194,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
         model=name,
         model_args=arguments,
         tasks=[task],
-        task_manager=task_files.manager(arguments),
+        task_manager=task_files.manager(arguments, model_type=name),
         limit=6,
         batch_size=1,
         device="cpu",

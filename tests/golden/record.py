@@ -133,12 +133,11 @@ def metric_named(name: str) -> Any:
 
 def judged(metric: Any, samples: Sequence[Any], outputs: Sequence[Any]) -> dict[str, Any]:
     """Return each score with a digest of what every output adds to it."""
-    from spor_tasks.core.sample import Twin
     from spor_tasks.metrics import base
     from spor_tasks.metrics.groups import TWINS, name_over
 
     shown = shown_scores()
-    has_twins = any(isinstance(sample.challenge, Twin) for sample in samples)
+    has_twins = any(sample.twin is not None for sample in samples)
     own = {info.name for info in metric.scores}
     own |= {name_over(name, TWINS) for name in own if has_twins}
     all_infos = base.with_groups(metric.scores, has_twins=has_twins)
@@ -308,9 +307,9 @@ def demonstrations() -> Keys:
         spec = find_set(name)
         if name[0] == "compmctg" or "c2f" in str(name[3]):
             continue
-        for arm in spec.arms if spec.in_context else ():
+        for arm in spec.arms if spec.tasks.in_context else ():
             yield f"{key_of(name)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
-        if spec.in_context:
+        if spec.tasks.in_context:
             yield f"{key_of(name)}/fewshot", partial(_contexts, spec.task, 3)
 
 

@@ -84,7 +84,9 @@ def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) 
     samples = [Sample(str(number), "yelp", units, (), context) for number in range(3)]
     texts = [(" was one of the best that we had ever read",), (" was",), ("",)]
     accuracies, perplexities = (
-        adapt.values([each], adapt.scores_of(each, spec), samples, texts) for each in found.values()
+        [values for values, _ in adapt.measured([each], scores, samples, texts)]
+        for each in found.values()
+        for scores in [adapt.scores_of(each, spec)]
     )
     assert accuracies[0].keys() >= {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_gap_stderr"}
     assert accuracies[2]["mctg_acc"] == 0

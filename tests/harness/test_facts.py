@@ -96,11 +96,6 @@ def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
     ] == expected
 
 
-def test_nothing_is_asked_about_no_outputs(folder: Path) -> None:
-    assert load(folder).measure([], []) == []
-    assert load(folder).measured(SAMPLES[0], "") == (0.0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("labels", "settings", "asked", "index"),
     [
@@ -199,13 +194,6 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
 # --- What cannot be loaded ------------------------------------------------------------------------
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be loaded") as caught:
-        load(tmp_path / "nothing")
-    assert caught.value.remedy
-    assert "Inria-CEDAR/FactSpotter-DeBERTaV3-Base" in caught.value.remedy
-
-
 def not_trained_to_classify(folder: Path) -> None:
     config = transformers.AutoConfig.from_pretrained(folder)
     transformers.ElectraForPreTraining(config).save_pretrained(folder)
@@ -243,22 +231,6 @@ def test_a_folder_without_a_sound_classifier_is_refused(
     spoil(tmp_path)
     with pytest.raises(ConfigError, match=message):
         load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"device": "abacus"}, "there is no device abacus"),
-        ({"batch_size": 0}, "a batch cannot have 0 texts"),
-        ({"batch_size": "many"}, "a batch cannot have 'many' texts"),
-    ],
-)
-def test_a_setting_that_means_nothing_is_refused(
-    folder: Path, settings: Mapping[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message) as caught:
-        load(folder, **settings)
-    assert caught.value.remedy
 
 
 def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,13 +308,6 @@ def test_nothing_else_changes(
         }
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_tasks_without_parent_take_no_notice(judged: Mapping[str, Any], name: str) -> None:
-    assert not any("facts" in key for key in judged["results"][name])
-    assert "told" not in judged["samples"][name][0]["doc"]
-    assert "facts" not in judged["configs"][name]["metadata"]["spor"]
-
-
 def write(folder: Path, found: Mapping[str, Any], name: str) -> None:
     """Write a result with its samples as lm-eval does."""
     content = {key: value for key, value in found.items() if key != "samples"}
@@ -384,13 +349,6 @@ def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
         assert row.as_is.mean == pytest.approx(judged["results"][row.task]["facts,none"])
         assert row.as_is.interval
         assert row.as_is.interval.source == "samples"
-
-
-def test_outputs_can_be_had_without_scores(folder: Path) -> None:
-    metadata = {"facts_model": str(folder), "facts_device": "cpu"}
-    found = run(SYSTEMATICITY, metadata=metadata, limit=2, predict_only=True)
-    assert found["results"][SYSTEMATICITY]["bypass,none"] == 999
-    assert "facts,none" not in found["results"][SYSTEMATICITY]
 
 
 def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:

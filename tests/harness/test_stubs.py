@@ -68,8 +68,8 @@ def test_stubs_in_an_uninstalled_lm_eval_are_removed(
     assert cli.main(["tasks", "register"]) == 2
     assert cli.main(["tasks", "register", "--remove"]) == 0
     assert capsys.readouterr().out.count(": removed\n") == 2
-    assert not remains[0].exists()
-    assert [path.name for path in remains[1].iterdir()] == ["notes.txt"]
+    assert not list(remains[0].rglob("*.yaml"))
+    assert (remains[1] / "notes.txt").is_file()
 
 
 @pytest.fixture

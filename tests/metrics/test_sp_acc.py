@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.core.sample import Column, Fact, Sample
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import sp_acc
@@ -26,9 +28,9 @@ FALSE = "Molde has the most people ."
 
 
 def sample(header: Sequence[str] = ("city", "people", "coast"), rows: Any = ROWS) -> Sample:  # noqa: ANN401
-    table: Json = {"header": list(header), "rows": rows}
-    context: dict[str, Json] = {"name": "1.csv", "title": "norway", "table": table}
-    return Sample("0", "logicnlg", (AttributeValue("city", "0"),), (MOST,), context)
+    table = Table(tuple(header), tuple(map(tuple, rows)))
+    context: dict[str, Fact] = {"name": "1.csv", "title": "norway", "table": table}
+    return Sample("0", "logicnlg", (Column("city", "0"),), (MOST,), context)
 
 
 @dataclass
@@ -183,8 +185,7 @@ def test_two_processes_find_what_one_finds() -> None:
 
 def test_a_file_is_scored(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    table = sample().context["table"]
-    row = {"data": [["city", "0"]], "context": {"title": "norway", "table": table}}
+    row = to_row(sample())
     file.write_text("\n".join(json.dumps({**row, "output": text}) for text in (MOST, "")), "utf-8")
     first, *_ = scoring.score(file, "sp_acc", "logicnlg").scores
     assert (first.name, first.value, first.n) == ("sp_acc", 50, 2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Json, Sample, contrast_of
+from spor_tasks.core.sample import Column, Sample, contrast_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg.linearize import published, table_of
@@ -21,8 +21,8 @@ TABLE = Table(HEADER, ROWS)
 
 
 def sample(*rows: tuple[str, ...], corpus: str = "logicnlg_mini") -> Sample:
-    shown: dict[str, Json] = {"header": list(HEADER), "rows": [list(row) for row in rows or ROWS]}
-    units = (AttributeValue("baker", "0"),)
+    shown = Table(HEADER, rows or ROWS)
+    units = (Column("baker", "0"),)
     return Sample("0", corpus, units, ("Any .",), {"title": "spring fair", "table": shown})
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks.core.contracts import Gap, of_twin
-from spor_tasks.core.sample import Hidden, Orders, Sample, Triple, sides, with_twin
+from spor_tasks.core.sample import Hidden, Orders, Sample, Triple, sides
 from spor_tasks.harness import adapt
 from spor_tasks.metrics.base import judged, metric, score_info, with_groups
 from spor_tasks.metrics.totals import Value
@@ -43,7 +43,7 @@ BOTH = {
 @pytest.mark.parametrize("name", BOTH)
 def test_each_side_scores_as_it_would_alone(name: str) -> None:
     alone, (sample, outputs) = metric(name), BOTH[name]
-    asked = with_twin(sample, backward(sample))
+    asked = replace(sample, twin=backward(sample))
     assert sides(asked) == (sample, backward(sample))
     (of_both,) = judged(alone, [asked], [outputs], ())
     half = len(outputs) // 2
@@ -55,7 +55,7 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
         described = {f"{k}{end}": value for k, value in found.details.items()}
         assert described.items() <= of_both.details.items()
     assert of_both.values == expected
-    (listed,) = adapt.values(adapt.metrics_for(expected), [*expected], [asked], [outputs])
+    ((listed, _),) = adapt.measured(adapt.metrics_for(expected), [*expected], [asked], [outputs])
     assert {score: listed.get(score) for score in expected} == expected
 
 

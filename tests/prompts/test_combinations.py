@@ -4,7 +4,8 @@ import pytest
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Split, SplitPair
-from spor_tasks.prompts.demonstrations import Prompted, choose
+from spor_tasks.prompts.content import Prompted
+from spor_tasks.prompts.demonstrations import choose
 
 MAKE = SampleMaker("own")
 

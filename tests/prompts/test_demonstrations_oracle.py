@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, SplitPair
-from spor_tasks.prompts.demonstrations import Prompted, choose
+from spor_tasks.prompts.content import Prompted
+from spor_tasks.prompts.demonstrations import choose
 from tests.support.strategies import pool, sets, unit
 
 

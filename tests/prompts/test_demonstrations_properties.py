@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Sample, SplitPair
-from spor_tasks.prompts.demonstrations import (
-    WORD_TOLERANCE,
-    Demonstrations,
-    Prompted,
-    choose,
-)
+from spor_tasks.prompts.content import Demonstrations, Prompted
+from spor_tasks.prompts.demonstrations import WORD_TOLERANCE, choose
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import align
 from tests.support import strategies

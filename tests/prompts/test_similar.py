@@ -5,16 +5,21 @@ import random
 import pytest
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair
+from spor_tasks.core.sample import AttributeValue, Column, Fact, Sample, Split, SplitPair
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.tables import header_of
 from spor_tasks.prompts import demonstrations
 
 
 def sample(number: int, *header: str, title: str | None = None) -> Sample:
-    table = {"header": list(header), "rows": [["1"] * len(header)]}
-    context = {"name": f"{number}.csv", "title": title or f"title {number}", "table": table}
-    units = (AttributeValue(header[0], "0"),)
-    return Sample(f"id {number}", "logicnlg", units, (f"text {number}",), context)  # type: ignore[arg-type]
+    table = Table(header, (("1",) * len(header),))
+    context: dict[str, Fact] = {
+        "name": f"{number}.csv",
+        "title": title or f"title {number}",
+        "table": table,
+    }
+    units = (Column(header[0], "0"),)
+    return Sample(f"id {number}", "logicnlg", units, (f"text {number}",), context)
 
 
 def pair(train: list[Sample], *test: Sample) -> SplitPair:
@@ -65,7 +70,7 @@ def test_of_a_table_one_sample_is_shown_and_not_always_the_same() -> None:
 
 
 def test_tables_without_columns_can_be_compared() -> None:
-    table: dict[str, list[str]] = {"header": [], "rows": []}
+    table = Table((), ())
     units = (AttributeValue("a", "0"),)
     none = Sample("9", "logicnlg", units, ("x",), {"name": "9.csv", "title": "t", "table": table})
     other = Sample("8", "logicnlg", units, ("y",), {"name": "8.csv", "title": "u", "table": table})

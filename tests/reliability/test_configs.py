@@ -1,9 +1,8 @@
 """Settings that are not YAML are refused at once, wherever settings are read."""
 
-import argparse
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,21 +11,6 @@ import pytest
 from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.plain_yaml import parse
-from spor_tasks.evaluation import models
-from tests.support import damage
-from tests.support.damage import DAMAGE
-from training import config
-from training.experiments import experiment
-
-READERS: dict[str, Callable[[Path], object]] = {
-    "training": config.load_config,
-    "experiment": experiment.load_experiment,
-    "models": lambda path: list(models.read_models([str(path)])),
-    "evaluation": lambda path: evaluate._config(argparse.Namespace(config=str(path))),
-}
-
-SETTINGS = {"an empty file", "100,000 brackets", "128 megabytes"}
-"""Damage that is refused elsewhere, or takes long to read."""
 
 TEXTS = {
     "digits": f"- a\n- {'9' * 5_000}",
@@ -60,36 +44,11 @@ def test_what_is_not_yaml_is_refused_at_once(text: str) -> None:
     assert str(caught.value).startswith("here: ")
 
 
-@pytest.mark.parametrize("text", ["digits", "dashes", "no number"])
-@pytest.mark.parametrize("reader", READERS)
-def test_it_is_refused_wherever_settings_are_read(reader: str, text: str, tmp_path: Path) -> None:
-    path = tmp_path / "settings.yaml"
-    path.write_text(TEXTS[text])
-    with cheap(), pytest.raises(ConfigError) as caught:
-        READERS[reader](path)
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-@pytest.mark.parametrize("value", ["9" * 5_000, "- " * 5_000, "!!int x"])
-def test_it_is_refused_on_the_command_line_too(value: str) -> None:
-    with cheap(), pytest.raises(ConfigError, match=r"command line: lora\.r"):
-        config.parse_config("{}", [f"lora.r={value}"])
-
-
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused_on_the_command_line(option: str) -> None:
     given = ["--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000]
     with pytest.raises(ConfigError, match=r"command line: .*nested"):
         evaluate.run(given)
-
-
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - SETTINGS))
-def test_what_is_no_file_of_settings_is_refused(reader: str, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "settings.yaml"
-    damage.replace(path, kind)
-    with cheap(), pytest.raises(ConfigError):
-        READERS[reader](path)
 
 
 @pytest.mark.parametrize(

@@ -120,14 +120,6 @@ def test_a_name_that_no_file_can_have_is_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["results", "rows"]
 
 
-def test_a_task_with_a_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
-    content = json.loads(write_run(tmp_path, "1", [7.0]).read_bytes())
-    name = f"spor_{LONG_NAME}"
-    long = json.loads(json.dumps(content).replace("spor_systematicity_mini", name))
-    (tmp_path / "results_2.json").write_text(json.dumps(long))
-    assert cli.main(["report", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
-
-
 def test_a_pipe_of_the_shell_is_read_and_a_named_one_is_not_waited_for(
     tmp_path: Path, capsys: Captured
 ) -> None:
@@ -259,24 +251,6 @@ def test_a_folder_that_takes_no_files_is_told(
     told = refused(capsys, *filled, tmp_path / "file" / "folder")
     assert "cannot be written" in told
     assert f"{tmp_path}/file" in told
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["data", "build", "--corpus", "mini", "--aspect", "systematicity", "--out", "{link}"],
-        ["data", "check", "{link}"],
-        ["report", "{link}"],
-        ["eval", "--tasks", "spor_mini", "--model_args", "pretrained={link}"],
-    ],
-    ids=lambda arguments: " ".join(arguments[:2]),
-)
-def test_a_folder_that_is_a_link_to_itself_is_refused(
-    arguments: Sequence[str], tmp_path: Path, capsys: Captured
-) -> None:
-    damage.replace(tmp_path / "link", "a link to itself")
-    told = refused(capsys, *(argument.format(link=tmp_path / "link") for argument in arguments))
-    assert str(tmp_path / "link") in told
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -143,23 +143,6 @@ def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> 
     read(reader, text[:start] + between + text[end:])
 
 
-@few
-@given(
-    st.sampled_from(["lora.r", "data.part", "optimization.epochs", "output"]) | st.text(max_size=5),
-    st.lists(WORDS, max_size=5),
-)
-def test_any_override(key: str, words: list[str]) -> None:
-    with suppress(SporError):
-        config.parse_config(yaml.safe_dump(TRAINING), [f"{key}={''.join(words)}"])
-
-
-@few
-@given(st.lists(WORDS | st.sampled_from(["pretrained=", "peft=", "a", ","]), max_size=9))
-def test_any_name_of_a_model(words: list[str]) -> None:
-    with suppress(SporError):
-        list(models.read_models(["".join(words)]))
-
-
 # --- Folders --------------------------------------------------------------------------------------
 
 BASE = {

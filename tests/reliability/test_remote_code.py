@@ -126,7 +126,7 @@ def test_an_evaluation_refuses_a_model_that_needs_code_of_its_own(
     assert run(kind, f"pretrained={make('own')}") == 2
     told = capsys.readouterr().err
     assert "needs code of its own, which is not run unless you ask for it" in told
-    assert "--model_args trust_remote_code=True" in told
+    assert "trust_remote_code=True" in told
     assert not marker.exists()
 
 

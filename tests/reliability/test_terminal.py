@@ -255,7 +255,7 @@ def leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
 
 
 def test_every_command_is_attacked_or_given_nothing() -> None:
-    commands = {*leaves(cli.parser()), *leaves(training._parser(), "training")}
+    commands = {*leaves(cli.parser()), *leaves(training.parser(), "training")}
     assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands
 
 

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spor_tasks import report
-from spor_tasks.core.sample import Json, Sample
+from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
 from spor_tasks.report import browser, page
@@ -57,14 +57,6 @@ def test_a_small_table_is_shown_whole_with_the_numbers_of_highlighted_cells() ->
     assert isinstance(first, tuple)
     assert first[-1] == ShownCell("10 to 14", units=(0, 2))
     assert last == tuple(map(ShownCell, ["Lowdean", "–", ""]))
-
-
-@pytest.mark.parametrize(
-    "table",
-    [None, [], {}, {"cells": []}, {"cells": [["a"]], "highlighted": [[0, 1]]}, {"cells": [[1]]}],
-)
-def test_what_is_not_a_sound_table_of_cells_is_not_shown(table: Any) -> None:  # noqa: ANN401 - any JSON value
-    assert table_view(replace(SMALL, context={"table": table})) is None
 
 
 def test_a_table_whose_highlighted_cells_are_not_the_units_is_not_shown() -> None:
@@ -237,15 +229,6 @@ def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(harmed: Path)
     assert "cells" not in last["context"]
     assert sum(row if isinstance(row, int) else 1 for row in rows) == cell_runs.ROWS
     assert sum(not isinstance(row, int) for row in rows) < 20
-
-
-def test_a_malformed_table_is_left_to_the_list_of_units(tmp_path: Path) -> None:
-    samples = TOTTO_MINI.part("test")[:2]
-    last: dict[str, Json] = {"table": {"cells": [["a"]], "highlighted": [[7, 7]]}}
-    html = html_of(cell_runs.write_run(tmp_path, samples, ["A.", "B."], last=last))
-    *_, row = chunk(html, chunk(html, 0)["tests"][0]["chunk"])
-    assert "table" not in row
-    assert row["units"]
 
 
 def test_the_terminal_shows_rows_around_highlighted_cells(harmed: Path) -> None:

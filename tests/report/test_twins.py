@@ -1,13 +1,13 @@
 """Runs on samples and their twins, as reports show them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import with_twin
 from spor_tasks.report.collect import collect
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.exhibit import exhibit
@@ -61,7 +61,7 @@ def test_a_sample_is_shown_with_its_twin_and_each_output_is_marked_by_its_own_si
 
 
 def test_orders_are_unequal_where_those_of_one_side_are() -> None:
-    asked = with_twin(SAMPLE, TWIN)
+    asked = replace(SAMPLE, twin=TWIN)
     own, fine, short = OUTPUTS[:2], OUTPUTS[2], OUTPUTS[3]
     unequal, alike = [*own, fine, short], [*own, short, short]
     assert Fault.UNEQUAL in faults_of(asked, mark_all(asked, unequal, unequal))

@@ -12,6 +12,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.webnlg import reader as webnlg
 from spor_tasks.text.align import Ends, locate, locate_ends, order
 from tests.oracles import align as slow_align
+from tests.oracles.webnlg import read_test as read_webnlg_test
 from tests.support.samples import read_samples
 
 pytestmark = pytest.mark.benchmark
@@ -47,7 +48,7 @@ def test_match_of_both_corpora(data_dir: Path) -> None:
 
 @pytest.mark.real_data
 def test_the_worst_reference_repeated_eight_times(data_dir: Path) -> None:
-    samples = webnlg.read_test(data_dir)
+    samples = read_webnlg_test(data_dir)
     times = [
         seconds(lambda: locate(sample.units, f"{text} " * 8, strict=False))  # noqa: B023
         for sample in samples

@@ -7,6 +7,7 @@ turns for every seed, with the same number of CPU threads.
 
 import os
 import random
+import resource
 import statistics
 import tempfile
 import time
@@ -34,13 +35,12 @@ from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
 from training.config import DataConfig, ModelConfig, OptimizationConfig, TrainingConfig
 from training.data import make_pairs
-from training.encoding import IGNORED, Row, Rows, collate, encode, padding
+from training.encoding import IGNORED, Row, Rows, Step, collate, encode
 from training.lora import fit
-from training.memory import forget_peak, peak_memory
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, NoSettings
+from training.processes import cpu_threads
 from training.state import Run, seeded
-from training.threads import cpu_threads
 
 LORA = {"target_modules": "all-linear"}
 _HELD_OUT = 60
@@ -138,16 +138,16 @@ def _epoch(
     with seeded(settings.seed, team.device):
         run = Run(prepare(base, config, team.device), settings)
         with cpu_threads(threads):
-            forget_peak(team.device)
+            _forget_peak(team.device)
             start, cpu_start = time.perf_counter(), time.process_time()
             if plain:
                 batches = [rows.rows[i] for step in steps for i in step.batches[0]]
                 _plain_epoch(run.model, base, batches)
             else:
-                for _ in fit(run, objective, steps, team=team):
+                for _ in fit(run, objective, steps):
                     pass
             seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
-            memory = peak_memory(team.device) or 0
+            memory = _peak_memory(team.device)
             loss = _loss(run.model, base, held_out)
     tokens = sum(_tokens_read(row, base) for row in rows.rows)
     return Measured(
@@ -155,11 +155,39 @@ def _epoch(
         cpu_seconds=cpu_seconds,
         pairs=len(rows.rows),
         tokens=tokens,
-        padding=padding(rows.rows, steps, settings),
+        padding=_padding(rows.rows, steps, settings),
         loss=loss,
         memory=memory,
         utilization=_utilization(run.model, tokens / seconds, team),
     )
+
+
+def _forget_peak(device: torch.device) -> None:
+    """Reset the measured peak: of a GPU anywhere, of the machine's memory on Linux."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    else:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def _peak_memory(device: torch.device) -> int:
+    """Return the most bytes that this process held, of its GPU or else of the machine's memory."""
+    if device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(device))
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationConfig) -> float:
+    """Return the share of padding among the positions that the steps' inputs take, 0 to 1."""
+    if settings.packing:
+        return 0.0
+    lengths = [
+        [len(rows[number].input_ids) for number in batch]
+        for step in steps
+        for batch in step.batches
+    ]
+    positions = sum(len(batch) * max(batch) for batch in lengths)
+    return 1 - sum(map(sum, lengths)) / positions
 
 
 def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.core.sample import AttributeValue, Fact, Sample
+from spor_tasks.core.table import from_json
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
@@ -55,7 +56,7 @@ def write_run(
     samples: Sequence[Sample],
     outputs: Sequence[str],
     *,
-    last: Mapping[str, Json] | None = None,
+    last: Mapping[str, Fact] | None = None,
     task: str = TASK,
     part: str | None = None,
     corpus: str = TASK,
@@ -88,7 +89,7 @@ def write_run(
     return folder
 
 
-def harmful() -> dict[str, Json]:
+def harmful() -> dict[str, Fact]:
     """Return a large table of cells that mean harm, for a sample with three units, and titles."""
     cells: list[Any] = [
         [HOSTILE[(row + column) % len(HOSTILE)] for column in range(COLUMNS)] for row in range(ROWS)
@@ -98,7 +99,7 @@ def harmful() -> dict[str, Json]:
     cells[100][20] = [f"cell 57 {HOSTILE[0]}", False, 10**9, 3]
     places = [[100, 20], [100, 20], [200, 39]]
     return {
-        "table": {"cells": cells, "highlighted": places},
+        "table": from_json({"cells": cells, "highlighted": places}),
         "title": HOSTILE[1],
         "section_title": HOSTILE[5],
         "section_text": HOSTILE[0],
@@ -109,7 +110,7 @@ def of_cells(cells: Sequence[Any], highlighted: Sequence[Sequence[int]]) -> Samp
     """Return a sample about a table."""
     units = [cells[row][index] for row, index in highlighted]
     values = [unit if isinstance(unit, str) else unit[0] for unit in units]
-    table: Json = {"cells": list(cells), "highlighted": [list(place) for place in highlighted]}
+    table = from_json({"cells": cells, "highlighted": highlighted})
     return Sample(
         "0",
         "totto",

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Mapping
 
-from spor_tasks.benchmarks.compmctg.protocols import Partition
+from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.compmctg.reader import units_of
 from spor_tasks.corpora.compmctg.spaces import Combination, Space

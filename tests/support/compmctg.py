@@ -1,10 +1,12 @@
 """The published test cases of CompMCTG as if they were its datasets, which are not at hand."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.corpora.compmctg.reader import FOLDERS
+from spor_tasks.corpora.compmctg.reader import FOLDERS, MODES
+from spor_tasks.corpora.compmctg.spaces import Combination, Space
 
 
 def cases(data_dir: Path, corpus: str) -> list[dict[str, Any]]:
@@ -20,3 +22,13 @@ def write(folder: Path, corpus: str, part: str, rows: list[dict[str, Any]]) -> P
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return path
+
+
+def unseen_rows(
+    space: Space, protocol: str, left_out: Sequence[Sequence[Combination]]
+) -> Iterator[dict[str, Any]]:
+    """Yield splits as rows of an ``unseen.jsonl``."""
+    mode = next(name for name, ours in MODES.items() if ours == protocol)
+    for number, combinations in enumerate(left_out):
+        rows = [space.as_row(each) for each in combinations]
+        yield {"mode": mode, "idx": str(number), "unseen_combs": rows}

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Json, Sample
+from spor_tasks.core.sample import Sample
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.adversarial import ADVERSARIAL
 from spor_tasks.metrics.base import score_info
@@ -40,10 +41,10 @@ LOGS = ((-20.0, 10, -24.0, 10), (-30.0, 10, -27.0, 10), (-20.0, 10, -24.0, 20), 
 
 def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
     """Give the last sample a long table of cells that mean harm, after its prompt was written."""
-    table: Json = {
-        "header": [HOSTILE[0], HOSTILE[5], "goats"],
-        "rows": [[HOSTILE[number % len(HOSTILE)], f"cell {number}", "3"] for number in range(ROWS)],
-    }
+    rows_of_table = (
+        (HOSTILE[number % len(HOSTILE)], f"cell {number}", "3") for number in range(ROWS)
+    )
+    table = Table((HOSTILE[0], HOSTILE[5], "goats"), tuple(rows_of_table))
     changed = {**last.context, "table": table, "title": HOSTILE[1]}
     rows[-1]["doc"] |= doc_of(replace(last, context=changed))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.core.table import from_json
 from spor_tasks.corpora.totto import reader
 
 Row: TypeAlias = dict[str, Any]
@@ -19,10 +20,7 @@ def sample(
     **context: Json,
 ) -> Sample:
     """Return a sample; a cell is its value, or a list as in the context of a sample."""
-    table: Json = {
-        "cells": [list(row) for row in cells],
-        "highlighted": [list(place) for place in highlighted],
-    }
+    table = from_json({"cells": cells, "highlighted": highlighted})
     return Sample(
         "0", "totto", (AttributeValue("", "Ann"),), references, {**context, "table": table}
     )

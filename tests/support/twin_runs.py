@@ -5,7 +5,7 @@ from pathlib import Path
 
 from spor_tasks.benchmarks.spor import sets
 from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.sample import AttributeValue, Orders, Sample, with_twin
+from spor_tasks.core.sample import AttributeValue, Orders, Sample
 from spor_tasks.harness import task_files
 from tests.support.result_files import sample_row, write_result, write_samples
 
@@ -38,7 +38,7 @@ def spec_of(aspect: str, part: str | None = None) -> SetSpec:
 def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, gap: float) -> Path:
     """Write a run of twelve samples whose scores differ by the gap between samples and twins."""
     orders = SAMPLE.challenge if spec.name.aspect == "order_invariance" else None
-    asked = with_twin(*(replace(side, challenge=orders) for side in (SAMPLE, TWIN)))
+    asked = replace(SAMPLE, challenge=orders, twin=replace(TWIN, challenge=orders))
     values = {name: 50 - gap * name.endswith("_twin") for name in spec.scores}
     (file,) = task_files.expand([spec.task])
     path = write_result(

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from spor_tasks.core.sample import Hidden, Sample, Split, SplitPair, with_twin
+from spor_tasks.core.sample import Hidden, Sample, Split, SplitPair
 from spor_tasks.twins import Untwinned
 
 _NAME = re.compile(r"[A-Z][a-z]+")
@@ -48,5 +48,5 @@ def _back(name: str) -> str:
 def twinned(pair: SplitPair) -> SplitPair:
     """Return the sets with test samples that have twins."""
     both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
-    test = tuple(with_twin(one, twin) for one, twin in both if isinstance(twin, Sample))
+    test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
     return replace(pair, protocol="twin", test=Split("test", test))

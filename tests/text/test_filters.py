@@ -71,19 +71,6 @@ def test_lines_that_announce_a_text_are_dropped(text: str, rest: str | None) -> 
     assert strip_preamble(text) == (f" {TEXT}\n\nAnything else?" if rest is None else rest)
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        f"<think>Two facts:\n- a pub\n- a name\n</think>\nHere it is:\n\n{TEXT}\n",
-        f"Two facts.\n</think>\n\n{TEXT}",
-        f"\n{TEXT}\n",
-    ],
-)
-def test_filters_apply_one_after_another(output: str) -> None:
-    assert filters.apply(filters.UNTUNED, output) == TEXT
-    assert filters.apply([], output) == output
-
-
 def test_a_filter_that_there_is_not_is_refused() -> None:
     with pytest.raises(ConfigError, match="first_lime") as caught:
         filters.apply(["first_lime"], TEXT)

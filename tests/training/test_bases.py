@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
 from tests.support import damage
-from training.bases import git_commit, load_base, versions
+from training.bases import git_commit, load_base
 from training.config import ModelConfig
 
 Base = Callable[..., Path]
@@ -36,18 +36,6 @@ def test_a_base_tells_what_it_is(
     assert (loaded.style, loaded.positions, loaded.pad_id) == (style, positions, pad_id)
     assert loaded.sha256 == digest_weights(base(name))
     assert loaded.revision is None
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_base_is_loaded_in_the_type_that_is_asked_for(base: Base, dtype: str) -> None:
-    loaded = load_base(ModelConfig(str(base("llama")), dtype=dtype))  # type: ignore[arg-type]
-    assert {str(weight.dtype) for weight in loaded.model.parameters()} == {f"torch.{dtype}"}
-
-
-def test_another_architecture_than_asked_for_is_refused(base: Base) -> None:
-    assert load_base(ModelConfig(str(base("llama")), architecture="causal")).style == "causal"
-    with pytest.raises(ConfigError, match="is a causal model"):
-        load_base(ModelConfig(str(base("llama")), architecture="seq2seq"))
 
 
 def test_a_name_that_leads_to_no_checkpoint_is_refused(
@@ -113,30 +101,6 @@ def test_a_damaged_checkpoint_is_refused(copy: Path, fault: str) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("file", "kind"),
-    [
-        ("config.json", "a number"),
-        ("config.json", "100,000 brackets"),
-        ("config.json", "a named pipe"),
-        ("config.json", "a folder"),
-        ("tokenizer.json", "a list"),
-        ("tokenizer_config.json", "a number"),
-        ("tokenizer_config.json", "a number of 5,000 digits"),
-        ("model.safetensors", "a pickle"),
-        ("model.safetensors", "a folder"),
-        ("model.safetensors", "a link to nothing"),
-        ("model.safetensors", "a named pipe"),
-    ],
-)
-def test_a_checkpoint_with_something_else_in_place_of_a_file_is_refused(
-    copy: Path, file: str, kind: str
-) -> None:
-    damage.replace(copy / file, kind)
-    with pytest.raises(ConfigError, match=r"cannot be loaded|is not a checkpoint"):
-        load_base(ModelConfig(str(copy)))
-
-
 class Harmful:
     """Writes a file when it is unpickled."""
 
@@ -154,14 +118,6 @@ def test_a_pickle_is_not_opened(copy: Path) -> None:
         load_base(ModelConfig(str(copy)))
     assert "weights_only" not in str(caught.value)
     assert not (copy / "marker").exists()
-
-
-def test_versions_name_everything_that_can_change_an_adapter() -> None:
-    named = versions()
-    assert {"python", "spor-tasks", "torch", "transformers", "peft"} <= set(named)
-    assert all(number[0].isdigit() for number in named.values())
-    in_four_bits = versions(ModelConfig("base", quantization="nf4"))
-    assert in_four_bits.keys() - named.keys() == {"bitsandbytes"}
 
 
 def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(

@@ -28,7 +28,6 @@ from training.state import Run
 
 PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
 PACKED = [(name, True) for name in ("llama", "gpt2", "t5")]
-PLAIN = OptimizationConfig()
 Prepared = tuple[Base, peft.PeftModel, list[Row]]
 Prepare = Callable[[str], Prepared]
 
@@ -69,25 +68,6 @@ def test_the_loss_and_its_gradient_are_those_of_the_plain_computation(
     assert_equal_gradients(found, plain)
 
 
-@pytest.mark.parametrize(("name", "packing"), [("llama", False), ("bart", False), ("t5", True)])
-def test_accumulated_batches_are_one_mean_over_all_their_target_tokens(
-    prepare: Prepare, name: str, *, packing: bool
-) -> None:
-    base, model, rows = prepare(name)
-    targets = sum(label != -100 for row in rows for label in row.labels)
-
-    def mean_and_gradients(*numbers: tuple[int, ...]) -> tuple[float, dict[str, torch.Tensor]]:
-        step = load_batches(Step(0, numbers), rows, base.pad_id, model, packing=packing)
-        return backward(model, step, PLAIN, targets).item(), gradients(model)
-
-    mean, together = mean_and_gradients((0, 1, 2, 3))
-    accumulated, apart = mean_and_gradients((0,), (1, 2, 3))
-    plain = sum(plain_loss(model, row).item() for row in rows) / targets
-    assert mean == pytest.approx(plain, rel=1e-5)
-    assert accumulated == pytest.approx(mean, rel=1e-5)
-    assert_equal_gradients(apart, together)
-
-
 @pytest.mark.parametrize("name", ["llama", "t5"])
 def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
     prepare: Prepare, monkeypatch: pytest.MonkeyPatch, name: str
@@ -106,29 +86,6 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
     assert 1 < len(parts) < 4
     assert sum(parts) == pytest.approx(whole[0], rel=1e-5)
     assert sum(single) == pytest.approx(whole[0], rel=1e-5)
-
-
-@pytest.mark.parametrize("packing", [False, True])
-def test_bfloat16_computes_nearly_the_same_loss(prepare: Prepare, *, packing: bool) -> None:
-    base, model, rows = prepare("llama")
-    batch = load_batch(rows, base.pad_id, model, packing=packing)
-    exact = backward(model, [batch], PLAIN, 100).item()
-    short = OptimizationConfig(precision="bfloat16")
-    rounded = backward(model, [batch], short, 100).item()
-    assert rounded != exact
-    assert rounded == pytest.approx(exact, rel=0.02)
-
-
-def test_only_the_needed_logits_are_computed(prepare: Prepare) -> None:
-    base, model, rows = prepare("llama")
-    batch = load_batch(rows, base.pad_id, model)
-    sizes: list[int] = []
-    head = model.get_output_embeddings()
-    hook = head.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))
-    target_loss(model, batch)
-    hook.remove()
-    assert sizes == [len(batch.labels) * head.out_features]
-    assert len(batch.labels) < batch.inputs["input_ids"].numel() / 2
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "t5"])

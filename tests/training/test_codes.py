@@ -23,7 +23,6 @@ from torch.nn import functional
 from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.corpora.compmctg.linearize import START, codes
 from spor_tasks.corpora.compmctg.reader import combination_in
@@ -330,44 +329,6 @@ def meta_of(kind: str) -> tuple[str, str]:
         "objective=meta",
         f"objective_settings={{weight: 0.5, of: {kind}, of_settings: {{{sizes}}}}}",
     )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_interrupted_run_goes_on_to_the_same_bytes_of_vectors_alone(
-    learn: Callable[..., Path], kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = learn(kind, *meta_of(kind), to="whole")
-    tensors = load_file(whole / "adapter_model.safetensors")
-    assert tensors.keys() == (
-        {"prefixes"}
-        if kind == "contrastive_prefix"
-        else {"code_map.weight", "code_map.bias", "task_vectors"}
-    )
-    steps = itertools.count(1)
-
-    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
-        if next(steps) == 3:
-            raise KeyboardInterrupt
-        return load_batches(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "load_batches", at_the_third)
-        with pytest.raises(KeyboardInterrupt):
-            learn(kind, *meta_of(kind), to="cut")
-    kept = torch.load(whole.with_name("cut.unfinished"), weights_only=True)["state"]
-    assert all(name.startswith("vectors.") for name in kept["weights"])
-    assert len(kept["optimizer"]["state"]) == len(kept["weights"])
-    with pytest.raises(ConfigError):  # the loss depends on what shares a batch
-        learn(
-            kind,
-            *meta_of(kind),
-            *("optimization.batch_size=2", "optimization.gradient_accumulation=2"),
-            to="cut",
-        )
-    cut = learn(kind, *meta_of(kind), to="cut")
-    assert read_manifest(cut)["resumed_from"] == 2
-    for name in ("adapter_model.safetensors", "adapter_config.json"):
-        assert (cut / name).read_bytes() == (whole / name).read_bytes()
 
 
 def opened(base: Path, folder: Path, size: int) -> SporHF:

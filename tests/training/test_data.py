@@ -1,6 +1,5 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +15,11 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora import own
-from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from training.__main__ import main
 from training.config import DataConfig, TrainingConfig
 from training.data import (
-    Chosen,
-    TrainingPair,
     corpus_sha256,
     everything,
     find_arm,
@@ -33,43 +29,6 @@ from training.data import (
 )
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
-
-
-def test_every_reference_makes_a_pair_with_the_prompt_of_its_sample(invented: SplitPair) -> None:
-    atom, combination = invented.arms
-    pairs = list(make_pairs(atom.samples, "causal", Likelihood.pairs, limit=None, seed=0))
-    assert pairs == [
-        TrainingPair(prompt(sample, "causal"), text, sample.id)
-        for sample in atom.samples
-        for text in sample.references
-    ]
-    assert list(
-        make_pairs(combination.samples, "seq2seq", Likelihood.pairs, limit=None, seed=0)
-    ) == [
-        TrainingPair(
-            "translate from MR to Text: name[Bell] food[Soup] near[The Quay]",
-            "At Bell they cook soup, near The Quay.",
-            "c0",
-        )
-    ]
-
-
-def test_a_limit_draws_pairs_by_the_seed(invented: SplitPair) -> None:
-    every = list(
-        make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=None, seed=0)
-    )
-    drawn = [
-        list(make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=4, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert drawn[0] == drawn[1] != drawn[2]
-    for pairs in drawn:
-        numbers = [every.index(pair) for pair in pairs]
-        assert numbers == sorted(set(numbers))
-        assert len(numbers) == 4
-    assert [
-        *make_pairs(invented.arms[0].samples, "causal", Likelihood.pairs, limit=99, seed=0)
-    ] == every
 
 
 def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> None:
@@ -102,16 +61,6 @@ def test_pairs_are_made_when_they_are_asked_for(invented: SplitPair) -> None:
     assert samples.read == [0]
 
 
-def test_some_samples_are_read_when_they_are_asked_for(
-    invented: SplitPair,
-) -> None:
-    samples = Unread(invented.arms[0].samples)
-    chosen = Chosen(samples, [1, 4, 2])
-    assert (len(chosen), len(chosen[1:]), samples.read) == (3, 2, [])
-    assert [sample.id for sample in chosen] == ["a1", "a4", "a2"]
-    assert [sample.id for sample in chosen[1:]] == ["a4", "a2"]
-
-
 def test_a_task_says_where_a_prompt_may_be_cut() -> None:
     pair = named.load("totto", "totto_mini", part="fulltable")
     (sample, *_) = pair.test.samples
@@ -132,25 +81,6 @@ def lighthouses(tmp_path: Path) -> Path:
     page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
     path = tmp_path / "lighthouses.jsonl"
     path.write_text(page.partition("```json\n")[2].partition("```")[0])
-    return path
-
-
-@pytest.fixture
-def worlds(tmp_path: Path) -> Path:
-    """Return the embedded corpus as somebody's own file."""
-    corpus = MINI.read()
-    rows = [
-        {
-            "split": part,
-            "data": sample.units,
-            "texts": sample.references,
-            "category": sample.about("category"),
-        }
-        for part, samples in (("train", corpus.train), ("test", corpus.test))
-        for sample in samples
-    ]
-    path = tmp_path / "worlds.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
 
 
@@ -176,13 +106,6 @@ def test_sets_are_those_that_the_command_line_builds(
         digest(split.samples) for split in built.splits
     ]
     assert (pair.corpus, pair.protocol) == ("lighthouses", "strict")
-
-
-def test_the_settings_of_a_build_are_passed_on(worlds: Path) -> None:
-    data = DataConfig("systematicity", str(worlds), "atom", seed=3, restarts=2)
-    asked = Request(corpus=str(worlds), aspect="systematicity", seed=3, restarts=2)
-    assert sets_of(data) == answer(asked).pair != sets_of(replace(data, seed=None, restarts=None))
-    assert sets_of(data) is sets_of(replace(data, arm="combination", limit=5))
 
 
 def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(

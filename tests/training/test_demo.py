@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,17 @@ import pytest
 
 from spor_tasks.core.errors import ConfigError
 from training import tiny_base
-from training.demo import DemoSettings, demonstrate
+from training.demo import demonstrate
 from training.experiments import cells, run
 from training.experiments.experiment import Experiment
 from training.tiny_base import BaseSettings
 
-SHORT = DemoSettings(
-    seeds=(0,),
-    overrides=("optimization.max_steps=2", "optimization.batch_size=2"),
-    limit=3,
-    workers=1,
+OVERRIDES = (
+    *("seeds=[0]", "evaluation.limit=3"),
+    *("optimization.max_steps=2", "optimization.batch_size=2"),
 )
-OTHER_BASE = replace(SHORT, base=BaseSettings(width=16, layers=1, heads=2, steps=3))
+short = partial(demonstrate, "mini", OVERRIDES, workers=1, progress=False)
+on_another_base = partial(short, base=BaseSettings(width=16, layers=1, heads=2, steps=3))
 FOLDER = Path("runs/demo")
 CELLS = FOLDER / "mini" / "systematicity-mini-strict"
 
@@ -32,7 +31,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("finished")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
-        assert demonstrate(SHORT, progress=False)
+        assert short()
     return directory
 
 
@@ -83,7 +82,7 @@ def test_it_leaves_a_table_of_both_arms_and_the_base(finished: Path) -> None:
 @pytest.mark.usefixtures("again")
 def test_a_finished_demo_only_reports(done: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     report = (FOLDER / "report.json").read_bytes()
-    assert demonstrate(SHORT, progress=False)
+    assert short()
     assert done == []
     assert (FOLDER / "report.json").read_bytes() == report
     out = capsys.readouterr().out
@@ -94,7 +93,7 @@ def test_a_finished_demo_only_reports(done: list[str], capsys: pytest.CaptureFix
 @pytest.mark.usefixtures("again")
 def test_a_lost_adapter_is_trained_again_to_the_same_weights(done: list[str]) -> None:
     shutil.rmtree(CELLS / "atom-0" / "adapter")
-    assert demonstrate(SHORT, progress=False)
+    assert short()
     assert done == ["train"]  # its result is known by its weights
 
 
@@ -109,8 +108,8 @@ def test_another_base_takes_everything_with_it(
         return overwrite
 
     monkeypatch.setattr(run, "run", remember)
-    assert demonstrate(OTHER_BASE, progress=False)
-    assert demonstrate(OTHER_BASE, progress=False)
+    assert on_another_base()
+    assert on_another_base()
     assert done == ["build"]  # once
     untuned, *adapters = run.plan(asked[0]).splitlines()[:3][::-1]
     assert "missing" in untuned
@@ -124,8 +123,8 @@ def test_what_is_not_the_demos_is_never_replaced() -> None:
         place.mkdir()
         (place / "thesis.txt").write_text("years of work")
     with pytest.raises(ConfigError, match="refusing to overwrite"):
-        demonstrate(OTHER_BASE, progress=False)
+        on_another_base()
     assert (FOLDER / "base" / "thesis.txt").exists()
-    assert not demonstrate(SHORT, progress=False)
+    assert not short()
     assert (CELLS / "atom-0" / "adapter" / "thesis.txt").read_text() == "years of work"
     assert "refusing to overwrite" in (CELLS / "atom-0" / "error.txt").read_text()

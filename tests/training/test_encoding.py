@@ -4,7 +4,6 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.models.huggingface import HFLM
@@ -15,7 +14,7 @@ from spor_tasks.core.sample import SplitPair
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
-from training.encoding import IGNORED, Row, collate, encode, plan_steps
+from training.encoding import IGNORED, Row, encode, plan_steps
 from training.objectives.likelihood import Likelihood
 
 END = 2  # of the tiny tokenizers
@@ -76,7 +75,6 @@ def test_no_token_spans_prompt_and_text_and_the_rows_where_one_would_are_counted
     prompt_ids = tokenizer(QUOTED.prompt)["input_ids"]
     # the case is real: tokenized as one string, the prompt's ids are no prefix
     assert tokenizer(QUOTED.prompt + QUOTED.text)["input_ids"][: len(prompt_ids)] != prompt_ids
-    assert rows.split_apart == 1
     assert rows.rows[1].input_ids[: len(prompt_ids)] == prompt_ids
     assert tokenizer.decode(targets(rows.rows[1])) == QUOTED.text + "</s>"
 
@@ -166,13 +164,6 @@ def test_what_fits_is_not_cut_nor_what_has_no_table(base: Base) -> None:
     assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
 
 
-def test_pairs_may_come_one_by_one(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = tokenizer_of(base("llama"))
-    whole = encode([PLAIN, QUOTED, TABLE], tokenizer, "causal", None)
-    monkeypatch.setattr("training.encoding._AT_ONCE", 2)
-    assert encode(iter([PLAIN, QUOTED, TABLE]), tokenizer, "causal", None) == whole
-
-
 def test_a_training_set_of_which_nothing_is_short_enough_is_refused(base: Base) -> None:
     with pytest.raises(ConfigError, match="none of the 1 training pairs has at most 3 tokens"):
         encode([PLAIN], tokenizer_of(base("llama")), "causal", 3)
@@ -238,17 +229,6 @@ def test_a_limit_of_steps_takes_the_first_ones(
     assert plan_steps(lengths, endless)[:-1] == steps
 
 
-def test_epochs_and_seeds_shuffle_differently_and_equal_seeds_equally() -> None:
-    lengths = [1] * 50
-    plans = [
-        plan_steps(lengths, OptimizationConfig(epochs=2, batch_size=50, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert plans[0] == plans[1]
-    orders = {plans[0][0].batches, plans[0][1].batches, plans[2][0].batches, plans[2][1].batches}
-    assert len(orders) == 4
-
-
 def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() -> None:
     lengths = [1 + 37 * number % 101 for number in range(200)]
 
@@ -260,13 +240,3 @@ def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() ->
         return sum(5 * length for length in longest) - sum(lengths)
 
     assert 10 * padding(grouped=True) < padding(grouped=False)
-
-
-def test_rows_are_padded_on_the_right_where_nothing_sees_it() -> None:
-    batch = collate([Row([5, 6, 7], [IGNORED, 7, 2]), Row([8], [9])], pad_id=0)
-    assert {name: tensor.tolist() for name, tensor in batch.items()} == {
-        "input_ids": [[5, 6, 7], [8, 0, 0]],
-        "attention_mask": [[1, 1, 1], [1, 0, 0]],
-        "labels": [[IGNORED, 7, 2], [9, IGNORED, IGNORED]],
-    }
-    assert all(tensor.dtype == torch.long for tensor in batch.values())

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from transformers import AutoConfig, AutoTokenizer
 
 from spor_tasks.aspects import named
 from spor_tasks.core.sample import Split
-from spor_tasks.corpora import sources
 from tests.speed import training_loops
-from tests.speed.training_loops import LOOPS, PLAIN, compare, small_models
+from tests.speed.training_loops import LOOPS, PLAIN, compare
 
 
 @pytest.fixture
@@ -35,28 +33,3 @@ def test_without_dropout_and_in_one_type_both_loops_learn_the_same(
         assert (other.pairs, other.tokens) == (one.pairs, one.tokens)
     first, second = measured["recipe"]
     assert first.loss != second.loss
-
-
-def test_the_table_has_a_row_for_every_loop(
-    base: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(training_loops, "_HELD_OUT", 10)
-    monkeypatch.setenv(sources.SPOR.variable, "nowhere")
-    monkeypatch.setattr(training_loops, "small_models", lambda *_: [str(base("t5"))])
-    training_loops.run([], pairs=12, seeds=2)
-    out = capsys.readouterr().out
-    assert "on 12 pairs of mini atom" in out
-    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| ")][1:]
-    assert [row[0] for row in rows] == [f"| {name}" for name in LOOPS]
-    assert rows[0][3] == "1.00"
-    assert all(" ± " in row[-1] for row in rows)
-
-
-def test_the_small_models_have_large_vocabularies(short: Split, tmp_path: Path) -> None:
-    folders = small_models(tmp_path, short)
-    configs = [AutoConfig.from_pretrained(folder) for folder in folders]
-    assert [config.is_encoder_decoder for config in configs] == [False, True]
-    assert min(config.vocab_size for config in configs) > 32_000
-    text = short.samples[0].references[0]
-    ids = AutoTokenizer.from_pretrained(folders[0])(text)["input_ids"]
-    assert len(text.split()) < len(ids) < len(text)

@@ -11,7 +11,6 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
@@ -19,7 +18,7 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.training.losses import rows_of
-from training import adapters, batches, lora
+from training import adapters, lora
 from training.adapters import add_lora
 from training.bases import load_base, versions
 from training.batches import load_batch, target_loss
@@ -31,7 +30,7 @@ from training.config import (
     settings_sha256,
     shared_settings,
 )
-from training.lora import TrainingResult, train
+from training.lora import TrainingResult
 from training.settings import to_dict
 
 Folders = Callable[..., Path]
@@ -39,21 +38,6 @@ Configure = Callable[..., TrainingConfig]
 Tune = Callable[..., TrainingResult]
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")
 WEIGHTS = "adapter_model.safetensors"
-
-
-@pytest.mark.parametrize(
-    ("name", "first", "last"),
-    [
-        ("llama", 5.5832, 5.4695),
-        ("gpt2", 5.5594, 5.4446),
-        ("t5", 6.6053, 4.3363),
-        ("bart", 5.5653, 5.4762),
-    ],
-)
-def test_a_seeded_run_has_these_losses(tune: Tune, name: str, first: float, last: float) -> None:
-    losses = tune(*FAST, "optimization.epochs=5", name=name).losses
-    assert len(losses) == 10
-    assert (losses[0], losses[-1]) == pytest.approx((first, last), abs=1e-3)
 
 
 @pytest.mark.usefixtures("short_outputs")
@@ -95,17 +79,6 @@ def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_little_memory_to_try_packing_is_told(
-    tune: Tune, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run_out(*_: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-
-    monkeypatch.setattr(batches, "target_losses", run_out)
-    with pytest.raises(SporError, match="memory ran out on the longest pair"):
-        tune("optimization.packing=true")
-
-
 def test_equal_settings_give_equal_bytes_and_another_seed_gives_others(tune: Tune) -> None:
     """Whatever the process drew before, which gets its random state and its threads back."""
 
@@ -133,10 +106,8 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
     assert manifest.pop("losses") == pytest.approx(means)
-    assert manifest.pop("wall_seconds") >= manifest.pop("fitting_seconds")
+    assert manifest.pop("fitting_seconds") >= 0
     assert result.seconds > 0
-    assert manifest.pop("peak_memory_bytes") > 10**6
-    assert 0 < manifest.pop("padding") < 0.5
     assert "2 atoms do not occur in Atom" in manifest.pop("violations")
     assert manifest.pop("versions") == versions()
     del manifest["git_commit"]
@@ -157,7 +128,6 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
         "seed": 7,
         "pairs": 8,
         "pairs_too_long": 0,
-        "pairs_split_apart": 0,
         "steps": 6,
         "resumed_from": 0,
         "selection": {
@@ -169,7 +139,6 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
             "held_out": 0,
             "scores": [],
             "epoch": 3,
-            "seconds": 0.0,
         },
         "base_model": {
             "path": str(base("llama")),
@@ -285,27 +254,3 @@ def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_f
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter", *kept]
     tune("optimization.seed=1", "overwrite=true")
     assert read_manifest(output)["seed"] == 1
-
-
-def test_the_split_is_that_which_the_settings_name(
-    configure: Configure, invented: SplitPair, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[object, ...]] = []
-
-    def load_split(*name: object) -> SplitPair:
-        asked.append(name)
-        return invented
-
-    monkeypatch.setattr(named, "load", load_split)
-    settings = ("data.arm=combination", "data.protocol=strict", "data.part=n4")
-    train(configure(*settings), progress=False)
-    assert asked == [("systematicity", "webnlg", "strict", "n4")]
-    assert read_manifest(configure().output)["arm"] == "combination"
-
-
-def test_a_progress_bar_shows_loss_and_speed(
-    configure: Configure, invented: SplitPair, capsys: pytest.CaptureFixture[str]
-) -> None:
-    train(configure(), invented)
-    bar = capsys.readouterr().err
-    assert all(shown in bar for shown in ("10/10", "pairs/s", "loss=5."))

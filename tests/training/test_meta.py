@@ -23,7 +23,6 @@ from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
 from tests.support import golden, tiny_gpt2
 from tests.support.soak import soak
 from tests.training.losses import assert_equal_gradients, gradients, plain_loss
-from training import lora
 from training.bases import Base, load_base
 from training.batches import Batch, Model, load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
@@ -40,7 +39,6 @@ from training.objectives.meta import (
     sampled_steps,
     support,
 )
-from training.objectives.reward import Rewarded
 from training.state import Run
 
 END = 50256
@@ -181,7 +179,7 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
 def without_texts(how: MetaSettings) -> Meta:
     """Return the objective for rows that are given, with none to draw from."""
     objective = object.__new__(Meta)
-    objective.how, objective.end_id, objective.clips = how, END, True
+    objective.how, objective.end_id = how, END
     objective.inner = object.__new__(Likelihood)
     objective.combinations, objective.pools = {"": ("any",)}, {}
     return objective
@@ -334,42 +332,6 @@ def learn(
     return train(configure(*TUNED, *overrides, name="gpt2", to=to), pair, progress=False)
 
 
-PUBLISHED = (
-    "objective_settings={weight: 0.5, variant: published, sample_combinations: 2}",
-    *("optimization.clip_norm=1.0", "optimization.schedule=linear", "optimization.warmup=0.25"),
-    *("optimization.optimizer=transformers", "optimization.weight_decay=0.01"),
-)
-
-
-@pytest.mark.parametrize("settings", [(OF_META,), PUBLISHED])
-def test_an_interrupted_run_goes_on_to_the_same_bytes(
-    configure: Callable[..., TrainingConfig],
-    settings: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings = ("objective=meta", *settings, "optimization.save_steps=1")
-    whole = learn(configure, *settings, to="whole").folder
-    steps = 0
-
-    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
-        nonlocal steps
-        steps += 1
-        if steps == 3:
-            raise KeyboardInterrupt
-        return load_batches(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "load_batches", at_the_third)
-        with pytest.raises(KeyboardInterrupt):
-            learn(configure, *settings, to="cut")
-    cut = learn(configure, *settings, to="cut").folder
-    found, expected = read_manifest(cut), read_manifest(whole)
-    assert (found["resumed_from"], expected["resumed_from"]) == (2, 0)
-    assert found.get("counts") == expected.get("counts")
-    for file in ("model.safetensors",):
-        assert (cut / file).read_bytes() == (whole / file).read_bytes()
-
-
 def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, epochs=None, max_steps=90)
     objective = make(loaded, sample_combinations=2, optimization=settings)
@@ -399,9 +361,6 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
         {"sample_combinations": 3},
         {"sample_combinations": 16, "optimization": OptimizationConfig(batch_size=16)},
         {"sample_combinations": 2, "optimization": OptimizationConfig(batch_size=16)},
-        {"of": "coarse_to_fine"},
-        {"of": "meta"},
-        {"of": "reward"},
         {"samples": [replace(CORPUS[0], units=(Triple("a", "b", "c"),))]},
     ],
     ids=str,
@@ -426,10 +385,3 @@ def test_few_shot_splits_are_refused_unless_any_combination_may_be_taken(loaded:
     with pytest.raises(ConfigError):
         make(loaded, few)
     assert len(make(loaded, few, support_constraint=False).pools) == 3
-
-
-def test_another_objective_can_be_wrapped(loaded: Base) -> None:
-    wrapped = {"reward": "constant", "weight": 2.0}
-    objective = make(loaded, of="reward", of_settings=wrapped)
-    assert isinstance(objective.inner, Rewarded)
-    assert objective.inner.how.weight == 2.0

@@ -12,7 +12,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import AttributeValue, Contrast, Sample, Split, SplitPair
+from spor_tasks.core.sample import AttributeValue, Column, Contrast, Sample, Split, SplitPair
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
@@ -21,7 +22,7 @@ from tests.training.losses import gradients, plain_loss, without_dropout
 from training import lora
 from training.adapters import add_tokens, prepare
 from training.bases import Base, load_base
-from training.batches import Batch, Model, load_batch, load_batches, target_losses
+from training.batches import Batch, Model, load_batch, target_losses
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
 from training.encoding import Row, encode
 from training.lora import TrainingResult, train
@@ -49,21 +50,21 @@ def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
     return Sample(
         id=f"s{number}",
         corpus="logicnlg",
-        units=(AttributeValue("who", "0"), AttributeValue("n", "1")),
+        units=(Column("who", "0"), Column("n", "1")),
         references=(TEXTS[number],),
         context={
             "name": "table",
             "title": "t",
             "target": TEXTS[number],
             "template": TEMPLATES[number],
-            "table": {"header": ["who", "n"], "rows": ROWS},
+            "table": Table(("who", "n"), tuple(map(tuple, ROWS))),
             **context,
         },
     )
 
 
 SAMPLES = tuple(map(make, range(4)))
-CONTRAST = Contrast((AttributeValue("n", "1"),), "all have 7 .")
+CONTRAST = Contrast((Column("n", "1"),), "all have 7 .")
 PAIRED = (*SAMPLES[:2], replace(SAMPLES[2], challenge=CONTRAST), SAMPLES[3])
 
 
@@ -320,39 +321,6 @@ def learn(configure: Callable[..., TrainingConfig]) -> Callable[..., TrainingRes
         return train(configure(*settings, *overrides, name=name, to=to), pair, progress=False)
 
     return run
-
-
-@pytest.mark.parametrize("method", ["lora", "full"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_an_interrupted_run_goes_on_to_the_same_bytes(
-    learn: Callable[..., TrainingResult],
-    objective: str,
-    method: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings = (f"method={method}", "optimization.save_steps=1", "optimization.epochs=2")
-    whole = learn(objective, *settings, to="whole").folder
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    steps = 0
-
-    def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
-        nonlocal steps
-        steps += 1
-        if steps == 3:
-            interrupt()
-        return load_batches(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "load_batches", at_the_third)
-        with pytest.raises(KeyboardInterrupt):
-            learn(objective, *settings, to="cut")
-    cut = learn(objective, *settings, to="cut").folder
-    assert read_manifest(cut)["resumed_from"] == 2
-    (weights,) = whole.glob("*.safetensors")
-    assert (cut / weights.name).read_bytes() == weights.read_bytes()
 
 
 def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learned(

@@ -9,7 +9,6 @@ import torch
 
 from spor_tasks.core.sample import SplitPair
 from tests.training.losses import rows_of, without_dropout
-from training import processes
 from training.bases import load_base
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Rows, plan_steps
@@ -118,7 +117,7 @@ def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
     steps = plan_steps([1] * 4, settings)
     moves = []
     before = flat(run)
-    for _ in fit(run, objective, steps, team=processes.join()):
+    for _ in fit(run, objective, steps):
         moves.append((flat(run) - before).norm().item())
         before = flat(run)
     assert moves == pytest.approx([0.01, 0.0075, 0.005, 0.0025], rel=1e-3)

@@ -283,14 +283,13 @@ def test_an_epoch_s_score_is_that_of_the_task(
         scores: Sequence[str],
         samples: Sequence[Sample],
         outputs: Sequence[Sequence[str]],
-    ) -> list[dict[str, float]]:
+    ) -> list[tuple[dict[str, float], dict[str, object]]]:
         return [
-            dict.fromkeys(scores, 101 + len(sample.units) + sum(map(ord, text)) / 1000)
+            (dict.fromkeys(scores, 101 + len(sample.units) + sum(map(ord, text)) / 1000), {})
             for sample, (text,) in zip(samples, outputs, strict=True)
         ]
 
-    monkeypatch.setattr(adapt, "values", characters)
-    monkeypatch.setattr(adapt, "measured", lambda *given: [(v, {}) for v in characters(*given)])
+    monkeypatch.setattr(adapt, "measured", characters)
     pair = named.load("systematicity", "mini")
     few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
@@ -301,7 +300,7 @@ def test_an_epoch_s_score_is_that_of_the_task(
         model="spor-hf",
         model_args={**arguments, "device": "cpu"},
         tasks=["spor_systematicity_mini"],
-        task_manager=task_files.manager(arguments, allow_split_mismatch=True),
+        task_manager=task_files.manager(arguments, model_type="spor-hf", allow_split_mismatch=True),
         limit=4,
         batch_size=4,
         bootstrap_iters=0,

@@ -6,19 +6,17 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.corpora.embedded import MINI
-from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 from training import tiny_base
 from training.__main__ import main
-from training.encoding import IGNORED, collate
+from training.encoding import collate
 from training.tiny_base import BaseSettings
 
 TINY = BaseSettings(width=16, layers=1, heads=2, steps=3)
@@ -26,28 +24,6 @@ QUICK = "compmctg_mini"  # which has the smallest file
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> PreTrainedTokenizerFast:
-    return AutoTokenizer.from_pretrained(tiny_base.SHIPPED)
-
-
-def test_every_text_of_the_corpus_comes_back_from_its_tokens(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
-    for sample in MINI.everything():
-        assert tokenizer.unk_token_id not in tokenizer(prompt(sample, "causal"))["input_ids"]
-        for text in sample.references:
-            assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-
-
-def test_a_prompt_does_not_run_into_the_text(tokenizer: PreTrainedTokenizerFast) -> None:
-    sample = MINI.part("test")[0]
-    cue, text = prompt(sample, "causal"), sample.target
-    assert tokenizer(cue + text)["input_ids"] == [
-        *tokenizer(cue)["input_ids"],
-        *tokenizer(text)["input_ids"],
-    ]
-
-
 def test_no_two_units_of_a_test_sample_meet_in_what_the_base_reads() -> None:
     tested = named.load("systematicity", "mini").test.samples
     apart = {
@@ -60,19 +36,6 @@ def test_no_two_units_of_a_test_sample_meet_in_what_the_base_reads() -> None:
     together = {frozenset(two) for read in facts for two in combinations(read, 2)}
     assert len(together) > 1000
     assert together.isdisjoint(apart)
-
-
-@pytest.mark.parametrize("corpus", [name for name in tiny_base.SETTINGS if name != "mini"])
-def test_rows_have_the_tokens_of_their_prompts_and_targets_of_their_texts(corpus: str) -> None:
-    tokenizer, rows = tiny_base.read(corpus)
-    _, *lessons = (row for _, row in read_rows(tiny_base.PRETRAINING / f"{corpus}.jsonl.gz"))
-    assert len(rows) == len(lessons)
-    for row, lesson in list(zip(rows, lessons, strict=True))[:200]:
-        assert tokenizer.unk_token_id not in row.input_ids
-        assert len(row.input_ids) == len(row.labels)
-        targets = tokenizer.decode([label for label in row.labels if label != IGNORED])
-        assert targets.count("<end>") == len(lesson["texts"])
-        assert row.labels.count(IGNORED) == len(tokenizer(lesson["prompt"])["input_ids"]) - 1
 
 
 def test_the_shipped_base_is_of_its_settings_and_small() -> None:

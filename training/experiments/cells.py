@@ -8,10 +8,11 @@ in the folder whose name is the digest of weights, task, packages and settings o
 import hashlib
 import json
 import logging
+import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -20,8 +21,8 @@ from spor_tasks import __version__
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
-from spor_tasks.core.files import write_json
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporError
+from spor_tasks.core.files import read_text
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
@@ -35,22 +36,17 @@ from training.config import (
     learned_settings,
 )
 from training.data import find_arm, sets_of
-from training.experiments.experiment import (
-    Cell,
-    EvaluationConfig,
-    Experiment,
-    ShownModel,
-    training_config,
-)
+from training.experiments.experiment import Cell, Experiment, ShownModel, expand, training_config
 from training.experiments.launch import launch
 from training.experiments.locks import claimed, is_held
-from training.settings import dump_settings, read_settings
+from training.settings import dump_settings, read_settings, read_yaml
 
 Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "conflict"]
 """``conflict``: an adapter with other settings exists; it is neither used nor replaced."""
 
 _log = logging.getLogger(__name__)
 
+_MODEL = "spor-hf"
 _ERROR = "error.txt"
 # Another process may hold a lock for a moment, only to see whether it is held.
 _PATIENCE = 0.2
@@ -84,13 +80,7 @@ def look(experiment: Experiment, cell: Cell) -> CellState:
 
 
 def complete(
-    experiment: Experiment,
-    cell: Cell,
-    evaluator: Evaluator,
-    *,
-    since: float,
-    overwrite: bool = False,
-    progress: bool = True,
+    experiment: Experiment, cell: Cell, evaluator: Evaluator, *, since: float, progress: bool = True
 ) -> bool:
     """Do what of a cell is missing, unless another process works on it; say whether it is done.
 
@@ -103,8 +93,10 @@ def complete(
         if not is_mine or (error.exists() and error.stat().st_mtime >= since):
             return False
         try:
-            if (state := _finished(job)).status != "done":
-                _do(job, evaluator, state, overwrite=overwrite, progress=progress)
+            if experiment.processes == 1:
+                _do(job, evaluator, progress=progress)
+            elif _finished(job).status != "done":
+                _share(experiment, job)
         except Exception as fault:  # noqa: BLE001 - the other cells must still be done
             evaluator.release()
             message = visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
@@ -119,57 +111,52 @@ def complete(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A cell with the settings of its experiment.
+    """The work of a cell.
 
     ``training`` is None where nothing is trained. ``arguments``, ``metadata`` and ``options`` are
-    those of lm-eval, and ``threads`` is the number of CPU threads it evaluates with.
+    those of an evaluation, and ``threads`` is its number of CPU threads.
     """
 
     cell: Cell
     folder: Path
     training: TrainingConfig | None
-    evaluation: EvaluationConfig
-    processes: int
-    threads: int
     arguments: dict[str, Any]
+    metadata: dict[str, Any]
     options: dict[str, Any]
-    metadata: dict[str, Any] = field(default_factory=dict)
+    threads: int
 
 
 def _job(experiment: Experiment, cell: Cell) -> _Job:
-    evaluation, folder = experiment.evaluation, experiment.folder / cell.name
-    options = {"limit": evaluation.limit}
-    if cell.seed is None and cell.arm is not None:
-        return _shown_job(experiment, cell, folder, options)
-    config = training_config(experiment, cell)
-    arguments = _base(config.model) | {"dtype": evaluation.dtype or config.model.dtype}
-    if config.model.quantization and evaluation.model == "spor-hf":
-        arguments["quantization"] = config.model.quantization
-    is_trained = cell.seed is not None
+    evaluation, in_context = experiment.evaluation, experiment.in_context
+    training: TrainingConfig | None = None
+    metadata: dict[str, Any] = {}
+    options: dict[str, Any] = {"limit": evaluation.limit}
+    tuning: dict[str, str] = {}
+    threads = 1
+    model: ModelConfig | ShownModel
+    if cell.kind == "shown":
+        (model,) = (model for model in in_context.models if model.name == cell.model)
+        split = named.split_name(named.find(*cell.sets))
+        facts = {"prompt_style": in_context.prompt_style, "split": split}
+        metadata = {key: value for key, value in facts.items() if value}
+        options |= {
+            "num_fewshot": in_context.shots,
+            "apply_chat_template": in_context.chat_template,
+        }
+    else:
+        config = training_config(experiment, cell)
+        model, threads = config.model, config.optimization.threads
+        if model.quantization:
+            tuning["quantization"] = model.quantization
+        if cell.kind == "tuned":
+            training = config
+            tuning |= tuned(config)
     return _Job(
-        *(cell, folder, config if is_trained else None, evaluation, experiment.processes),
-        threads=evaluation.threads or config.optimization.threads,
-        arguments=arguments | (tuned(config) if is_trained else {}),
+        *(cell, experiment.folder / cell.name, training),
+        arguments=_base(model) | {"dtype": evaluation.dtype or model.dtype} | tuning,
+        metadata=metadata,
         options=options,
-    )
-
-
-def _shown_job(experiment: Experiment, cell: Cell, folder: Path, options: dict[str, Any]) -> _Job:
-    """Return the job of a checkpoint that reads demonstrations."""
-    evaluation, settings = experiment.evaluation, experiment.in_context
-    (model,) = (model for model in settings.models if model.name == cell.model)
-    split = named.split_name(named.find(*cell.sets))
-    metadata = {"prompt_style": settings.prompt_style, "split": split}
-    return _Job(
-        *(cell, folder, None, evaluation, experiment.processes),
-        threads=evaluation.threads or 1,
-        arguments=_base(model) | {"dtype": evaluation.dtype or model.dtype},
-        options={
-            **options,
-            "num_fewshot": settings.shots,
-            "apply_chat_template": settings.chat_template,
-        },
-        metadata={key: value for key, value in metadata.items() if value},
+        threads=evaluation.threads or threads,
     )
 
 
@@ -203,17 +190,16 @@ def _finished(job: _Job) -> CellState:
     return CellState("partly", f"{len(results)} of {len(tasks)} tasks", results)
 
 
-# --- Adapters ------------------------------------------------------------------------------------
-
-
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
-    from training.bases import versions  # noqa: PLC0415
+    from training.state import identity  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
-        trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
+        settings = manifest.get("config")  # an earlier version may have had more keys
+        where = str(config.output)
+        trained = read_settings(TrainingConfig, settings, where, unknown_keys="ignore")
         existing = {
             "settings": learned_settings(trained),
             "versions": manifest.get("versions"),
@@ -222,14 +208,10 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
         }
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
-    identity = {
-        "settings": learned_settings(config),
-        "versions": versions(config.model),
-        # None: the corpus or the base is not on this machine, which training will report
-        "arm_sha256": _arm_sha256(config.data) or existing["arm_sha256"],
-        "base_sha256": checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"],
-    }
-    for key, value, expected in differing_keys(existing, identity):
+    # None: the corpus or the base is not on this machine, which training will report
+    arm = _arm_sha256(config.data) or existing["arm_sha256"]
+    base = checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"]
+    for key, value, expected in differing_keys(existing, identity(config, arm, base)):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
 
@@ -240,9 +222,6 @@ def _arm_sha256(data: DataConfig) -> str | None:
         return digest(find_arm(sets_of(data), data.arm).samples)
     except CorpusError:
         return None
-
-
-# --- Results -------------------------------------------------------------------------------------
 
 
 def _place(job: _Job, task: str) -> Path:
@@ -257,7 +236,7 @@ def _place(job: _Job, task: str) -> Path:
         "versions": {"spor_tasks": __version__, **backends.package_versions()},
         "task": (task, metadata["version"]),
         "test_sha256": _split_sha256(job.cell.sets) or metadata.get("test_sha256"),
-        "model": (job.evaluation.model, job.arguments, job.threads),
+        "model": (_MODEL, job.arguments, job.threads),
         "settings": (job.metadata, job.options),
     }
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
@@ -272,15 +251,10 @@ def _results(job: _Job) -> dict[str, Path]:
     for task in job.cell.tasks:
         files = _place(job, task).rglob("results_*.json")
         for file in sorted(files, key=lambda file: file.name):
-            results |= {task: file} if _holds(file, task) else {}
+            with suppress(ResultError):  # cut short
+                if any(result.task == task for result in reading.read(file)):
+                    results[task] = file
     return results
-
-
-def _holds(file: Path, task: str) -> bool:
-    try:
-        return any(result.task == task for result in reading.read(file))
-    except ResultError:  # cut short
-        return False
 
 
 @cache
@@ -294,89 +268,97 @@ def _split_sha256(sets: SetName) -> str | None:
     return digest(named.load(*sets).test.samples) if named.find(*sets).split_of else None
 
 
-# --- Doing it ------------------------------------------------------------------------------------
+# --- The work ------------------------------------------------------------------------------------
 
 
-def _do(
-    job: _Job, evaluator: Evaluator, state: CellState, *, overwrite: bool, progress: bool
-) -> None:
-    """Train and evaluate what is missing.
+def _do(job: _Job, evaluator: Evaluator, *, progress: bool) -> None:
+    """Train and evaluate what is missing, in each of the processes that share the cell.
 
     Raises:
-        ConfigError: an adapter with other settings exists, and ``overwrite`` is off.
+        ConfigError: an adapter with other settings exists, and may not be replaced.
         ResultError: lm-eval could not write a result.
     """
-    if state.status == "conflict" and not overwrite:
-        raise ConfigError(
-            state.detail,
-            where=job.folder,
-            remedy="Nothing was changed. Set another `output` for the experiment, or replace the "
-            "adapter with --overwrite.",
-        )
+    state = _finished(job)
+    if state.status == "done":
+        return
+    # torch, which takes seconds
+    from training import card, processes  # noqa: PLC0415
+
+    team = processes.join()
     if job.training and state.status in {"missing", "conflict"}:
-        config = replace(job.training, overwrite=overwrite)
-        _train(job, config, evaluator, progress=progress)
+        if state.status == "conflict" and not job.training.overwrite:
+            raise ConfigError(
+                state.detail,
+                where=job.folder,
+                remedy="Nothing was changed. Set another `output` for the experiment, or replace "
+                "the adapter with --overwrite.",
+            )
+        _train(job.training, evaluator, progress=progress)
         state = _finished(job)  # there may be results of these very weights
     for task in job.cell.tasks:
         if task not in state.results:
-            _evaluate(job, evaluator, task)
-    if job.training:
-        from training import card  # noqa: PLC0415 - torch, which takes seconds
-
+            _evaluate(job, evaluator, task, is_first=team.is_main_process)
+            team.wait_for_everyone()
+    if job.training and team.is_main_process:
         results = [result for file in _results(job).values() for result in reading.read(file)]
         card.write_card(job.training.output, results)
 
 
-def _train(job: _Job, config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
+def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
     from training.lora import train  # noqa: PLC0415 - torch, which takes seconds
 
     evaluator.release()  # there may be no room for two models
-    if job.processes == 1:
-        train(config, progress=progress)
-        evaluator.release()  # frees what training left as well
+    train(config, progress=progress)
+    evaluator.release()  # frees what training left as well
+
+
+def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> None:
+    from training.processes import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
+
+    place = _place(job, task)
+    with cpu_threads(job.threads):
+        evaluator.evaluate([job.arguments], [task], place, metadata=job.metadata, **job.options)
+    if not is_first:
         return
-    settings = job.folder / "training.yaml"
-    settings.write_text(dump_settings(config), encoding="utf-8")
-    launch(
-        "training",
-        ["train", settings],
-        processes=job.processes,
-        threads=config.optimization.threads,
-        log=settings.with_suffix(".log"),
-    )
-
-
-def _evaluate(job: _Job, evaluator: Evaluator, task: str) -> None:
-    from training.threads import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
-
-    place, own = _place(job, task), job.evaluation
-    if job.processes == 1:
-        with cpu_threads(job.threads):
-            evaluator.evaluate([job.arguments], [task], place, metadata=job.metadata, **job.options)
-    else:
-        settings = {
-            "tasks": [task],
-            "model": own.model,
-            "model_args": job.arguments,
-            "metadata": job.metadata,
-            "batch_size": own.batch_size,
-            "output_path": str(place),
-            "log_samples": True,
-            **job.options,
-            **({} if own.device is None else {"device": own.device}),
-        }
-        file = job.folder / "evaluation.yaml"
-        write_json(file, settings)
-        launch(
-            "spor_tasks.cli",
-            ["eval", "--config", file],
-            processes=job.processes,
-            threads=job.threads,
-            log=file.with_suffix(".log"),
-        )
     if (final := _place(job, task)) != place:  # the weights were downloaded meanwhile
         place = place.rename(final)
     if task not in _results(job):
         raise ResultError(
             "lm-eval wrote no result", where=place, remedy="Check that the disk has room."
         )
+
+
+# --- Several processes ---------------------------------------------------------------------------
+
+
+def evaluator_of(experiment: Experiment) -> Evaluator:
+    """Return what evaluates the models of an experiment."""
+    own = experiment.evaluation
+    return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)
+
+
+def _share(experiment: Experiment, job: _Job) -> None:
+    """Do a cell in several processes, one for each GPU, which run this module."""
+    file = job.folder / "experiment.yaml"
+    file.write_text(dump_settings(experiment), encoding="utf-8")
+    launch(
+        __name__,
+        [file, job.cell.name],
+        processes=experiment.processes,
+        threads=job.threads,
+        log=job.folder / "processes.log",
+    )
+
+
+def main(file: Path, name: str) -> None:
+    """Do the cell of this name of an experiment that :func:`_share` wrote."""
+    experiment = read_settings(Experiment, read_yaml(read_text(file), str(file)), str(file))
+    (cell,) = (cell for cell in expand(experiment) if cell.name == name)
+    try:
+        _do(_job(experiment, cell), evaluator_of(experiment), progress=True)
+    except SporError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

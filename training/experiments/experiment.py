@@ -8,10 +8,8 @@ import fnmatch
 import itertools
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
@@ -77,27 +75,18 @@ class SetsEntry:
 class EvaluationConfig:
     """How tasks are evaluated.
 
-    ``model`` is lm-eval's kind of model; ``beam5`` and ``beam4``, the decodings of the SPOR and
-    ToTTo papers, need spor-hf, and where sets have no such tasks, their own are taken. ``dtype``
-    and ``threads`` (of the CPU) are by default those of the training, and ``device`` is lm-eval's
-    choice. ``limit`` evaluates only that many samples of each task: such scores are not results.
+    ``beam5`` and ``beam4`` are the decodings of the SPOR and ToTTo papers; where sets have no such
+    tasks, their own are taken. ``dtype`` and ``threads`` (of the CPU) are by default those of the
+    training, and ``device`` is lm-eval's choice. ``limit`` evaluates only that many samples of each
+    task: such scores are not results.
     """
 
-    model: Literal["spor-hf", "hf"] = "spor-hf"
     decoding: Literal["greedy", "beam4", "beam5"] = "greedy"
     batch_size: Count = 16
     dtype: Dtype | None = None
     device: str | None = None
     threads: Count | None = None
     limit: Count | None = None
-
-    def __post_init__(self) -> None:
-        if self.decoding != "greedy" and self.model != "spor-hf":
-            raise ConfigError(
-                f"evaluation.decoding {self.decoding} needs evaluation.model spor-hf, not "
-                f"{self.model}",
-                remedy="Set evaluation.model: spor-hf, or evaluation.decoding: greedy.",
-            )
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -159,8 +148,7 @@ class Experiment:
         names += [model.name for model in self.in_context.models]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigError(
-                f"two models have the name {twice[0]}",
-                remedy="Give one of them another `name`.",
+                f"two models have the name {twice[0]}", remedy="Give one of them another `name`."
             )
 
     @property
@@ -172,11 +160,12 @@ class Experiment:
 class Cell(NamedTuple):
     """One training with its evaluations, or evaluations alone.
 
-    ``sets`` are those whose arms are trained on or shown; aspects that share an arm share the
-    cell. If ``seed`` is None, nothing is trained: the base is shown demonstrations of ``arm``, or
-    none if that is None too.
+    A ``tuned`` cell trains on ``arm`` of ``sets`` with ``seed``; aspects that share an arm share
+    the cell. An ``untuned`` one evaluates the base, and has neither arm nor seed. In a ``shown``
+    one a checkpoint reads demonstrations of ``arm``.
     """
 
+    kind: Literal["tuned", "untuned", "shown"]
     model: str
     sets: SetName
     arm: str | None
@@ -186,10 +175,9 @@ class Cell(NamedTuple):
     @property
     def name(self) -> str:
         """The cell's path below the experiment's folder."""
-        last = f"shown-{self.arm}" if self.arm else "untuned"
-        if self.seed is not None:
-            last = f"{self.arm}-{self.seed}"
-        return f"{self.model}/{'-'.join(filter(None, self.sets))}/{last}"
+        lasts = {"tuned": f"{self.arm}-{self.seed}", "shown": f"shown-{self.arm}"}
+        sets = "-".join(filter(None, self.sets))
+        return f"{self.model}/{sets}/{lasts.get(self.kind, self.kind)}"
 
 
 def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
@@ -219,7 +207,7 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     experiment = replace(experiment, models=models)
     try:
         for cell in expand(experiment):
-            if cell.seed is not None:
+            if cell.kind == "tuned":
                 training_config(experiment, cell)
     except SporError as error:
         if error.where is not None:
@@ -235,26 +223,22 @@ def expand(experiment: Experiment) -> tuple[Cell, ...]:
         ConfigError: there are no such arms or tasks.
         SplitError: there are no such sets.
     """
-    tasks_by_arm = _tasks_by_arm(experiment.sets, experiment.evaluation.decoding)
-    cells = [
-        Cell(entry.name, sets, arm, seed, tuple(names))
-        for entry in experiment.models
-        for seed in (*experiment.seeds, *((None,) if experiment.untuned else ()))
-        for sets, arms in tasks_by_arm.items()
-        for arm, names in arms.items()
-        if (arm is None) == (seed is None)
-    ]
-    return tuple(dict.fromkeys([*cells, *_shown_cells(experiment)]))
+    tasks: dict[Cell, dict[str, None]] = {}
+    for cell in itertools.chain(_trained_cells(experiment), _shown_cells(experiment)):
+        tasks.setdefault(cell._replace(tasks=()), {}).update(dict.fromkeys(cell.tasks))
+    return tuple(cell._replace(tasks=tuple(names)) for cell, names in tasks.items())
 
 
-def choose(cells: Sequence[Cell], patterns: Iterable[str]) -> tuple[Cell, ...]:
+def choose(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
     """Return the cells whose names hold one of the patterns, where `*` stands for anything.
+
+    Without a pattern, return all.
 
     Raises:
         ConfigError: no cell has a name with one of the patterns.
     """
     chosen: set[Cell] = set()
-    for pattern in (patterns := tuple(patterns)):
+    for pattern in patterns:
         fitting = {cell for cell in cells if fnmatch.fnmatchcase(cell.name, f"*{pattern}*")}
         if not fitting:
             raise ConfigError(
@@ -289,22 +273,44 @@ def training_config(experiment: Experiment, cell: Cell) -> TrainingConfig:
     )
 
 
-_TasksByArm: TypeAlias = dict[SetName, dict[str | None, dict[str, None]]]
-
-
-def _tasks_by_arm(entries: Iterable[SetsEntry], decoding: str) -> _TasksByArm:
-    """Return the tasks for each arm of the sets that are trained on, and for None, the base."""
-    suffix = None if decoding == "greedy" else decoding
-    by_arm: _TasksByArm = defaultdict(lambda: defaultdict(dict))
-    for entry in entries:
+def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
+    """Yield a cell of each model, seed, sets and arm, and of each untuned model and sets."""
+    decoding = experiment.evaluation.decoding
+    sets: list[tuple[SetSpec, tuple[str, ...], tuple[str, ...]]] = []
+    for entry in experiment.sets:
         tasks = _named_tasks(entry)
         for spec in _specs(entry):
-            for arm in (None, *_arms(entry, spec)):
-                available = suffix if suffix in spec.decodings else None
-                own = tasks or (spec.task_name(decoding=available),)
-                under_all = spec.split_of if arm is None else None
-                by_arm[under_all or spec.trained_on][arm] |= dict.fromkeys(own)
-    return by_arm
+            own = spec.task_name(decoding=decoding if decoding in spec.decodings else None)
+            sets.append((spec, _arms(entry, spec), tasks or (own,)))
+    untuned = (None,) if experiment.untuned else ()
+    for model, seed in itertools.product(experiment.models, (*experiment.seeds, *untuned)):
+        for spec, arms, tasks in sets:
+            if seed is None:
+                whole = spec.split_of or spec.trained_on
+                yield Cell("untuned", model.name, whole, None, None, tasks)
+            else:
+                for arm in arms:
+                    yield Cell("tuned", model.name, spec.trained_on, arm, seed, tasks)
+
+
+def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
+    """Yield the cells of checkpoints that read demonstrations.
+
+    Raises:
+        ConfigError: sets of `in_context.sets` have no such tasks.
+    """
+    settings, available = experiment.in_context, set(task_files.names())
+    for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
+        for spec in _specs(entry):
+            for arm in _arms(entry, spec):
+                task = spec.task if spec.split_of else spec.task_name(arm)
+                if task in available:
+                    yield Cell("shown", model.name, spec.name, arm, None, (task,))
+                elif settings.sets:
+                    raise ConfigError(
+                        f"in_context.sets needs the task {task}, which does not exist",
+                        remedy="`spor tasks list` lists all tasks.",
+                    )
 
 
 def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
@@ -340,28 +346,3 @@ def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
                 remedy=f"Its arms are {' and '.join(spec.arms)}.",
             )
     return entry.arms or spec.arms
-
-
-def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
-    """Yield the cells of checkpoints that are shown demonstrations.
-
-    Raises:
-        ConfigError: sets of `in_context.sets` have no such tasks.
-    """
-    settings = experiment.in_context
-    for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
-        for spec in _specs(entry):
-            for arm in _arms(entry, spec):
-                task = spec.task if spec.split_of else spec.task_name(arm)
-                if task in _known_tasks():
-                    yield Cell(model.name, spec.name, arm, None, (task,))
-                elif settings.sets:
-                    raise ConfigError(
-                        f"in_context.sets needs the task {task}, which does not exist",
-                        remedy="`spor tasks list` lists all tasks.",
-                    )
-
-
-@cache
-def _known_tasks() -> frozenset[str]:
-    return frozenset(file.name for file in task_files.files())

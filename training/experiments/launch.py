@@ -9,7 +9,6 @@ from pathlib import Path
 from spor_tasks.core.errors import ResultError
 from training import lifeline
 
-_GRACE = 30.0  # seconds for saving the state of a run after an interrupt
 _SETTINGS = (
     *("--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
     *("--mixed_precision", "no", "--dynamo_backend", "no"),
@@ -34,22 +33,15 @@ def launch(
     # In spite of `--multi_gpu`, this variable makes the launcher use the CPU.
     on_cpu = {} if torch.cuda.is_available() else {"ACCELERATE_USE_CPU": "true"}
     environment = {**os.environ, **on_cpu, "OMP_NUM_THREADS": str(threads)}
-    with (
-        log.open("wb") as output,
-        lifeline.line() as line,
-        subprocess.Popen(  # noqa: S603 - our own modules
-            command, env=environment, stdin=line, stdout=output, stderr=subprocess.STDOUT
-        ) as process,
-    ):
-        try:
-            status = process.wait()
-        except BaseException:
-            process.terminate()  # the launcher ends its processes with it
-            try:
-                process.wait(_GRACE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            raise
+    with log.open("wb") as output, lifeline.line() as line:
+        status = subprocess.run(  # noqa: S603 - our own modules
+            command,
+            env=environment,
+            stdin=line,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
     if status:
         lines = log.read_text("utf-8", "replace").splitlines()
         errors = [line for line in lines if line.startswith("error: ")] or lines[-1:]

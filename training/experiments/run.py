@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -18,10 +19,8 @@ import submitit
 from tqdm import tqdm
 
 from spor_tasks import report
-from spor_tasks.core.errors import ConfigError, ResultError, SporError
-from spor_tasks.core.folders import read_manifest, write_manifest
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.report import tables
 from spor_tasks.report.document import plain_text
 from training import lifeline
@@ -29,8 +28,6 @@ from training.experiments import cells
 from training.experiments.cells import CellState
 from training.experiments.experiment import Cell, Experiment, choose, expand
 
-KIND = "experiment"
-_MANIFEST = "experiment.json"
 _SECONDS = 0.5  # between two looks at the cells
 _GRACE = 15.0
 _YEAR = 365 * 24 * 60
@@ -44,17 +41,15 @@ def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
     """Return a line for each cell with its state, and the number of cells in each state.
 
     Raises:
-        ConfigError: no cell has a name with one of the patterns, or the folder is another
-            experiment's.
+        ConfigError: no cell has a name with one of the patterns.
     """
-    _check_folder(experiment)
     states = _look(experiment, choose(expand(experiment), only))
     width = max(len(cell.name) for cell in states)
     lines = [
         f"{cell.name:<{width}}  {state.status:<8}  {state.detail}".rstrip()
         for cell, state in states.items()
     ]
-    trainings = sum(cell.seed is not None for cell in states)
+    trainings = sum(cell.kind == "tuned" for cell in states)
     evaluations = sum(len(cell.tasks) for cell in states)
     counts = f"{len(states)} cells: {trainings} trainings and {evaluations} evaluations"
     return "\n".join([*lines, "", f"{counts}; {_counted(states)}"])
@@ -67,50 +62,39 @@ def run(
     executor: ExecutorName = "local",
     workers: int = 1,
     overwrite: bool = False,
-    push_to: str | None = None,
     progress: bool = True,
 ) -> bool:
     """Do what is not done, report all results, and say whether every cell is done.
 
-    One local worker is this process. ``overwrite`` replaces adapters that have other settings. With
-    ``push_to``, a namespace of the Hub, each finished adapter goes to a repository there.
+    One local worker is this process. ``overwrite`` replaces adapters that have other settings.
 
     Raises:
-        ConfigError: no cell has a name with one of the patterns, the folder is another
-            experiment's, or submitit does not know a setting.
+        ConfigError: no cell has a name with one of the patterns, or submitit does not know a
+            setting.
         ResultError: the results cannot be compared in one report.
     """
     chosen = choose(expand(experiment), only)
-    _check_folder(experiment)
-    write_manifest(experiment.folder, {"kind": KIND, "name": experiment.name}, _MANIFEST)
+    if overwrite:
+        experiment = replace(experiment, overrides=(*experiment.overrides, "overwrite=true"))
     since = time.time()
     if executor == "local" and workers == 1:
-        work(experiment, chosen, since, overwrite=overwrite, progress=progress)
+        work(experiment, chosen, since, progress=progress)
     else:
-        _send_out(experiment, chosen, since, executor, workers, overwrite=overwrite)
+        _send_out(experiment, chosen, since, executor, workers)
     states = _look(experiment, chosen)
     _tell(experiment, states)
-    pushed = push_to is None or _push(experiment, states, push_to)
-    return pushed and all(state.status == "done" for state in states.values())
+    return all(state.status == "done" for state in states.values())
 
 
 def work(
-    experiment: Experiment,
-    chosen: Sequence[Cell],
-    since: float,
-    *,
-    overwrite: bool = False,
-    progress: bool = False,
+    experiment: Experiment, chosen: Sequence[Cell], since: float, *, progress: bool = False
 ) -> None:
     """Do every cell that no other worker has."""
-    own = experiment.evaluation
-    evaluator = Evaluator(own.model, batch_size=own.batch_size, device=own.device)
+    evaluator = cells.evaluator_of(experiment)
     with _quiet():
         for number, cell in enumerate(chosen, start=1):
             _log.info("%d of %d: %s", number, len(chosen), cell.name)
-            cells.complete(
-                experiment, cell, evaluator, since=since, overwrite=overwrite, progress=progress
-            )
+            cells.complete(experiment, cell, evaluator, since=since, progress=progress)
 
 
 # --- Several workers -----------------------------------------------------------------------------
@@ -122,8 +106,6 @@ def _send_out(
     since: float,
     executor: ExecutorName,
     workers: int,
-    *,
-    overwrite: bool,
 ) -> None:
     """Start workers, and show what they do until the last has ended."""
     folder = experiment.folder / "workers"
@@ -135,7 +117,7 @@ def _send_out(
             with lifeline.standard_input(line):
                 for number in range(workers):
                     submit = _executor(experiment, executor, folder, number).submit
-                    jobs.append(submit(task, experiment, chosen, since, overwrite=overwrite))
+                    jobs.append(submit(task, experiment, chosen, since))
             _log.info("%d workers, whose logs are in %s", workers, visible(folder))
             _watch(experiment, chosen, jobs)
     except BaseException:
@@ -228,21 +210,6 @@ def _counted(states: States) -> str:
     return ", ".join(f"{count} {status}" for status, count in counts.most_common())
 
 
-def _check_folder(experiment: Experiment) -> None:
-    if not (experiment.folder / _MANIFEST).exists():
-        return
-    try:
-        manifest = read_manifest(experiment.folder, _MANIFEST)
-    except ResultError as error:
-        raise ConfigError(error.what, where=experiment.folder, remedy=error.remedy) from error
-    if (manifest.get("kind"), manifest.get("name")) != (KIND, experiment.name):
-        raise ConfigError(
-            f"belongs to the experiment {manifest.get('name')!r}",
-            where=experiment.folder,
-            remedy="Set output=FOLDER to another folder.",
-        )
-
-
 def _tell(experiment: Experiment, states: States) -> None:
     """Print what is not done and the report, and write the report."""
     for cell, state in states.items():
@@ -255,22 +222,6 @@ def _tell(experiment: Experiment, states: States) -> None:
     print(_counted(states))
     if files:
         print(visible(experiment.folder / report.PAGE))
-
-
-def _push(experiment: Experiment, states: States, namespace: str) -> bool:
-    """Push the finished adapters; say whether all were pushed."""
-    from training.upload import push_adapter  # noqa: PLC0415 - torch, which takes seconds
-
-    faults = []
-    for cell, state in states.items():
-        if cell.seed is not None and state.status == "done":
-            repository = f"{namespace}/{experiment.name}-{cell.name.replace('/', '-')}"
-            try:
-                print(push_adapter(experiment.folder / cell.name / "adapter", repository))
-            except SporError as error:  # the others may still be pushed
-                _log.error("%s", error)
-                faults.append(error)
-    return not faults
 
 
 @contextmanager

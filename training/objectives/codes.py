@@ -62,6 +62,7 @@ class PrefixSettings:
 class Coded(Likelihood):
     """Vectors for values. Contrasts are drawn from the combinations ``pool``."""
 
+    by_batch = True
     vectors: ClassVar[type[Vectors]]
     how: DcgSettings | PrefixSettings
 

@@ -5,7 +5,7 @@ Every other objective is a class derived from :class:`Likelihood`. It may replac
 names it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -13,8 +13,8 @@ from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle, prompt
+from training import processes
 from training.batches import Batch, Model, target_loss
-from training.config import TrainingConfig
 from training.data import TrainingPair, make_pairs
 from training.encoding import Step, plan_steps
 from training.objectives import OBJECTIVES
@@ -34,13 +34,13 @@ class Likelihood:
     ``settings`` is the class of the objective's settings, a pydantic dataclass, and ``tokens`` are
     added to the tokenizer. ``rows`` holds the training set in token ids. ``model`` is the base with
     weights that the objective brings, None where these are the adapter's or the base's own.
-    ``clips`` is true if ``step`` clips the gradient itself. Epochs before ``judged_from`` are not
-    judged.
+    ``by_batch`` is true if the loss depends on the pairs that share a batch. Epochs before
+    ``judged_from`` are not judged.
     """
 
     settings: ClassVar[type] = NoSettings
     tokens: ClassVar[tuple[str, ...]] = ()
-    clips: bool = False
+    by_batch: ClassVar[bool] = False
     judged_from: int = 0
     model: Model | None = None
 
@@ -61,11 +61,6 @@ class Likelihood:
         self.rows = material.encode(pairs)
 
     @staticmethod
-    def by_batch(settings: Mapping[str, Any]) -> bool:  # noqa: ARG004 - for other objectives
-        """Return whether the loss depends on the pairs that share a batch."""
-        return False
-
-    @staticmethod
     def pairs(sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
         """Yield one pair for each reference, or one for the sample's own target."""
         target = sample.about("target")
@@ -81,11 +76,15 @@ class Likelihood:
         return target_loss(model, batch)
 
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
-        """Add the gradient of these batches to the trained weights; return their loss.
+        """Give the trained weights the gradient of a step, clipped; return the step's loss.
 
-        That is the summed loss divided by ``targets``, the step's token count over all processes.
+        That is the summed loss divided by ``targets``, the step's token count. ``batches`` are this
+        process's share of the step.
         """
-        return backpropagate(run, self.loss, batches, [targets] * len(batches))
+        loss = backpropagate(run, self.loss, batches, [targets] * len(batches))
+        loss = processes.add_up(loss, list(run.weights.values()), run.team)
+        run.clip()
+        return loss
 
 
 def find_objective(name: str) -> type[Likelihood]:
@@ -96,13 +95,3 @@ def find_objective(name: str) -> type[Likelihood]:
     """
     objective: type[Likelihood] = OBJECTIVES.get("objective", name)
     return objective
-
-
-def make_objective(config: TrainingConfig, material: Material) -> Likelihood:
-    """Return the objective of a run.
-
-    Raises:
-        ConfigError: it does not fit the samples or the base.
-    """
-    objective = find_objective(config.objective)
-    return objective(objective.settings(**config.objective_settings), material)

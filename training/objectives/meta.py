@@ -54,12 +54,12 @@ ORDINARY = "ordinary_steps"
 class MetaSettings:
     """The wrapped objective, and how a step uses it.
 
-    ``of`` is an objective that learns the pairs of ``likelihood``, with ``of_settings``. ``weight``
-    is λ, and ``meta_at`` the place of its gradient. Without ``support_constraint`` B' may have any
-    combinations that B lacks. ``sample_combinations`` None is plain shuffling.
+    ``of`` is the wrapped objective, with ``of_settings``. ``weight`` is λ, and ``meta_at`` the
+    place of its gradient. Without ``support_constraint`` B' may have any combinations that B lacks.
+    ``sample_combinations`` None is plain shuffling.
     """
 
-    of: str = "likelihood"
+    of: Literal["likelihood", "dcg", "contrastive_prefix"] = "likelihood"
     of_settings: Mapping[str, Any] = field(default_factory=dict)
     weight: NotNegative = 0.01
     meta_at: Literal["theta1", "theta"] = "theta1"
@@ -72,6 +72,7 @@ class Meta(Likelihood):
     """The loss of another objective, and that of recombined attributes one step ahead."""
 
     settings: ClassVar[type] = MetaSettings
+    by_batch = True
     how: MetaSettings
 
     def __init__(self, settings: MetaSettings, material: Material) -> None:
@@ -81,18 +82,9 @@ class Meta(Likelihood):
             ConfigError: it cannot be used with these samples or settings.
         """
         wrapped = find_objective(settings.of)
-        learns_references = wrapped.pairs is Likelihood.pairs and not wrapped.tokens
-        if issubclass(wrapped, Meta) or not learns_references:
-            raise ConfigError(
-                f"objective meta cannot wrap {settings.of}",
-                where="objective_settings.of",
-                remedy="Set objective_settings.of=likelihood.",
-            )
-        of_settings: Any = read_settings(
-            wrapped.settings, dict(settings.of_settings), "of_settings"
-        )
+        own = dict(settings.of_settings)
+        of_settings: Any = read_settings(wrapped.settings, own, "of_settings")
         self.how, self.material = settings, material
-        self.clips = settings.variant == "published"
         self.inner = wrapped(of_settings, material)
         self.rows, self.model = self.inner.rows, self.inner.model
         self.combinations = {sample.id: combination_of(sample) for sample in material.samples}
@@ -101,11 +93,6 @@ class Meta(Likelihood):
         for number, row in enumerate(self.rows.rows):
             self.pools.setdefault(self.combinations[row.sample], []).append(number)
         _check(settings, material, self.pools)
-
-    @staticmethod
-    def by_batch(settings: Mapping[str, Any]) -> bool:
-        """Return whether the loss depends on the pairs that share a batch."""
-        return bool(settings["variant"] == "published")
 
     def steps(self) -> list[Step]:
         """Return the steps of a run, each of a few combinations if the settings say so."""
@@ -130,8 +117,15 @@ class Meta(Likelihood):
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of B' one step ahead; return these' loss."""
         loss = self._backpropagate(run, self.inner, batches, targets)
-        if self.clips:
+        if self.how.variant == "published":
             run.clip()
+        self._recombine(run, batches)
+        if self.how.variant == "paper":
+            run.clip()
+        return loss
+
+    def _recombine(self, run: Run, batches: Sequence[Batch]) -> None:
+        """Add the gradient of a second batch, if there are combinations for it."""
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
         current = [self.combinations[name] for name in names]
         constrained = self.how.support_constraint
@@ -142,7 +136,7 @@ class Meta(Likelihood):
         numbers = draw_rows(allowed, self.pools, size, rng)
         if not numbers:
             run.counts[ORDINARY] = run.counts.get(ORDINARY, 0) + 1
-            return loss
+            return
         step = Step(0, tuple(map(tuple, chunks(numbers, settings.batch_size))))
         rows = self.rows.rows
         second = load_batches(
@@ -150,7 +144,6 @@ class Meta(Likelihood):
         )
         inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
         self.meta_step(run, inner, second, count_targets(step, rows))
-        return loss
 
     def meta_step(
         self, run: Run, inner: Likelihood, batches: Sequence[Batch], targets: int

@@ -5,7 +5,6 @@ the embedded corpus its part `held_out`. They are of all combinations alike, and
 split of a corpus.
 """
 
-import logging
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,15 +13,14 @@ from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from spor_tasks.benchmarks.compmctg.protocols import Partition
+from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Deferred, Rivals, Sample
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.metrics.groups import HALVES
+from spor_tasks.corpora.sources import COMPMCTG
 
 PROTOCOL = "discrimination"
 
@@ -31,25 +29,14 @@ _MOST = 100  # texts of a combination
 _LIKELIHOODS = 32_000  # that a task may ask for
 _WORDS = 256  # that a text may have: longer ones might lose their combination in a model's window
 
-_logger = logging.getLogger(__name__)
 
-
-def judged(_: str, *, is_divided: bool) -> dict[str, Any]:
-    """Return the scores of a corpus; only under a split they are also of its halves."""
-    whole = ("disc_acc", "disc_acc_within", "disc_aspects") if is_divided else ()
-    breakdown = tuple(f"{score}_{half}" for score in whole for half in HALVES)
-    of_split = ("disc_gap", "disc_acc_within") if is_divided else ()
-    reported = ("disc_acc", *of_split, "disc_aspects")
-    scores = (*reported, *breakdown)
-    return {"scores": scores, "reported": reported, "breakdown": breakdown, "headline": "disc_acc"}
-
-
-def samples(space: Space, unseen: frozenset[Combination], folder: Path) -> Sequence[Sample]:
+def samples(space: Space, unseen: frozenset[Combination]) -> Sequence[Sample]:
     """Return the texts of a split, with all other combinations as rivals, read when needed.
 
     Raises:
         CorpusError: when they are read, a file is missing or malformed, or has no text to ask for.
     """
+    folder = COMPMCTG.data_dir()
     return Deferred(lambda: tuple(_with_rivals(space, unseen, texts(space, folder))), None)
 
 
@@ -58,13 +45,11 @@ def _with_rivals(
 ) -> Iterator[Sample]:
     for sample in held_out:
         own = reader.combination_in(sample)
-        rival_combinations = [each for each in space.combinations if each != own]
-        units = tuple(reader.units_of(space, each) for each in rival_combinations)
-        rivals = Rivals(
-            units, tuple((each in unseen) == (own in unseen) for each in rival_combinations)
-        )
+        rivals = [each for each in space.combinations if each != own]
+        units = tuple(reader.units_of(space, each) for each in rivals)
+        alike = tuple((each in unseen) == (own in unseen) for each in rivals)
         context = {**sample.context, "unseen": own in unseen}
-        yield replace(sample, context=context, challenge=rivals)
+        yield replace(sample, context=context, challenge=Rivals(units, alike))
 
 
 def number_of_texts(space: Space) -> int:
@@ -94,9 +79,6 @@ def texts(space: Space, folder: Path) -> tuple[Sample, ...]:
         )
     count = number_of_texts(space)
     drawn = [_drawn(space, own, pools[own], count) for own in space.combinations]
-    if few := sum(len(own) < count for own in drawn):
-        text = "%s: %d of %d combinations have fewer than %d held-out texts, one of them %d"
-        _logger.warning(text, cls, few, len(drawn), count, min(map(len, drawn)))
     return tuple(filter(None, chain.from_iterable(zip_longest(*drawn))))
 
 

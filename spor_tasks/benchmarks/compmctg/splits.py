@@ -1,5 +1,6 @@
-"""The splits of each protocol: shipped ones, and those of an ``unseen.jsonl``.
+"""CompMCTG's protocols (section 3): shipped splits, and those of an ``unseen.jsonl``.
 
+A split divides the combinations of a space into seen (i.d.) and unseen ones (compositional).
 Hold-Out leaves out each combination once. ACD and Few-Shot leave out half of the combinations, and
 all but as many as the largest aspect has values. Their splits have the highest divergence that any
 has; ``splits.json`` holds them, with their divergence and the number of all splits that have it.
@@ -8,21 +9,35 @@ has; ``splits.json`` holds them, with their divergence and the number of all spl
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
-from spor_tasks.benchmarks.compmctg.protocols import Partition, hold_out, without
 from spor_tasks.core.files import read_packaged
 from spor_tasks.corpora.compmctg.reader import MODES, read_unseen
-from spor_tasks.corpora.compmctg.spaces import Space
+from spor_tasks.corpora.compmctg.spaces import Combination, Space
 
 PROTOCOLS = tuple(MODES.values())
 
 FILE = Path(__file__).with_name("splits.json")
 """The file of shipped splits."""
+
+
+class Partition(NamedTuple):
+    """The combinations that training has (i.d.), and the others, both in the order of the space."""
+
+    seen: tuple[Combination, ...]
+    unseen: tuple[Combination, ...]
+
+
+def without(space: Space, unseen: Collection[Combination]) -> Partition:
+    """Return the partition that leaves out these combinations."""
+    return Partition(
+        tuple(each for each in space.combinations if each not in unseen),
+        tuple(each for each in space.combinations if each in unseen),
+    )
 
 
 @cache
@@ -38,7 +53,7 @@ def shipped(space: Space, protocol: str) -> tuple[Partition, ...]:
     if protocol == "original":
         return (without(space, ()),)
     if protocol == "holdout":
-        return hold_out(space)
+        return tuple(without(space, {each}) for each in space.combinations)
     facts_of_protocol = facts()["splits"].get(space.name, {}).get(protocol, {"unseen": ()})
     named = {" ".join(each): each for each in space.combinations}
     lists = (line.split(", ") for line in facts_of_protocol["unseen"])
@@ -59,10 +74,10 @@ def read(path: Path, space: Space, protocol: str) -> tuple[Partition, ...]:
 
 
 def without_codes(split: Partition) -> tuple[float, float]:
-    """Return what a system scores that ignores what is asked, on seen and on unseen combinations.
+    """Return the accuracy in per cent of a system that ignores the request, by half.
 
-    It writes texts like those that train it, of which each seen combination has equally many: an
-    accuracy in per cent is how often a value is among the seen combinations.
+    The system writes texts like those that train it, equally many of each seen combination. So the
+    accuracy is how often a value is among the seen combinations.
     """
     counts_by_aspect = [Counter(values) for values in zip(*split.seen, strict=True)]
     seen, unseen = (

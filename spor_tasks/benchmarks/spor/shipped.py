@@ -1,79 +1,38 @@
 """The strict sets that a search found, shipped as lists of samples so that all have the same ones.
 
 A list names samples by their place in the pool, which is the whole corpus, as the bits of one
-number; the SHA-256 of all sample ids of the pool, in order, says which pool that is. The files also
-say by which settings and seed version 0.2 searched them.
+number. The files also say by which settings and seed version 0.2 searched them. ``algorithm_1`` of
+E2E is the best that the paper's own construction finds.
 """
 
 import base64
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.files import read_packaged
+from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
 from spor_tasks.core.sample import Sample, Split, SplitPair
 
-SETS: tuple[tuple[str, str | None], ...] = (
-    ("webnlg", None),
-    ("e2e", None),
-    ("e2e", "algorithm_1"),
-    ("viggo", None),
-)
-"""Corpus and part of each. ``algorithm_1`` is the best that the paper's own construction finds."""
-
 FOLDER = Path(__file__).parent / "strict_ids"
-"""Where they lie: one JSON file for each, see :func:`name`."""
+"""The folder of the lists, one JSON file for each corpus and part."""
 
 
-def name(corpus: str, part: str | None = None) -> str:
-    """Return what the file of these sets is called, without its ending."""
-    return "_".join(filter(None, ["systematicity", corpus, part]))
-
-
-def load(corpus: str, samples: Iterable[Sample], part: str | None = None) -> SplitPair:
-    """Return the sets of one of :data:`SETS`, made of all samples of the corpus.
+def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> SplitPair:
+    """Return shipped sets of systematicity, made of all samples of the corpus in their order.
 
     Raises:
-        SplitError: there are no such sets, or these are not the samples that they were made of.
+        CorpusError: the file of the list is missing or damaged.
+        SplitError: the listed samples are not those that the search found.
     """
-    content = _read(corpus, part)
-    samples = tuple(samples)
-    if _digest_of_ids(samples) != content["pool"]["sha256"]:
-        raise SplitError(
-            f"was made of other samples than these {len(samples):,}",
-            where=name(corpus, part),
-            remedy=f"It needs the {content['pool']['samples']:,} samples of the published "
-            f"{corpus}, training and test. Search sets of your own.",
-        )
+    name = "_".join(filter(None, ["systematicity", corpus, part]))
+    content = read_packaged(FOLDER / f"{name}.json")
     *arms, test = (
-        _unpack(f"{name(corpus, part)}: {split}", split, packed, samples)
+        _unpack(f"{name}: {split}", split, packed, samples)
         for split, packed in content["splits"].items()
     )
-    return SplitPair(
-        aspect="systematicity",
-        corpus=corpus,
-        protocol="strict",
-        arms=tuple(arms),
-        test=test,
-        part=part,
-    )
-
-
-def _read(corpus: str, part: str | None) -> Mapping[str, Any]:
-    if (corpus, part) not in SETS:
-        raise SplitError(
-            f"there are no shipped sets {name(corpus, part)!r}",
-            remedy=f"There are {', '.join(name(*key) for key in SETS)}.",
-        )
-    content: Mapping[str, Any] = read_packaged(FOLDER / f"{name(corpus, part)}.json")
-    return content
-
-
-def _digest_of_ids(samples: Iterable[Sample]) -> str:
-    return hashlib.sha256("\n".join(sample.id for sample in samples).encode()).hexdigest()
+    return SplitPair("systematicity", corpus, "strict", tuple(arms), test, part)
 
 
 def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence[Sample]) -> Split:
@@ -81,8 +40,8 @@ def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence
     split = Split(title, tuple(sample for i, sample in enumerate(samples) if bits >> i & 1))
     if digest(split.samples) != packed["sha256"]:
         raise SplitError(
-            "is damaged: its samples are not those of its SHA-256",
+            "is damaged, or was made of other samples than these",
             where=where,
-            remedy="Install spor-tasks again.",
+            remedy=INSTALL_AGAIN,
         )
     return split

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from spor_tasks.core.contracts import Gap, SetName, SetSpec, of_twin
-from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair, with_twin
+from spor_tasks.core.contracts import Gap, SetSpec, TaskOptions, of_twin
+from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.twins import CORPORA, twins_of
 
 PROTOCOL = "twin"
@@ -25,59 +24,44 @@ _IN_CONTEXT = frozenset(
 """Aspects and parts with tasks in context."""
 
 
-def specs(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
-    """Yield the sets with twins of those that have some."""
+def with_twins(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
+    """Yield the sets, and then those with twins."""
+    originals = tuple(originals)
+    yield from originals
     for spec in originals:
         if spec.is_default and spec.name.corpus in CORPORA and spec.name.part not in _LEFT_OUT:
             yield _of_twins(spec)
 
 
 def _of_twins(spec: SetSpec) -> SetSpec:
-    scores = [name for own in spec.reported for name in (own, of_twin(own))]
+    gaps = tuple(Gap(own, of_twin(own)) for own in spec.reported)
     return replace(
         spec,
         name=spec.name._replace(protocol=PROTOCOL),
         task=f"{spec.task}_{PROTOCOL}",
         title=f"{spec.title}, and twins",
         scores=(*spec.scores, *map(of_twin, spec.scores)),
-        reported=tuple(scores),
-        gaps=tuple(Gap(own, of_twin(own)) for own in spec.reported),
+        reported=tuple(score for gap in gaps for score in gap),
+        gaps=gaps,
         outputs=2 * spec.outputs,
         is_default=False,
         decodings=(),
-        in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-        version=1.0,
-        tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+        tasks=TaskOptions(
+            in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
+            tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+        ),
     )
 
 
-def original_of(name: SetName, originals: Iterable[SetSpec]) -> SetName:
-    """Return the name of the default sets that those with twins are made of."""
-    return next(
-        spec.name
-        for spec in originals
-        if spec.is_default and spec.name._replace(protocol=PROTOCOL) == name
-    )
-
-
-def load(original: SplitPair) -> SplitPair:
-    """Return sets with the same arms, and the test samples that have twins, with these.
-
-    Raises:
-        SplitError: no test sample has a twin.
-    """
-    twins = twins_of(original.corpus)
-    pairs = [(sample, twins.twin(sample)) for sample in original.test.samples]
-    test = tuple(with_twin(sample, twin) for sample, twin in pairs if isinstance(twin, Sample))
-    left_out = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
-    if not test:
-        raise SplitError(
-            f"no test sample of {original.aspect} on {original.corpus} has a twin",
-            each=tuple(f"{count:,}: {reason}" for reason, count in left_out.most_common()),
-        )
+def of_pair(pair: SplitPair) -> SplitPair:
+    """Return sets with the same arms, and the test samples that have twins, with these."""
+    twins = twins_of(pair.corpus)
+    pairs = [(sample, twins.twin(sample)) for sample in pair.test.samples]
+    test = tuple(replace(sample, twin=twin) for sample, twin in pairs if isinstance(twin, Sample))
+    reasons = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
     return replace(
-        original,
+        pair,
         protocol=PROTOCOL,
         test=Split("test", test),
-        untested=(*original.untested, *left_out.most_common()),
+        untested=(*pair.untested, *reasons.most_common()),
     )

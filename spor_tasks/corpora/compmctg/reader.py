@@ -5,7 +5,7 @@ train classifiers, and ``unseen.jsonl``, the published splits. A sample has the 
 aspects as units, and its text as reference.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -111,16 +111,6 @@ def _require(path: Path, space: Space) -> None:
         own = f"Put it beside the YAML file of {space.name}."
         remedy = COMPMCTG.remedy if space.name in FOLDERS else own
         raise CorpusError("is missing", where=path, remedy=remedy)
-
-
-def unseen_rows(
-    space: Space, protocol: str, left_out: Sequence[Sequence[Combination]]
-) -> Iterator[dict[str, Any]]:
-    """Yield splits as rows of an ``unseen.jsonl``."""
-    mode = next(name for name, ours in MODES.items() if ours == protocol)
-    for number, combinations in enumerate(left_out):
-        rows = [space.as_row(each) for each in combinations]
-        yield {"mode": mode, "idx": str(number), "unseen_combs": rows}
 
 
 def _values(space: Space, values: object, where: str) -> Mapping[str, str]:

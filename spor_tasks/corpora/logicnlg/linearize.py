@@ -6,14 +6,13 @@ another prompt (:data:`Variant`) in its context, under ``prompt``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
-from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Contrast, Sample
+from spor_tasks.core.sample import Column, Contrast, Sample
 from spor_tasks.core.table import Table
+from spor_tasks.corpora import tables
 from spor_tasks.corpora.base import Style, check_style
 from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable, typed
 from spor_tasks.text.filters import SEPARATOR
@@ -78,11 +77,12 @@ def cells_of_columns(sample: Sample) -> Iterator[tuple[str, ...]]:
     """Yield the name of each linked column, and its cells as they are written.
 
     Raises:
-        CorpusError: the sample has no table, or its units do not name columns of it.
+        CorpusError: the sample has no table.
     """
     rows = table_of(sample).rows
-    for unit, column in zip(sample.units, linked_columns(sample), strict=True):
-        yield (unit[0], *(row[column] for row in rows if column < len(row)))
+    for unit in sample.units:
+        if isinstance(unit, Column):
+            yield unit.attribute, *(row[unit.number] for row in rows if unit.number < len(row))
 
 
 def _capitalized(text: str) -> str:
@@ -165,38 +165,17 @@ def _list(names: Sequence[str]) -> str:
 
 
 def linked_columns(sample: Sample) -> tuple[int, ...]:
-    """Return the numbers of the columns that a sample is linked to, in its order.
-
-    Raises:
-        CorpusError: a unit does not end with the number of a column, counted from 0.
-    """
-    numbers = [unit[-1] for unit in sample.units]
-    if not all(number.isdecimal() for number in numbers):
-        raise CorpusError("its units do not name columns by number", where=f"sample {sample.id}")
-    return tuple(map(int, numbers))
+    """Return the numbers of the columns that a sample is linked to, in its order."""
+    return tuple(unit.number for unit in sample.units if isinstance(unit, Column))
 
 
 def table_of(sample: Sample) -> Table:
     """Return the table of a sample.
 
     Raises:
-        CorpusError: it has none.
+        CorpusError: it has none of named columns.
     """
-    content: Any = sample.context.get("table")
-    table: Table | None = None
-    with suppress(TypeError, KeyError):
-        table = Table(tuple(content["header"]), tuple(map(tuple, content["rows"])))
-    if table is None or not _is_of_texts(table):
-        raise CorpusError(
-            "has no table",
-            where=f"sample {sample.id}",
-            remedy='Its context needs `"table": {"header": [text, …], "rows": [[text, …], …]}`.',
-        )
-    return table
-
-
-def _is_of_texts(table: Table) -> bool:
-    return all(isinstance(cell, str) for row in (table.header, *table.rows) for cell in row)
+    return tables.table_of(sample, Table)
 
 
 @lru_cache(maxsize=64)  # a table has several samples, one after another

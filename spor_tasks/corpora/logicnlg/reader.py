@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Contrast, Json, Sample, SampleMaker
+from spor_tasks.core.sample import Column, Contrast, Fact, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.sources import LOGICNLG
 
@@ -137,9 +137,9 @@ def _of_table(
         yield make(_units(statement, table), references, **_context(name, statement, table))
 
 
-def _units(statement: Statement, table: Table) -> tuple[AttributeValue, ...]:
-    """Return the names and the numbers of the columns that a statement is linked to."""
-    return tuple(AttributeValue(table.header[i], str(i)) for i in statement.columns)
+def _units(statement: Statement, table: Table) -> tuple[Column, ...]:
+    """Return the columns that a statement is linked to."""
+    return tuple(Column(table.header[i], str(i)) for i in statement.columns)
 
 
 def read_pairs(part: Literal["val", "test"], folder: Path | None = None) -> tuple[Pair, ...]:
@@ -196,13 +196,13 @@ def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
     return tuple(samples)
 
 
-def _context(name: str, statement: Statement, table: Table) -> dict[str, Json]:
+def _context(name: str, statement: Statement, table: Table) -> dict[str, Fact]:
     return {
         "name": name,
         "title": statement.title,
         "template": statement.template,
         "target": statement.text,
-        "table": {"header": list(table.header), "rows": list(map(list, table.rows))},
+        "table": table,
     }
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
 from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.base import Style, check_style, in_style
-from spor_tasks.corpora.totto.table import Cell, CellTable, Headers, table_of
+from spor_tasks.corpora.totto.table import Headers, headers_of, table_of
 
 Variant: TypeAlias = Literal["subtable_metadata", "subtable", "fulltable_metadata", "fulltable"]
 """The four inputs of the paper's ablation (Table 10).
@@ -74,7 +75,7 @@ _REQUEST = (
 
 
 def _sub(table: CellTable) -> Iterator[str]:
-    headers = table.headers(table.highlighted)
+    headers = headers_of(table, table.highlighted)
     for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
         yield _tagged(cell, cell_headers, "cell")
 
@@ -82,7 +83,7 @@ def _sub(table: CellTable) -> Iterator[str]:
 def _full(table: CellTable) -> Iterator[str]:
     highlighted = set(table.highlighted)
     places = [(row, index) for row, cells in enumerate(table.rows) for index in range(len(cells))]
-    headers = zip(places, table.headers(places), strict=True)
+    headers = zip(places, headers_of(table, places), strict=True)
     for row in table.rows:
         yield "<row> "
         for cell, (place, cell_headers) in zip(row, headers, strict=False):
@@ -128,7 +129,7 @@ def _markdown(table: CellTable) -> Iterator[str]:
 
 
 def _listed(table: CellTable) -> Iterator[str]:
-    headers = table.headers(table.highlighted)
+    headers = headers_of(table, table.highlighted)
     for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
         named = ", ".join(
             dict.fromkeys(filter(None, map(_line, (*cell_headers.of_column, *cell_headers.of_row))))
@@ -148,7 +149,7 @@ def attribute(headers: Headers) -> str:
 
 def units_of(table: CellTable) -> tuple[AttributeValue, ...]:
     """Return the units of a sample with this table: the highlighted cells."""
-    headers = table.headers(table.highlighted)
+    headers = headers_of(table, table.highlighted)
     cells = zip(headers, table.highlighted_cells, strict=True)
     return tuple(
         AttributeValue(attribute(cell_headers), cell.value) for cell_headers, cell in cells

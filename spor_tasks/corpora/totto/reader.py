@@ -3,7 +3,7 @@
 A sample of ToTTo has the highlighted cells as units, with their column headers as attributes, and
 the final sentences as references. Its context has ``name`` (the example's id), ``title``,
 ``section_title``, ``section_text``, ``source`` (the page) and ``table``
-(:mod:`spor_tasks.corpora.totto.table`). Outside of the training set it also has ``overlap``:
+(:class:`spor_tasks.core.table.CellTable`). Outside of the training set it also has ``overlap``:
 whether a training table has the same header.
 """
 
@@ -14,10 +14,10 @@ import msgspec
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample, SampleMaker
+from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto.linearize import units_of
-from spor_tasks.corpora.totto.table import Cell, CellTable, as_json, check_places
 
 Part: TypeAlias = Literal["train", "dev", "test"]
 
@@ -70,7 +70,6 @@ def sample_of(line: bytes, where: str) -> Sample:
     try:
         example = _decode(line)
         table = CellTable(example.table, example.highlighted_cells)
-        check_places(table)
     except (ValueError, RecursionError) as error:  # MsgspecError, or of invalid UTF-8
         raise CorpusError(
             f"is not an example of ToTTo: {error}",
@@ -86,5 +85,5 @@ def sample_of(line: bytes, where: str) -> Sample:
         section_text=example.table_section_text or None,
         source=example.table_webpage_url or example.table_page_title or None,
         overlap=example.overlap_subset,
-        table=as_json(table),
+        table=table,
     )

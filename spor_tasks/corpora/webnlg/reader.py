@@ -7,15 +7,9 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample, SampleMaker, Triple
 from spor_tasks.corpora.sources import SPOR
 from spor_tasks.text.normalize import words_of_identifier
-
-TestFilter = Literal["published", "strict"]
-
-# The training set must know the triple from this part on: 0 the subject, 1 the predicate.
-_FIRST_KNOWN: dict[TestFilter, int] = {"published": 1, "strict": 0}
 
 
 def read_train(folder: Path | None = None) -> tuple[Sample, ...]:
@@ -29,39 +23,14 @@ def read_train(folder: Path | None = None) -> tuple[Sample, ...]:
     return read_parts("train", folder=folder)
 
 
-def read_test(folder: Path | None = None, keep: TestFilter = "published") -> tuple[Sample, ...]:
-    """Return the test samples, dev before test, that :func:`keep_known` keeps.
+def keep_known(samples: Iterable[Sample], train: Iterable[Sample]) -> tuple[Sample, ...]:
+    """Return the samples whose triples all occur in the training samples, as the paper says.
 
-    Raises:
-        ConfigError: ``keep`` is not a filter.
-        CorpusError: a file is missing or is not the published one.
-    """
-    return keep_known(read_parts("dev", "test", folder=folder), read_train(folder), keep)
-
-
-def keep_known(
-    samples: Iterable[Sample], train: Iterable[Sample], keep: TestFilter = "published"
-) -> tuple[Sample, ...]:
-    """Return the samples whose units all occur in the training samples.
-
-    With ``strict``, every triple must occur there, as the paper says. With ``published``, only
-    every (predicate, object) must, as in the released sets [code]: 39 of their test samples have a
+    The released sets look at (predicate, object) alone [code]: 39 of their test samples have a
     triple that no training sample has.
-
-    Raises:
-        ConfigError: ``keep`` is neither of these.
     """
-    if keep not in _FIRST_KNOWN:
-        raise ConfigError(
-            f"unknown filter {keep!r}",
-            where="keep",
-            remedy=f"Use one of {', '.join(_FIRST_KNOWN)}.",
-        )
-    first = _FIRST_KNOWN[keep]
-    trained = {unit[first:] for sample in train for unit in sample.units}
-    return tuple(
-        sample for sample in samples if trained.issuperset(unit[first:] for unit in sample.units)
-    )
+    trained = {unit for sample in train for unit in sample.units}
+    return tuple(sample for sample in samples if trained.issuperset(sample.units))
 
 
 def read_parts(

@@ -7,12 +7,14 @@ import runpy
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
-from spor_tasks.benchmarks.compmctg.protocols import divergence, hold_out, is_eligible, without
+from spor_tasks.benchmarks.compmctg.splits import without
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.corpora.compmctg.spaces import (
     FYELP,
@@ -29,6 +31,9 @@ from tests.support import golden
 
 SPACES = (*PUBLISHED, attributes.SPACE)
 GENERATOR = REPOSITORY / "docs" / "generators" / "compmctg_splits.py"
+divergence, most_divergent = itemgetter("divergence", "most_divergent")(
+    runpy.run_path(str(GENERATOR))
+)
 HIGHEST = {
     ("fyelp", "acd"): (10, 0.331001, 1560),
     ("fyelp", "fewshot"): (2, 0.541397, 40),
@@ -46,8 +51,12 @@ def combinations(texts: list[str]) -> list[Combination]:
     return [tuple(text.split()) for text in texts]
 
 
-def test_the_spaces_have_the_papers_sizes() -> None:
-    assert [len(space.combinations) for space in PUBLISHED] == [40, 12, 8, 8]
+def is_eligible(seen: Sequence[Combination], unseen: Sequence[Combination]) -> bool:
+    """Return whether every value is in a seen and in an unseen combination."""
+    in_seen, in_unseen = (
+        {pair for each in half for pair in enumerate(each)} for half in (seen, unseen)
+    )
+    return in_seen == in_unseen
 
 
 def test_divergence_and_eligibility_are_those_of_the_published_code(golden_dir: Path) -> None:
@@ -56,7 +65,7 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(golden_dir: 
         assert divergence(seen, unseen) == pytest.approx(row["D"], abs=1e-9)
         assert divergence(unseen, seen) == pytest.approx(row["D_reverse"], abs=1e-9)
         assert divergence(seen, unseen, 0.5) == pytest.approx(row["D_coef0.5"], abs=1e-9)
-        assert is_eligible(seen, unseen, both_ways=True) == row["eligible"]
+        assert is_eligible(seen, unseen) == row["eligible"]
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
@@ -71,7 +80,7 @@ def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Spac
         assert of_protocol["divergence"] == pytest.approx(highest, abs=1e-6)
         for split in found:
             assert len(split.seen) == size
-            assert is_eligible(*split, both_ways=True)
+            assert is_eligible(*split)
             assert divergence(*split) == pytest.approx(of_protocol["divergence"], abs=1e-8)
 
 
@@ -100,9 +109,9 @@ def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -
 
 
 def test_hold_out_leaves_out_each_combination_once() -> None:
-    found = hold_out(MIXTURE)
+    found = splits.shipped(MIXTURE, "holdout")
     assert [unseen for _, unseen in found] == [(each,) for each in MIXTURE.combinations]
-    assert all(is_eligible(*each) and not is_eligible(*each, both_ways=True) for each in found)
+    assert not any(is_eligible(*each) for each in found)
 
 
 @pytest.mark.soak
@@ -113,12 +122,11 @@ def test_the_generator_writes_the_shipped_splits(tmp_path: Path) -> None:
 
 
 def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> None:
-    most_divergent = runpy.run_path(str(GENERATOR))["most_divergent"]
     space = Space("any", {"a": ("1", "2", "3"), "b": ("x", "y"), "c": ("p", "q")})
     highest = max(
         divergence(*each)
         for seen in itertools.combinations(space.combinations, 3)
-        if is_eligible(*(each := without(space, {*space.combinations} - {*seen})), both_ways=True)
+        if is_eligible(*(each := without(space, {*space.combinations} - {*seen})))
     )
     found, ties = most_divergent(space, "fewshot", 4)
     assert all(divergence(*split) == pytest.approx(highest, abs=1e-9) for split in found)

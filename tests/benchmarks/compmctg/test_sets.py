@@ -11,10 +11,11 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
-from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen, unseen_rows
+from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
 from spor_tasks.harness.plan import arm_digest
 from tests.support import compmctg, golden
+from tests.support.compmctg import unseen_rows
 
 WRITTEN = [spec for spec in sets.specs() if spec.name.protocol != "discrimination"]
 SPACES = {space.name: space for space in PUBLISHED}
@@ -48,22 +49,6 @@ def test_there_are_as_many_splits_as_published_but_for_those_that_are_there_twic
     assert counts == expected
 
 
-def test_a_task_has_one_name_for_all_its_splits() -> None:
-    tasks = {spec.task for spec in sets.specs()}
-    assert len(tasks) == len(sets.specs()) == 23
-    assert {"compmctg_yelp_acd", "compmctg_mini_fewshot", "compmctg_yelp_discrimination"} <= tasks
-    split = sets.find(name_of("yelp", "acd", "3"))
-    assert (split.task, split.split_of) == ("compmctg_yelp_acd", name_of("yelp", "acd"))
-
-
-def test_only_a_divided_space_has_scores_of_halves() -> None:
-    for spec in WRITTEN:
-        text = str([spec.shown, spec.scores])
-        is_divided = spec.name.protocol != "original"
-        assert ("_comp" in text, "_gap" in text) == (is_divided, is_divided)
-        assert ("mini_acc" in text) == (spec.name.corpus == "compmctg_mini")
-
-
 def test_a_published_split_shows_the_texts_that_the_published_code_finds(
     folder: Path, data_dir: Path, golden_dir: Path
 ) -> None:
@@ -95,14 +80,6 @@ def test_a_test_set_says_which_combinations_are_unseen() -> None:
     assert digest(one) != digest(other)
     original = sets.load(name_of("yelp", "original")).test.samples
     assert not any(sample.context["unseen"] for sample in original)
-
-
-@pytest.mark.parametrize(
-    ("corpus", "protocol", "part", "sha256"),
-    [("fyelp", "acd", "9", "f5bd9141"), ("mixture", "holdout", "7", "b845a1f4")],
-)
-def test_test_sets_do_not_change(corpus: str, protocol: str, part: str, sha256: str) -> None:
-    assert digest(sets.load(name_of(corpus, protocol, part)).test.samples).startswith(sha256)
 
 
 def test_the_arm_of_the_embedded_corpus_has_what_the_split_shows() -> None:

@@ -11,39 +11,12 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.api.instance import Instance
 
-from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.evaluation.hf import SporHF
-from spor_tasks.harness import generate, task_files
-from spor_tasks.metrics.base import known_info
+from spor_tasks.harness import task_files
 from tests.support.scripted import ScriptedLM
 
-PROTOCOLS = {
-    **dict.fromkeys(("fyelp", "yelp", "mini"), ("original", "holdout", "acd", "fewshot")),
-    **dict.fromkeys(("amazon", "mixture"), ("original", "holdout", "fewshot")),
-}
 MINI = "compmctg_mini_acd"
-
-
-def test_there_is_one_task_for_each_corpus_and_protocol() -> None:
-    found = {file.name for file in task_files.files() if file.name.startswith("compmctg")}
-    assert found == {
-        f"compmctg_{corpus}_{protocol}"
-        for corpus, protocols in PROTOCOLS.items()
-        for protocol in (*protocols, "discrimination")
-    }
-
-
-def test_files_are_current() -> None:
-    specs = [spec for spec in COMPMCTG.sets() if spec.name.corpus in {"compmctg_mini", "yelp"}]
-    for name, text in generate.contents(COMPMCTG, specs):
-        assert (task_files.FOLDER / name).read_text("utf-8") == text, name
-
-
-def test_every_score_is_registered() -> None:
-    for spec in COMPMCTG.sets():
-        names = (*spec.scores, *spec.reported, *spec.breakdown, spec.headline)
-        assert all(map(known_info, names))
 
 
 def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -61,16 +34,17 @@ def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa
 
 
 def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint: Callable[..., Path]) -> None:
-    def texts(size: int, **more: Any) -> list[str]:  # noqa: ANN401
+    def texts(size: int, split: int | None = None, **more: Any) -> list[str]:  # noqa: ANN401
         model = SporHF(pretrained=str(checkpoint("gpt2")), device="cpu", batch_size=size)
-        found = run(model, limit=6, **more)["samples"][MINI]
+        metadata = {"model_type": "spor-hf"} | ({} if split is None else {"split": split})
+        found = run(model, limit=6, metadata=metadata, **more)["samples"][MINI]
         for each in found:
             prefix = json.loads(each["doc"]["context"])["prefix"]
             assert each["arguments"][0][0].endswith(prefix)
         return [each["filtered_resps"][0] for each in found]
 
     found = texts(1)
-    assert found == texts(4, metadata={"split": 2})
+    assert found == texts(4, split=2)
     assert found != texts(4, gen_kwargs="sampling_seed=2")
 
 

@@ -8,28 +8,25 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import lm_eval.tasks
 import pytest
 import torch
 from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import backends, stubs
+from spor_tasks.harness import backends
 from spor_tasks.results import reading
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
-from training import lora, upload
+from training import lora
 from training.__main__ import main
 from training.experiments import cells
 from training.experiments.cells import look
@@ -94,9 +91,10 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def note(step: str) -> None:
         original = getattr(cells, f"_{step}")
 
-        def noting(job: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
-            noted.append(f"{step} {job.folder.name}")
-            original(job, *args, **more)
+        def noting(work: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
+            folder = work.output.parent if step == "train" else work.folder
+            noted.append(f"{step} {folder.name}")
+            original(work, *args, **more)
 
         monkeypatch.setattr(cells, f"_{step}", noting)
 
@@ -190,6 +188,16 @@ def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     assert "settings.optimization.seed 1" in state.detail
 
 
+def test_an_adapter_counts_though_a_setting_of_it_does_not_exist_any_more(
+    copy: Experiment,
+) -> None:
+    adapter = copy.folder / NAMES[0] / "adapter"
+    manifest = read_manifest(adapter)
+    manifest["config"]["model"]["architecture"] = "auto"
+    write_manifest(adapter, manifest)
+    assert statuses(copy) == ["done"] * 3
+
+
 @settings(
     max_examples=60 * SOAK,
     database=None,
@@ -223,33 +231,6 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert run(other, ["atom-0"], overwrite=True, progress=False)
     assert done == ["train atom-0", "evaluate atom-0"]
     assert statuses(other) == ["done", "conflict", "done"]
-
-
-def test_finished_adapters_are_pushed(
-    copy: Experiment, finished: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pushed = []
-
-    def push(adapter: Path, repository: str) -> str:
-        pushed.append((adapter, repository))
-        if len(pushed) == 1:
-            raise ConfigError("cannot be pushed")
-        return repository
-
-    monkeypatch.setattr(upload, "push_adapter", push)
-    file = finished / "tiny.yaml"
-    assert main(["run", str(file), "--push-to-hub", "me"]) == 1  # one did not get there
-    assert pushed == [
-        (copy.folder / name / "adapter", f"me/tiny-{name.replace('/', '-')}") for name in NAMES[:2]
-    ]
-    assert main(["run", str(file), "--push-to-hub", "me"]) == 0
-
-
-def test_a_folder_of_another_experiment_is_refused(copy: Experiment) -> None:
-    other = replace(copy, name="another")
-    for attempt in (plan, run):
-        with pytest.raises(ConfigError, match="belongs to the experiment 'tiny'"):
-            attempt(other)
 
 
 def test_a_dry_run_lists_every_cell_and_changes_nothing(
@@ -378,29 +359,21 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
 
 
 def test_several_processes_share_a_cell(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What they are started with gives, in this one, a cell that is done."""
+    """The module that they run does, in this process, a whole cell."""
     launched = []
 
     def in_this_process(
-        module: str, arguments: list[Any], *, processes: int, threads: int, log: Path
+        module: str, arguments: tuple[Path, str], *, processes: int, threads: int, log: Path
     ) -> None:
         launched.append((module, processes, threads, log.name))
-        command = {"training": main, "spor_tasks.cli": cli.main}[module]
-        assert command([str(argument) for argument in arguments]) == 0
+        cells.main(*arguments)
 
     monkeypatch.setattr(cells, "launch", in_this_process)
-    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
-    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
-    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     shared = replace(experiment, processes=2)
     assert run(shared, ["atom-0"], progress=False)
-    assert launched == [
-        ("training", 2, 1, "training.log"),
-        ("spor_tasks.cli", 2, 1, "evaluation.log"),
-    ]
+    assert launched == [(cells.__name__, 2, 1, "processes.log")]
     assert look(shared, expand(shared)[0]).status == "done"
 
 
@@ -435,10 +408,8 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
 @pytest.mark.parametrize(
     ("named", "each", "expected"),
     [
-        (None, 1, [[0], [1], [2], [0]]),
         ("4,6", 1, [[4], [6], [4], [6]]),
         (None, 2, [[0, 1], [2, 0], [1, 2], [0, 1]]),
-        ("7", 2, [[7]] * 4),
     ],
 )
 def test_workers_get_gpus_of_their_own_while_there_are_any(

@@ -1,0 +1,155 @@
+"""The texts that CompMCTG asks for, and the labelled texts of training under a split.
+
+The requests need no file. Training texts are read when they are needed.
+"""
+
+import hashlib
+import json
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+from spor_tasks.benchmarks.compmctg.splits import Partition
+from spor_tasks.benchmarks.declared import Changed
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.digests import sha256_of
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
+from spor_tasks.corpora.compmctg import reader
+from spor_tasks.corpora.compmctg.linearize import PREFIXES
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
+from spor_tasks.corpora.compmctg.spaces import Combination, Space, read_request
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
+
+MINI = COMPMCTG_MINI.name
+
+REPEATS = 10
+"""How often each beginning and combination is asked for, as published."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The requests of a corpus: beginnings of texts of its space, and how often each is repeated.
+
+    ``own_folder`` has the files of a space of one's own.
+    """
+
+    space: Space
+    prefixes: Sequence[str] = PREFIXES
+    repeats: int = REPEATS
+    own_folder: Path | None = None
+
+    def file(self, part: str) -> Path:
+        """Return where a file is: ``gen``, ``cls`` or ``unseen``."""
+        if self.own_folder:
+            return self.own_folder / f"{part}.jsonl"
+        return reader.file_of(self.space.name, part)
+
+
+SHIPPED = {space.name: Design(space) for space in SPACES} | {
+    MINI: Design(attributes.SPACE, attributes.PREFIXES, attributes.REPEATS)
+}
+"""The designs of the published corpora, and of the embedded one."""
+
+
+@cache
+def own(path: Path, _sha256: str) -> Design:
+    """Return the design of a space in a YAML file, read again only if its digest changes.
+
+    Raises:
+        ConfigError: the file is malformed, or has the name of a corpus.
+    """
+    request = read_request(path)
+    if request.space.name in registry().names("corpus"):
+        raise ConfigError(
+            f"has the name of the corpus {request.space.name}",
+            where=path,
+            remedy="Rename the file.",
+        )
+    prefixes, repeats = request.beginnings or PREFIXES, request.repeats or REPEATS
+    return Design(request.space, prefixes, repeats, path.parent)
+
+
+def pair(name: SetName, design: Design, under: Sequence[Partition]) -> SplitPair:
+    """Return the requests, marked under some splits, and the arm if it is a single split."""
+    unseen = [frozenset(split.unseen) for split in under]
+    arms = [Split("train", _training_texts(design, each)) for each in unseen]
+    marks = {
+        combination: "".join(str(int(combination in each)) for each in unseen)
+        for combination in design.space.combinations
+    }
+    test = Changed(_requests(design), partial(_marked, marks), "requests")
+    arm = tuple(arms) if len(arms) == 1 else ()
+    return SplitPair(*name[:3], arm, Split("test", test), name.part)
+
+
+def _marked(marks: Mapping[Combination, str], request: Sample) -> Sample:
+    """Return a request that says whether it is unseen: with a 0 or 1 for each of several splits."""
+    mark = marks[reader.combination_in(request)]
+    unseen = mark if len(mark) > 1 else mark == "1"
+    return replace(request, context={**request.context, "unseen": unseen})
+
+
+@cache
+def _requests(design: Design) -> tuple[Sample, ...]:
+    """Return the texts that are asked for; the first ones have all combinations."""
+    corpus = design.space.name
+    return tuple(
+        Sample(
+            _sha256(corpus, combination, prefix, repeat)[:16],
+            corpus,
+            reader.units_of(design.space, combination),
+            (),
+            {"prefix": prefix, "repeat": repeat},
+        )
+        for repeat in range(design.repeats)
+        for prefix in design.prefixes
+        for combination in design.space.combinations
+    )
+
+
+def _sha256(*content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _training_texts(design: Design, unseen: frozenset[Combination]) -> Sequence[Sample]:
+    """Return the labelled texts of seen combinations, which are read when they are needed.
+
+    Raises:
+        CorpusError: when they are read, the file is missing or malformed, or has no text with a
+            value that seen combinations have.
+    """
+    space = design.space
+    if space.name == MINI:
+        return _of_seen(COMPMCTG_MINI.part("train"), unseen)
+    path = design.file("gen")
+    sha256 = _sha256(sorted(unseen), sha256_of(path)) if path.is_file() else None
+    return Deferred(
+        lambda: _complete(_of_seen(_texts(path, space), unseen), path, space, unseen), sha256
+    )
+
+
+def _of_seen(samples: Iterable[Sample], unseen: Container[Combination]) -> tuple[Sample, ...]:
+    return tuple(sample for sample in samples if reader.combination_in(sample) not in unseen)
+
+
+@cache
+def _texts(path: Path, space: Space) -> tuple[Sample, ...]:
+    return tuple(reader.read(path, space))
+
+
+def _complete(
+    texts: tuple[Sample, ...], path: Path, space: Space, unseen: Container[Combination]
+) -> tuple[Sample, ...]:
+    seen = (each for each in space.combinations if each not in unseen)
+    needed = dict.fromkeys(unit for each in seen for unit in reader.units_of(space, each))
+    present = {unit for sample in texts for unit in sample.units}
+    if lacking := [" ".join(unit) for unit in needed if unit not in present]:
+        raise CorpusError(
+            f"of the combinations that the split shows, no text has the {', '.join(lacking)}",
+            where=path,
+            remedy="Add texts with each value, or leave the value out of the space.",
+        )
+    return texts

@@ -1,0 +1,102 @@
+"""The content of prompts with demonstrations: a digest, and how alike the arms are."""
+
+import hashlib
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from spor_tasks.core.sample import Sample
+from spor_tasks.metrics.parent import Parent
+from spor_tasks.prompts.styles import prompt
+
+Demonstrations: TypeAlias = tuple[Sample, ...]
+"""What one prompt shows, in order. The text of each is its first reference."""
+
+_KNOWN_SAMPLES = 65536  # more than a corpus has
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """A test sample, and the demonstrations before it in each arm of its split."""
+
+    sample: Sample
+    arms: tuple[Demonstrations, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The content of the prompts of one arm, as means over the test samples.
+
+    ``own_units`` counts how often units of the test sample are shown, ``other_units`` all other
+    units of the demonstrations, ``words`` what stands between white space in their prompts and
+    texts. ``copied`` is the PARENT of all their texts in a row; None where a test sample has no
+    reference.
+    """
+
+    demonstrations: float
+    own_units: float
+    other_units: float
+    words: float
+    copied: float | None
+
+    def __str__(self) -> str:
+        copied = "" if self.copied is None else f"; to copy its texts has PARENT {self.copied:.2f}"
+        return (
+            f"{self.demonstrations:.2f} demonstrations, {self.own_units:.2f} units of the test "
+            f"sample, {self.other_units:.2f} other units, {self.words:.1f} words{copied}"
+        )
+
+
+def digest(prompted: Iterable[Prompted]) -> str:
+    """Return a SHA-256 of which demonstrations all arms show before which test samples.
+
+    It is the same for every arm, so that scores of two that may be compared have it in common.
+    """
+    sha = hashlib.sha256()
+    for item in prompted:
+        arms = (" ".join(sample.id for sample in arm) for arm in item.arms)
+        sha.update(f"{item.sample.id}: {' | '.join(arms)}\n".encode(errors="backslashreplace"))
+    return sha.hexdigest()
+
+
+def copied_text(demonstrations: Iterable[Sample]) -> str:
+    """Return what a system writes that copies the text of every demonstration."""
+    return " ".join(sample.references[0] for sample in demonstrations)
+
+
+def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
+    """Return what the prompts of each arm show, to see how alike they are."""
+    return tuple(
+        _matching([(item.sample, item.arms[number]) for item in prompted])
+        for number in range(len(prompted[0].arms))
+    )
+
+
+def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
+    own, foreign = [], []
+    for sample, demonstrations in prompts:
+        own_units = set(sample.units)
+        units = [unit for demonstration in demonstrations for unit in set(demonstration.units)]
+        own.append(sum(unit in own_units for unit in units))
+        foreign.append(len(units) - own[-1])
+    has_texts = all(sample.references for sample, _ in prompts)
+    return Matching(
+        demonstrations=statistics.fmean(len(demonstrations) for _, demonstrations in prompts),
+        own_units=statistics.fmean(own),
+        other_units=statistics.fmean(foreign),
+        words=statistics.fmean(sum(map(words, demonstrations)) for _, demonstrations in prompts),
+        copied=statistics.fmean(worth(*each) for each in prompts) if has_texts else None,
+    )
+
+
+@lru_cache(maxsize=_KNOWN_SAMPLES)
+def words(sample: Sample) -> int:
+    """Return the words of a demonstration: its prompt and its text."""
+    return len(prompt(sample, "causal").split()) + len(sample.references[0].split())
+
+
+def worth(sample: Sample, demonstrations: Demonstrations) -> float:
+    """Return the PARENT of copying the demonstrations, from 0 to 100."""
+    return 100 * Parent().measured(sample, copied_text(demonstrations)).f

@@ -1,0 +1,115 @@
+"""What holds of every registered benchmark: its sets, their scores, and their task files."""
+
+import random
+
+import pytest
+import yaml
+
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import Gap, SetName, Sets, SetSpec
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Rivals, views
+from spor_tasks.harness import generate, task_files
+from spor_tasks.harness.filters import PREFIX
+from spor_tasks.metrics.base import known_info
+from spor_tasks.text.filters import FILTERS
+from tests.conftest import REPOSITORY
+
+BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
+SPECS = named.available()
+EMBEDDED = [spec for spec in SPECS if spec.name.corpus.endswith("mini")]
+WITHOUT_FILES = [
+    spec for spec in SPECS if spec in EMBEDDED or spec.benchmark in {"totto", "compmctg"}
+]
+"""Sets whose task files can be written without a corpus."""
+
+NAMES = (REPOSITORY / "tests" / "data" / "tasks.txt").read_text("utf-8").splitlines()
+"""The names of all tasks and tags, which people type."""
+
+sets_of = pytest.mark.parametrize("sets", BENCHMARKS.values(), ids=BENCHMARKS.keys())
+
+
+def benchmark_of(spec: SetSpec) -> Sets:
+    return BENCHMARKS[spec.benchmark]
+
+
+def test_names_and_tasks_are_unique() -> None:
+    assert len({spec.name for spec in SPECS}) == len({spec.task for spec in SPECS}) == len(SPECS)
+
+
+def test_all_tasks_and_tags_are_these() -> None:
+    files = task_files.files()
+    tags = {f"tag {tag}" for file in files for tag in file.tags}
+    assert sorted([*(file.name for file in files), *tags]) == NAMES
+
+
+@sets_of
+def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets) -> None:
+    for spec in sets.sets():
+        assert sets.find(spec.name) == spec
+        assert spec.name.aspect in sets.groups
+        assert spec.headline in spec.reported
+        assert {score for gap in spec.gaps for score in gap} <= {*spec.reported, *spec.breakdown}
+        names = (name for name in (*spec.scores, *spec.shown) if not Gap.of(name))
+        assert all(map(known_info, names))
+        first = named.find(*spec.name[:2])
+        assert (first.is_default, first.trained_on[1]) == (True, spec.name.corpus)
+
+
+@sets_of
+def test_unknown_sets_are_refused_with_a_remedy(sets: Sets) -> None:
+    for name in (spec.name._replace(part="nowhere") for spec in sets.sets()):
+        with pytest.raises(SplitError) as caught:
+            sets.find(name)
+        assert caught.value.remedy
+
+
+@pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
+def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
+    pair = benchmark_of(spec).load(spec.name)
+    assert benchmark_of(spec).load(spec.name) is pair
+    assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == spec.name
+    assert tuple(arm.name for arm in pair.arms) == (
+        () if spec.splits and not pair.arms else spec.arms
+    )
+    for sample in random.Random(0).sample(pair.test.samples, 10):
+        if not isinstance(sample.challenge, Rivals):
+            assert len([*views(sample)]) == spec.outputs
+
+
+def test_sets_with_arms_under_one_name_have_the_same_arms() -> None:
+    arms: dict[tuple[SetName, str], str] = {}
+    for spec in EMBEDDED:
+        pair = benchmark_of(spec).load(spec.name)
+        for arm in pair.arms:
+            sha256 = digest(arm.samples)
+            assert arms.setdefault((spec.trained_on, arm.name), sha256) == sha256
+
+
+@pytest.mark.parametrize("spec", WITHOUT_FILES, ids=lambda spec: spec.task)
+def test_task_files_are_current(spec: SetSpec) -> None:
+    for name, text in generate.contents(benchmark_of(spec), [spec]):
+        assert (task_files.FOLDER / name).read_text("utf-8") == text
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("logicnlg_dir")
+def test_task_files_of_a_real_corpus_are_current() -> None:
+    for spec in SPECS:
+        if spec.benchmark == "logicnlg":
+            test_task_files_are_current(spec)
+
+
+def test_templates_name_filters_that_exist() -> None:
+    for template in task_files.FOLDER.rglob("_*"):
+        content = yaml.load(template.read_bytes(), task_files._Loader)  # noqa: S506
+        for chain in content.get("filter_list", ()):
+            names = [each["function"].removeprefix(PREFIX) for each in chain["filter"]]
+            assert {*names} <= {*FILTERS, "take_first"}
+
+
+@pytest.mark.parametrize("name", ["totto", "logicnlg"])
+def test_the_page_of_a_benchmark_lists_every_task(name: str) -> None:
+    page = (REPOSITORY / "docs" / f"{name}.md").read_text("utf-8")
+    assert [spec.task for spec in BENCHMARKS[name].sets() if f"`{spec.task}`" not in page] == []
