@@ -11,12 +11,13 @@ default.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
@@ -86,8 +87,7 @@ def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different
         raise ConfigError(f"the metric {name} has no {min(unknown)}", remedy="Leave it out.")
     if known[0] not in settings:
         raise ConfigError(f"the metric {name} needs its {known[0]}", remedy="Name it too.")
-    loaded: Metric = learned.load(prefix, **settings)
-    return loaded
+    return cast("Metric", learned.load(prefix, **settings))
 
 
 def score(
@@ -202,8 +202,9 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
         )
     is_stream = file == STANDARD_INPUT
     place = "standard input" if is_stream else str(file)
-    with _standard_input() if is_stream else open_lines(file) as opened:
-        pairs = zip_longest(stream_lines(opened, place), corpus.read_references(references))
+    samples = cast("Generator[tuple[str, Sample]]", corpus.read_references(references))
+    with closing(samples), _standard_input() if is_stream else open_lines(file) as opened:
+        pairs = zip_longest(stream_lines(opened, place), samples)
         for number, (line, known) in enumerate(pairs, start=1):
             if line is None or known is None:
                 raise CorpusError(
