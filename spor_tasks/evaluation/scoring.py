@@ -11,12 +11,13 @@ default.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
@@ -86,8 +87,7 @@ def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different
         raise ConfigError(f"the metric {name} has no {min(unknown)}", remedy="Leave it out.")
     if known[0] not in settings:
         raise ConfigError(f"the metric {name} needs its {known[0]}", remedy="Name it too.")
-    loaded: Metric = learned.load(prefix, **settings)
-    return loaded
+    return cast("Metric", learned.load(prefix, **settings))
 
 
 def score(
@@ -202,8 +202,9 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
         )
     is_stream = file == STANDARD_INPUT
     place = "standard input" if is_stream else str(file)
-    with _standard_input() if is_stream else open_lines(file) as opened:
-        pairs = zip_longest(stream_lines(opened, place), corpus.read_references(references))
+    samples = cast("Generator[tuple[str, Sample]]", corpus.read_references(references))
+    with closing(samples), _standard_input() if is_stream else open_lines(file) as opened:
+        pairs = zip_longest(stream_lines(opened, place), samples)
         for number, (line, known) in enumerate(pairs, start=1):
             if line is None or known is None:
                 raise CorpusError(
@@ -248,7 +249,7 @@ def _judged(
             sample = known or from_row(
                 fields, SampleMaker(corpus.name), where=place, needs_texts=needs_texts
             )
-            has_twins = _has_twin(sample) if has_twins is None else has_twins
+            has_twins = sample.twin is not None if has_twins is None else has_twins
             _check(sample, place, corpus.name, metrics, has_twins=has_twins)
             names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
             texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
@@ -277,10 +278,6 @@ def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:
     return [row._replace(judgements=each) for row, each in zip(batch, by_row, strict=True)]
 
 
-def _has_twin(sample: Sample) -> bool:
-    return len(sides(sample)) > 1
-
-
 def output_fields(count: int) -> tuple[str, ...]:
     """Return the fields of a row that so many outputs are in."""
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
@@ -296,7 +293,7 @@ def _check(
             where=place,
             remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
         )
-    if _has_twin(sample) != has_twins or not all(
+    if (sample.twin is not None) != has_twins or not all(
         isinstance(side.challenge, each.challenge or object)
         for side in sides(sample)
         for each in metrics
@@ -339,7 +336,7 @@ def _paired(ones: Iterable[_Row], others: Iterable[_Row]) -> Iterator[_Row]:
         if one is None or other is None:
             fault, where = "has no counterpart in the other file", (one or other).place
             raise ResultError(fault, where=where, remedy=remedy)
-        if (one.sample.id, _has_twin(one.sample)) != (other.sample.id, _has_twin(other.sample)):
+        if (one.sample.id, one.sample.twin is None) != (other.sample.id, other.sample.twin is None):
             fault = f"is another sample than {other.place}"
             raise ResultError(fault, where=one.place, remedy=remedy)
         yield one
@@ -370,7 +367,7 @@ class _Summary:
         """Yield the rows, and keep their numbers."""
         for row in rows:
             self.tallies = self.tallies or [
-                Tally(with_groups(metric.scores, has_twins=_has_twin(row.sample)))
+                Tally(with_groups(metric.scores, has_twins=row.sample.twin is not None))
                 for metric in self._metrics
             ]
             for tally, judgement in zip(self.tallies, row.judgements, strict=True):

@@ -406,7 +406,7 @@ def test_a_file_of_outputs_is_scored(
     ("arguments", "named"),
     [
         (["--metric", "facts"], "--model"),
-        (["--metric", "facts", "--label", "1"], "--model"),
+        (["--metric", "facts", "--label", "1"], "needs its model"),
         (["--metric", "facts", "--model", "./nothing"], "./nothing"),
     ],
 )
