@@ -317,12 +317,15 @@ def _means(test: Mapping[str, Any], trait: str) -> pd.DataFrame:
     """Return means over samples, and how far intervals reach, by model, group and arm."""
     runs = (
         pd.DataFrame({"sample": run["samples"], "score": run["scores"]}, dtype=float).assign(
-            model=run["facets"]["model"], arm=run["facets"]["arm"]
+            model=visible(run["facets"]["model"]), arm=visible(run["facets"]["arm"])
         )
         for run in test["runs"]
     )
     samples = pd.concat(runs).groupby(["sample", "model", "arm"])["score"].mean().reset_index()
-    samples["group"] = samples["sample"].map(dict(enumerate(test["traits"][trait])))
+    groups = (
+        visible(value) if isinstance(value, str) else value for value in test["traits"][trait]
+    )
+    samples["group"] = samples["sample"].map(dict(enumerate(groups)))
     means = samples.groupby(["model", "group", "arm"], sort=False)["score"].agg(["mean", "sem"])
     means["sem"] = _NORMAL * means["sem"].fillna(0)
     return means.dropna(subset="mean")
