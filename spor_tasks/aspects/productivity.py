@@ -19,7 +19,7 @@ from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.divergence import LIMIT
 from spor_tasks.aspects.numbers import Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import Sample, SplitPair, Untested
 
 THRESHOLDS = (3, 4, 5)
 """The values of N in the paper."""
@@ -96,8 +96,18 @@ def build(
             f"{len(pool) - len(invisible):,}",
             remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
+    untested = _untested(test, tested, above, n)
+    return strict_sets(
+        "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
+    )
+
+
+def _untested(
+    test: Iterable[Sample], tested: Iterable[Sample], above: Iterable[Sample], n: int
+) -> Untested:
+    """Return why test samples are left out, with the number of samples of each reason."""
     tested_ids, long = ({sample.id for sample in some} for some in (tested, above))
-    untested = counted(
+    return counted(
         "a unit is not in both arms"
         if sample.id in long
         else f"there are at most {n} units"
@@ -105,9 +115,6 @@ def build(
         else "the category has no training sample of the largest size"
         for sample in test
         if sample.id not in tested_ids
-    )
-    return strict_sets(
-        "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
     )
 
 

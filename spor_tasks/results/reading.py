@@ -21,8 +21,6 @@ _FILTER = ",none"
 # Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
 
-_QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
-_OFF = frozenset((None, False, "", "False", "false", "None"))
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
 
 RunKey = tuple[Path, str]
@@ -321,7 +319,7 @@ def _signature(
         "backend": run.model,
         # The type of the weights as they were loaded, if the backend states it.
         "dtype": str(run.model_dtype or run.arguments.get("dtype")).removeprefix("torch."),
-        "quantization": _quantization(run),
+        "quantization": run.quantized,
     }
 
 
@@ -337,16 +335,6 @@ def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[s
     if task in {spec.task_name(arm or None, decoding), spec.task_name(decoding=decoding)}:
         return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison
-
-
-def _quantization(run: Model) -> str:
-    """Return the quantization: as loaded if the backend states it, otherwise as requested."""
-    if run.quantization:
-        return str(run.quantization)
-    settings = {name: run.arguments.get(name) for name in _QUANTIZING}
-    return ", ".join(
-        f"{name}={value}" for name, value in settings.items() if value not in _OFF
-    ) or str(None)
 
 
 def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:

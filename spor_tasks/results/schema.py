@@ -11,6 +11,8 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 """Up to the largest integer that every reader of JSON takes for a whole number."""
 Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
+_QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
+_OFF = frozenset((None, False, "", "False", "false", "None"))
 _CHECKPOINT = ("model_revision", "model_sha", "model_num_parameters")
 T = TypeVar("T")
 
@@ -32,7 +34,7 @@ class Model(msgspec.Struct):
     model_args: dict[str, Any] | str | None
     prompts_cut: dict[str, Count] = {}
     model_dtype: Any = None
-    quantization: Any = None
+    quantization: Any = msgspec.UNSET
     fewshot_seed: Any = None
     model_revision: Any = None
     model_sha: Any = None
@@ -45,6 +47,15 @@ class Model(msgspec.Struct):
         if isinstance(arguments, str):
             return dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
         return arguments
+
+    @property
+    def quantized(self) -> str:
+        """The quantization: as loaded if the backend states it, otherwise as requested."""
+        if self.quantization is not msgspec.UNSET:
+            return str(self.quantization)
+        requested = {name: self.arguments.get(name) for name in _QUANTIZING}
+        settings = (f"{name}={value}" for name, value in requested.items() if value not in _OFF)
+        return ", ".join(settings) or str(None)
 
     @property
     def checkpoint(self) -> Mapping[str, str]:
