@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import cells_of, table_of, typed_table
@@ -76,6 +74,8 @@ class _Format(NamedTuple):
 
 
 def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded | None]:
+    import pandas as pd  # noqa: PLC0415 - 70 MB, which only this format needs
+
     tokenizer, encoded, cut = checkpoint.tokenizer, [], 0
     for sample, text in claims:
         header, rows = table_of(sample).header, rows_of(sample)
@@ -91,7 +91,7 @@ def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequen
 
 def _with_rows_that_fit(
     tokenizer: Any,  # noqa: ANN401 - of transformers
-    frame: pd.DataFrame,
+    frame: Any,  # noqa: ANN401 - of pandas
     text: str,
     most: int,
 ) -> Encoded | None:

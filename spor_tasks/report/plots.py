@@ -4,6 +4,7 @@ Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equa
 """
 
 import io
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import pandas as pd
+import numpy as np
 
 from spor_tasks.aspects.named import group_title
 from spor_tasks.core.visible import visible
@@ -296,36 +297,37 @@ def _groups(tests: Iterable[Mapping[str, Any]], trait: str) -> Iterator[_Row]:
         metric, looks = test["metric"], dict(zip(test["arms"], _LOOKS, strict=False))
         if not _is_percentage(metric) or score_info(metric).totals is not MEAN:
             continue
-        means = _means(test, trait)
-        for model, groups in means.groupby("model", sort=False):
+        for model, groups in _means(test, trait).items():
             title = " · ".join((_short(model), test["title"], label(metric)))
             rows = [
-                _Row(
-                    title,
-                    [_short(str(group))],
-                    [
-                        _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
-                        for (*_, arm), mean, reach in arms.itertuples()
-                    ],
-                )
-                for group, arms in groups.groupby("group")
+                _Row(title, [_short(str(group))], [_mean(*arm, looks) for arm in arms.items()])
+                for group, arms in sorted(groups.items())
             ]
             yield from rows if len(rows) > 1 else ()
 
 
-def _means(test: Mapping[str, Any], trait: str) -> pd.DataFrame:
-    """Return means over samples, and how far intervals reach, by model, group and arm."""
-    runs = (
-        pd.DataFrame({"sample": run["samples"], "score": run["scores"]}, dtype=float).assign(
-            model=visible(run["facets"]["model"]), arm=visible(run["facets"]["arm"])
-        )
-        for run in test["runs"]
-    )
-    samples = pd.concat(runs).groupby(["sample", "model", "arm"])["score"].mean().reset_index()
-    groups = (
-        visible(value) if isinstance(value, str) else value for value in test["traits"][trait]
-    )
-    samples["group"] = samples["sample"].map(dict(enumerate(groups)))
-    means = samples.groupby(["model", "group", "arm"], sort=False)["score"].agg(["mean", "sem"])
-    means["sem"] = _NORMAL * means["sem"].fillna(0)
-    return means.dropna(subset="mean")
+_MeansByArm: TypeAlias = dict[str, list[float]]
+"""By arm, the mean of each sample's scores over runs."""
+
+
+def _means(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, _MeansByArm]]:
+    """Return the means of samples by model, by group and by arm."""
+    scores: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    for run in test["runs"]:
+        model, arm = run["facets"]["model"], run["facets"]["arm"]
+        for sample, score in zip(run["samples"], run["scores"], strict=True):
+            if score is not None:
+                scores[model, arm, sample].append(score)
+    means: dict[str, dict[Any, _MeansByArm]] = {}
+    for (model, arm, sample), of_sample in sorted(scores.items()):
+        group = test["traits"][trait][sample]
+        if group is not None:
+            arms = means.setdefault(model, {}).setdefault(group, {})
+            arms.setdefault(arm, []).append(fmean(of_sample))
+    return means
+
+
+def _mean(arm: str, means: Sequence[float], looks: Mapping[str, _Look]) -> _Point:
+    mean, n = fmean(means), len(means)
+    reach = _NORMAL * float(np.std(means, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    return _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))

@@ -13,7 +13,7 @@ import lm_eval.models.dummy
 import torch  # noqa: F401
 
 from spor_tasks import cli
-from spor_tasks.evaluation import run  # noqa: F401
+from spor_tasks.evaluation import checks, run  # noqa: F401
 
 
 def main(task: str) -> None:

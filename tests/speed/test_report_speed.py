@@ -47,7 +47,7 @@ SCRIPTS = {
     "all files, the page among them": (
         "found = report.write([Path(sys.argv[1])], Path(sys.argv[1]) / 'out')"
     ),
-    "leaderboard": "found = report.rank(report.collect([Path(sys.argv[1]))])",
+    "leaderboard": "found = report.rank(report.collect([Path(sys.argv[1])]))",
 }
 
 
