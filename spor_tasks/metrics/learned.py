@@ -393,7 +393,7 @@ def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[
         fault = f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}"
         raise ConfigError(
             fault,
-            where="--metadata",
+            where="metadata",
             remedy=f"Set {first} to a path or a name; further settings: {', '.join(others)}.",
         )
     return settings

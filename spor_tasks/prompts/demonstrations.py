@@ -76,7 +76,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     if most < 1:
         raise ConfigError(
             "demonstrations are what this task is about",
-            where="--num_fewshot",
+            where="num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
     has_tables = "table" in pair.test.samples[0].context

@@ -92,7 +92,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
     if unknown := sorted(settings.names.keys() - models):
         raise ConfigError(
             f"there are no results of {', '.join(map(repr, unknown))}",
-            where="--name",
+            where="name",
             remedy=f"Name some of {', '.join(map(repr, models))}.",
         )
     runs: dict[RunKey, tuple[TaskResult, str]] = {}

@@ -37,7 +37,7 @@ def merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> froz
     if unknown := sorted(requested - mergeable):
         raise ConfigError(
             f"results cannot be merged over {', '.join(unknown)}",
-            where="--merge-by",
+            where="merge_by",
             remedy=f"Name some of {', '.join(sorted(mergeable))}.",
         )
     return requested

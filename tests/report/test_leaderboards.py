@@ -145,7 +145,7 @@ def test_a_name_of_no_model_is_an_error(tmp_path: Path) -> None:
     write_whole(tmp_path / "runs", "1")
     with pytest.raises(ConfigError) as caught:
         exported(tmp_path / "runs", tmp_path / "out", names={"unknown": "a/b"})
-    assert caught.value.where == "--name"
+    assert caught.value.where == "name"
 
 
 def without_samples(file: Path) -> None:
