@@ -13,13 +13,13 @@ from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results.runs import Run
 from training.data import find_spec
 
 CARD = "README.md"
 
 
-def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
+def write_card(adapter: Path, results: Iterable[Run] = ()) -> None:
     """Write the card of a finished adapter, with results of it; it replaces the old card.
 
     Raises:
@@ -29,7 +29,7 @@ def write_card(adapter: Path, results: Iterable[TaskResult] = ()) -> None:
         file.write(render_card(read_manifest(adapter), results).encode())
 
 
-def render_card(manifest: Mapping[str, Any], results: Iterable[TaskResult] = ()) -> str:
+def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str:
     """Return the card of the adapter with this manifest."""
     path, selection = manifest["base_model"]["path"], manifest["selection"]
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]

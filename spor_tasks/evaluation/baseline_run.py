@@ -24,9 +24,9 @@ from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.prompts.exchanged import twins
-from spor_tasks.results import reading
-from spor_tasks.results.logged import Record, find
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results import runs
+from spor_tasks.results.runs import Run
+from spor_tasks.results.samples import Record, find
 
 
 def run(
@@ -36,7 +36,7 @@ def run(
     outputs: Path | None = None,
     folder: Path | None = None,
     limit: int | None = None,
-) -> tuple[TaskResult, ...]:
+) -> tuple[Run, ...]:
     """Evaluate a baseline on the tasks of these names, which may be groups or patterns.
 
     A baseline that uses a training set is evaluated with each arm of a task. The outputs for a
@@ -75,7 +75,7 @@ def run(
             models = [*_models(name, baseline, file)]
             evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
         written = sorted(set(place.rglob("results_*.json")) - before, key=lambda path: path.name)
-        results = tuple(result for path in written for result in reading.read(path))
+        results = tuple(result for path in written for result in runs.read(path))
         if outputs is not None:
             samples = find(results[0])
             with writing(outputs):

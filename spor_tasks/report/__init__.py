@@ -14,7 +14,7 @@ from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import json_text, markdown, save
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.leaderboards import Settings, export
-from spor_tasks.results.logged import SampleFile
+from spor_tasks.results.samples import SampleFile
 
 __all__ = [
     "PAGE",

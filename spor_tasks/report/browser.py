@@ -23,8 +23,8 @@ from spor_tasks.metrics.groups import memberships
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.sample_table import ShownCell, table_view
 from spor_tasks.report.views import OutputView, RecordView, view_of
-from spor_tasks.results.logged import Record, SampleFile, alone
-from spor_tasks.results.reading import Problem, TaskResult
+from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.samples import Record, SampleFile, alone
 
 SIZE = 1000
 """Samples in a chunk."""
@@ -179,7 +179,7 @@ class _Chunks(list[str]):
 
 
 def _test(
-    results: Sequence[TaskResult], runs: Iterator[_Run], chunks: _Chunks, problems: list[Problem]
+    results: Sequence[Run], runs: Iterator[_Run], chunks: _Chunks, problems: list[Problem]
 ) -> dict[str, Any]:
     """Pack the runs of one test set, then its samples; return its entry in the index."""
     samples: dict[str, _Row] = {}
@@ -221,7 +221,7 @@ def _test(
     }
 
 
-def _facets(run: TaskResult) -> dict[str, str | None]:
+def _facets(run: Run) -> dict[str, str | None]:
     """Return the texts that filters compare of a run."""
     return {
         "aspect": run.aspect.replace("_", " "),

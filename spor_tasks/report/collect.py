@@ -7,14 +7,14 @@ from pathlib import Path
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import is_folder
 from spor_tasks.report.shipped import contradiction
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from spor_tasks.results.benchmarks import Table, tables
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged, read_values
-from spor_tasks.results.logged import SampleFile, find, orphans
 from spor_tasks.results.pooling import pooled
-from spor_tasks.results.reading import Collected, Problem, RunKey, TaskResult
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.runs import Collected, Problem, Run, RunKey
+from spor_tasks.results.samples import SampleFile, find, orphans
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
         ConfigError: results cannot be merged by what ``merge_by`` names.
     """
     sources = tuple(paths)
-    collected = _checked(reading.collect(sources), sources)
-    files = tuple(filter(None, map(find, collected.results)))
+    collected = _checked(runs.collect(sources), sources)
+    files = tuple(filter(None, map(find, collected.runs)))
     logged, faults = _log(files)
     evidence = Evidence(logged)
-    rows, conflicts = comparisons(collected.results, evidence, merge_by)
-    runs, values, incomplete = pooled(
-        (result for result in collected.results if result.spec.is_pooled), evidence
+    rows, conflicts = comparisons(collected.runs, evidence, merge_by)
+    pooled_runs, values, incomplete = pooled(
+        (result for result in collected.runs if result.spec.is_pooled), evidence
     )
-    facts = {fact for run in runs for fact in run.facts}
-    pooled_rows, _ = comparisons(runs, Evidence(values), facts.intersection(merge_by))
-    notices = _notices(collected.results, files, sources)
+    facts = {fact for run in pooled_runs for fact in run.facts}
+    pooled_rows, _ = comparisons(pooled_runs, Evidence(values), facts.intersection(merge_by))
+    notices = _notices(collected.runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
     return Report(rows, pooled_rows, evidence, files, problems)
 
@@ -74,13 +74,13 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: no other results are left.
     """
-    wrong = {result.id: contradiction(result) for result in collected.results}
+    wrong = {result.id: contradiction(result) for result in collected.runs}
     problems = tuple(
         Problem("test", f"{result.file}: {result.task}", why)
-        for result in collected.results
+        for result in collected.runs
         if (why := wrong[result.id])
     )
-    results = tuple(result for result in collected.results if not wrong[result.id])
+    results = tuple(result for result in collected.runs if not wrong[result.id])
     if not results:
         raise ResultError(
             "has no results of the shipped test sets",
@@ -106,7 +106,7 @@ def _log(files: Iterable[SampleFile]) -> tuple[dict[RunKey, Logged], tuple[Probl
 
 
 def _notices(
-    results: Sequence[TaskResult], files: Iterable[SampleFile], paths: Iterable[Path]
+    results: Sequence[Run], files: Iterable[SampleFile], paths: Iterable[Path]
 ) -> Iterator[Problem]:
     """Yield what a reader must know of files that could be read."""
     have = {file.run.id for file in files}

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
-from spor_tasks.results import reading, statistics
-from spor_tasks.results.grid import Grid, Line, label
-from spor_tasks.results.logged import Record, alone, find
-from spor_tasks.results.reading import Problem, TaskResult
+from spor_tasks.results import statistics
+from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.runs import collect as collect_runs
+from spor_tasks.results.samples import Record, alone, find
+from spor_tasks.results.tables import Grid, Line, label
 
 
 class Scores(NamedTuple):
@@ -99,9 +100,9 @@ def diff(before: Path, after: Path) -> Diff:
     Raises:
         ResultError: a path is missing or has no results of our tasks, or no task can be compared.
     """
-    found = [reading.collect([path]) for path in (before, after)]
+    found = [collect_runs([path]) for path in (before, after)]
     problems = [problem for each in found for problem in each.problems]
-    one, other = (_by_task(each.results) for each in found)
+    one, other = (_by_task(each.runs) for each in found)
     tasks = []
     for task in sorted(one.keys() & other.keys()):
         try:
@@ -118,14 +119,14 @@ def diff(before: Path, after: Path) -> Diff:
     return Diff(tuple(tasks), tuple(problems))
 
 
-def _by_task(found: Iterable[TaskResult]) -> Mapping[str, list[TaskResult]]:
-    tasks: dict[str, list[TaskResult]] = defaultdict(list)
+def _by_task(found: Iterable[Run]) -> Mapping[str, list[Run]]:
+    tasks: dict[str, list[Run]] = defaultdict(list)
     for result in found:
         tasks[result.comparison].append(result)
     return tasks
 
 
-def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskDiff:
+def _compare(task: str, one: list[Run], other: list[Run]) -> TaskDiff:
     """Compare one task.
 
     Raises:
@@ -161,7 +162,7 @@ def _compare(task: str, one: list[TaskResult], other: list[TaskResult]) -> TaskD
     )
 
 
-def _records(result: TaskResult) -> dict[str, Record]:
+def _records(result: Run) -> dict[str, Record]:
     file = find(result)
     if file is None:
         raise ResultError(f"{result.task} has no sample file", where=result.file)

@@ -13,8 +13,8 @@ from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
 from spor_tasks.report.sample_table import ShownCell, ShownRow, table_view
 from spor_tasks.report.views import RecordView, view_of
-from spor_tasks.results import reading
-from spor_tasks.results.logged import Record, SampleFile, alone, find
+from spor_tasks.results import runs
+from spor_tasks.results.samples import Record, SampleFile, alone, find
 
 _SAMPLES = ".jsonl"
 _ROWS, _CELL = 12, 24  # rows of a table, and characters of a cell, that are shown
@@ -53,7 +53,7 @@ def exhibit(
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     """Return the sample files of a result file, of a folder, or of a sample file's own result."""
     is_samples = path.suffix == _SAMPLES and is_file(path)
-    results = reading.collect([path.parent if is_samples else path]).results
+    results = runs.collect([path.parent if is_samples else path]).runs
     files = tuple(
         file
         for file in filter(None, map(find, results))

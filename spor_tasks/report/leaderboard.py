@@ -13,7 +13,11 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
 from spor_tasks.results.evidence import Evidence, SystemPair
-from spor_tasks.results.grid import (
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.runs import Problem
+from spor_tasks.results.statistics import holm
+from spor_tasks.results.systems import in_words
+from spor_tasks.results.tables import (
     Grid,
     Line,
     Number,
@@ -22,10 +26,6 @@ from spor_tasks.results.grid import (
     label,
     source_text,
 )
-from spor_tasks.results.reading import Problem
-from spor_tasks.results.rows import Cell, Comparison
-from spor_tasks.results.statistics import holm
-from spor_tasks.results.systems import in_words
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""

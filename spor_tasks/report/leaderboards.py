@@ -27,10 +27,10 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.evidence import Evidence
-from spor_tasks.results.grid import full_title, interval_text
-from spor_tasks.results.reading import Problem, RunKey, TaskResult
 from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.statistics import RESAMPLES
+from spor_tasks.results.tables import full_title, interval_text
 
 KIND = "export"
 """The kind of problems with what is published."""
@@ -78,7 +78,7 @@ def export(report: Report, out: Path, settings: Settings) -> tuple[Problem, ...]
     return (*problems, *refused)
 
 
-_Runs = Mapping[RunKey, tuple[TaskResult, str]]
+_Runs = Mapping[RunKey, tuple[Run, str]]
 """Runs that may be published, with the names of their models on the Hub."""
 
 
@@ -95,7 +95,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
             where="name",
             remedy=f"Name some of {', '.join(map(repr, models))}.",
         )
-    runs: dict[RunKey, tuple[TaskResult, str]] = {}
+    runs: dict[RunKey, tuple[Run, str]] = {}
     problems = []
     for file in report.samples:
         result = file.run
@@ -155,7 +155,7 @@ def _entry(
     row: Comparison,
     arm: str | None,
     cell: Cell,
-    results: Sequence[TaskResult],
+    results: Sequence[Run],
     settings: Settings,
 ) -> str:
     signature = row.signature
@@ -185,9 +185,7 @@ def _entry(
 # --- Every Eval Ever ------------------------------------------------------------------------------
 
 
-def _record(
-    result: TaskResult, name: str, evidence: Evidence, settings: Settings
-) -> tuple[str, str]:
+def _record(result: Run, name: str, evidence: Evidence, settings: Settings) -> tuple[str, str]:
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
     if adapter := result.adapter:
@@ -234,7 +232,7 @@ def _record(
     return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _scored(result: TaskResult, metric: str, evidence: Evidence) -> dict[str, Any]:
+def _scored(result: Run, metric: str, evidence: Evidence) -> dict[str, Any]:
     info, interval = score_info(metric), evidence.interval([result], metric)
     uncertainty: dict[str, Any] = {"num_samples": result.n}
     if interval and math.isfinite(interval.low) and math.isfinite(interval.high):

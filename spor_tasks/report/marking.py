@@ -27,7 +27,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.results.logged import Record, Said
+from spor_tasks.results.samples import Record, Said
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans

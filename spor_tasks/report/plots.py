@@ -21,9 +21,9 @@ from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.collect import Report
-from spor_tasks.results.grid import label, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
+from spor_tasks.results.tables import label, section_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report.collect import collect
 from spor_tasks.report.shipped import fault_of, shipped_task
-from spor_tasks.results.logged import SampleFile
+from spor_tasks.results.samples import SampleFile
 
 RESULTS = "results"
 """The folder of the repository that the results go to, each in one of its model."""

@@ -10,8 +10,8 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.harness import task_files
 from spor_tasks.results.declared import FIRST_BENCHMARK
-from spor_tasks.results.logged import SampleFile
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results.runs import Run
+from spor_tasks.results.samples import SampleFile
 
 _LENGTH = 12  # characters of a digest, enough to look it up
 
@@ -31,7 +31,7 @@ def _major(version: str) -> str:
     return version.partition(".")[0]
 
 
-def shipped_task(result: TaskResult) -> ShippedTask | None:
+def shipped_task(result: Run) -> ShippedTask | None:
     """Return the shipped task that a result names, or else one of the same sets.
 
     None is a result of sets that are not shipped, such as those of a user's own corpus.
@@ -43,7 +43,7 @@ def shipped_task(result: TaskResult) -> ShippedTask | None:
     )
 
 
-def contradiction(result: TaskResult) -> str | None:
+def contradiction(result: Run) -> str | None:
     """Return how a result contradicts the shipped task of its name or sets; None if it does not.
 
     Results of another version of the task, before the point, cannot be compared with the file.

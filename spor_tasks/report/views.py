@@ -16,7 +16,7 @@ from spor_tasks.report.marking import (
     marks_of,
 )
 from spor_tasks.report.sample_table import SIDES
-from spor_tasks.results.logged import Record
+from spor_tasks.results.samples import Record
 
 Verdict = Literal["expressed", "missing", "in doubt", "without words"]
 """What an output does with a data unit."""

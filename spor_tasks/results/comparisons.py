@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spor_tasks.results.evidence import Evidence, SystemPair, over_seeds, scale_of
-from spor_tasks.results.reading import Problem, TaskResult
 from spor_tasks.results.rows import Cell, Comparison, Difference
+from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
 
 MARKS = (("‡", 0.01), ("†", 0.05))
@@ -23,7 +23,7 @@ _ONE_SEED = "holds for these checkpoints only: one training seed says nothing ab
 
 
 def comparisons(
-    results: Iterable[TaskResult], evidence: Evidence, merge_by: Iterable[str] = ()
+    results: Iterable[Run], evidence: Evidence, merge_by: Iterable[str] = ()
 ) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
     """Group results by task and model into sorted comparisons, one for each reported metric.
 
@@ -37,7 +37,7 @@ def comparisons(
     results = tuple(results)
     merged = merged_facts(results, merge_by)
     problems: list[Problem] = []
-    groups: dict[tuple[str, str], list[TaskResult]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for result in results:
         if fault := _fault(result):
             problems.append(fault)
@@ -54,7 +54,7 @@ def comparisons(
     return tuple(_tested(rows, evidence)), tuple(dict.fromkeys(problems))
 
 
-def _fault(result: TaskResult) -> Problem | None:
+def _fault(result: Run) -> Problem | None:
     """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
     where = f"{result.file}: {result.task}"
     if result.arm not in {None, *result.spec.arms}:
@@ -73,20 +73,18 @@ def _fault(result: TaskResult) -> Problem | None:
 class _Runs:
     """The results of one arm, and why others are left out."""
 
-    used: list[TaskResult] = field(default_factory=list)
+    used: list[Run] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
 _Arms = Mapping[str | None, _Runs]
 
 
-def _by_arm(
-    results: Sequence[TaskResult], merged: frozenset[str]
-) -> tuple[_Arms, tuple[Problem, ...]]:
+def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tuple[Problem, ...]]:
     """Return the results by arm, one for each seed, and the problems with several results."""
     arms = {arm: _Runs() for arm in (None, *results[0].spec.arms)}
     problems = list[Problem]()
-    same: dict[tuple[str | None, int | None, Facts], list[TaskResult]] = defaultdict(list)
+    same: dict[tuple[str | None, int | None, Facts], list[Run]] = defaultdict(list)
     for result in results:
         facts = {key: value for key, value in result.facts.items() if key in merged}
         same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)
@@ -107,7 +105,7 @@ def _by_arm(
 
 
 def _rows(
-    row: Comparison, results: Sequence[TaskResult], arms: _Arms, evidence: Evidence
+    row: Comparison, results: Sequence[Run], arms: _Arms, evidence: Evidence
 ) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
     spec = row.spec
@@ -154,7 +152,7 @@ def _cell(runs: _Runs, metric: str, name: str, evidence: Evidence) -> Cell:
     )
 
 
-def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
+def _notes(results: Sequence[Run]) -> Iterator[str]:
     """Yield what a reader must know about the results of a cell."""
     for result in results:
         yield from result.notes

@@ -12,8 +12,8 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results import statistics
-from spor_tasks.results.logged import SampleFile
-from spor_tasks.results.reading import RunKey, TaskResult
+from spor_tasks.results.runs import Run, RunKey
+from spor_tasks.results.samples import SampleFile
 from spor_tasks.results.statistics import Clusters, Estimate, Interval, Scale, clusters_of
 
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
@@ -158,7 +158,7 @@ class Evidence:
             [self._resampled[run, metric] for run in runs],
         )
 
-    def interval(self, results: Sequence[TaskResult], metric: str) -> Interval | None:
+    def interval(self, results: Sequence[Run], metric: str) -> Interval | None:
         """Return the interval of the results' mean.
 
         Without logged samples, or with different ones, that of several runs is over runs only, and

@@ -13,24 +13,24 @@ from statistics import fmean
 
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.evidence import Evidence, Logged
-from spor_tasks.results.reading import Problem, RunKey, TaskResult
+from spor_tasks.results.runs import Problem, Run, RunKey
 
 # Facts in which the splits of a protocol differ.
 _OF_SPLIT = frozenset({"task", "test_sha256", "n", "demonstrations_sha256"})
 
 
 def pooled(
-    results: Iterable[TaskResult], evidence: Evidence
-) -> tuple[list[TaskResult], dict[RunKey, Logged], list[Problem]]:
+    results: Iterable[Run], evidence: Evidence
+) -> tuple[list[Run], dict[RunKey, Logged], list[Problem]]:
     """Return a run of all splits for each model, arm and seed, and the values of its samples.
 
     Runs of all splits at once are returned as they are. A seed that lacks a split which another
     seed of the same arm has is left out.
     """
-    runs: list[TaskResult] = []
+    runs: list[Run] = []
     logged: dict[RunKey, Logged] = {}
     problems: list[Problem] = []
-    protocols: dict[object, list[TaskResult]] = defaultdict(list)
+    protocols: dict[object, list[Run]] = defaultdict(list)
     for result in results:
         protocols[result.spec.name._replace(part=None), result.variant].append(result)
     for of_protocol in protocols.values():
@@ -59,12 +59,12 @@ def pooled(
 
 
 def _by_system(
-    results: Iterable[TaskResult],
-) -> Iterator[Mapping[int | None, Mapping[str, TaskResult]]]:
+    results: Iterable[Run],
+) -> Iterator[Mapping[int | None, Mapping[str, Run]]]:
     """Yield the results of each model and arm by seed and split; none where two files differ."""
-    systems: dict[object, dict[int | None, dict[str, TaskResult]]]
+    systems: dict[object, dict[int | None, dict[str, Run]]]
     systems = defaultdict(lambda: defaultdict(dict))
-    conflicts: list[tuple[dict[str, TaskResult], str]] = []
+    conflicts: list[tuple[dict[str, Run], str]] = []
     for result in results:
         if result.part is not None:
             facts = *sorted(_shared(result).items()), *sorted(result.training.items())
@@ -79,13 +79,13 @@ def _by_system(
             yield {seed: by_split for seed, by_split in seeds.items() if by_split}
 
 
-def _shared(result: TaskResult) -> Mapping[str, str]:
+def _shared(result: Run) -> Mapping[str, str]:
     return {fact: value for fact, value in result.signature.items() if fact not in _OF_SPLIT}
 
 
 def _joined(
-    parts: Mapping[str, TaskResult], evidence: Evidence, notes: Sequence[str]
-) -> tuple[TaskResult, Logged | None]:
+    parts: Mapping[str, Run], evidence: Evidence, notes: Sequence[str]
+) -> tuple[Run, Logged | None]:
     """Return one run of the samples of all splits, and their values if all were logged."""
     first = next(iter(parts.values()))
     by_split = {split: evidence.logged(result.id) for split, result in parts.items()}
@@ -114,6 +114,6 @@ def _joined(
     return run, whole
 
 
-def _incomplete(result: TaskResult) -> Problem:
+def _incomplete(result: Run) -> Problem:
     what = "no training seed has all these splits, so they are not put together"
     return Problem("incomplete", f"{result.model}: {result.task}", what)

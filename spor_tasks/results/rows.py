@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spor_tasks.core.contracts import SetSpec
-from spor_tasks.results.reading import RunKey
+from spor_tasks.results.runs import RunKey
 from spor_tasks.results.statistics import Interval
 
 

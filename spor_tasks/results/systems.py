@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.reading import Problem, TaskResult
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.runs import Problem, Run
 
 _MOST_WORDS = 32
 _MOST_FACTS = 6  # in the name of a row; the problems name all facts in which rows differ
@@ -22,11 +22,11 @@ _IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
 Facts = tuple[tuple[str, str], ...]
 """Sorted facts in which the results of a row agree."""
 
-Systems = Sequence[Sequence[TaskResult]]
+Systems = Sequence[Sequence[Run]]
 """The results of each row of a model: those of its arms and seeds, and of the model as it is."""
 
 
-def merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> frozenset[str]:
+def merged_facts(results: Sequence[Run], merge_by: Iterable[str]) -> frozenset[str]:
     """Return the facts in which the results of one row may differ.
 
     Raises:
@@ -43,7 +43,7 @@ def merged_facts(results: Sequence[TaskResult], merge_by: Iterable[str]) -> froz
     return requested
 
 
-def systems_of(group: Sequence[TaskResult], merged: frozenset[str]) -> list[list[TaskResult]]:
+def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:
     """Return the results of each row of one model on one task.
 
     A result without an adapter is part of every row that was evaluated in the same way.
@@ -52,12 +52,12 @@ def systems_of(group: Sequence[TaskResult], merged: frozenset[str]) -> list[list
     def facts_of(facts: Mapping[str, str]) -> Facts:
         return tuple(sorted((key, value) for key, value in facts.items() if key not in merged))
 
-    evaluated: dict[Facts, list[TaskResult]] = defaultdict(list)
+    evaluated: dict[Facts, list[Run]] = defaultdict(list)
     for result in group:
         evaluated[facts_of(result.signature)].append(result)
-    systems: list[list[TaskResult]] = []
+    systems: list[list[Run]] = []
     for same in evaluated.values():
-        trained: dict[Facts, list[TaskResult]] = defaultdict(list)
+        trained: dict[Facts, list[Run]] = defaultdict(list)
         for result in same:
             if result.training:
                 trained[facts_of(result.training)].append(result)
@@ -79,7 +79,7 @@ def separations(systems: Systems) -> Iterator[Problem]:
         yield Problem("incomparable", f"{later.file}: {later.task}", what, lost=evaluated)
 
 
-def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
+def differing(results: Sequence[Run]) -> tuple[str, ...]:
     """Return the keys of the facts in which the results differ.
 
     Facts of training are compared among the trained results only, and the settings of an objective
@@ -96,7 +96,7 @@ def differing(results: Sequence[TaskResult]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _stated(result: TaskResult, key: str) -> str | None:
+def _stated(result: Run, key: str) -> str | None:
     return result.facts.get(key, _LEFT_OUT.get(key))
 
 
@@ -110,7 +110,7 @@ def named_rows(systems: Systems, merged: Iterable[str]) -> list[Comparison]:
 
 
 def _row(
-    results: Sequence[TaskResult], keys: Sequence[str], merged: Iterable[str], *, whole: bool
+    results: Sequence[Run], keys: Sequence[str], merged: Iterable[str], *, whole: bool
 ) -> Comparison:
     first = results[0]
     evaluated = [key for key in keys if key in first.signature]
@@ -153,7 +153,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…"
 
 
-def _merged_over(results: Sequence[TaskResult], merged: Iterable[str]) -> str | None:
+def _merged_over(results: Sequence[Run], merged: Iterable[str]) -> str | None:
     """Return in what the results of a row differ because a user merged them."""
     differences = []
     for key in sorted(merged):

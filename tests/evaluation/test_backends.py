@@ -22,7 +22,7 @@ from lm_eval.api.registry import get_model
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.evaluation import one_of_several
 from tests.support.openai_server import Server, serve
 from tests.support.scripted import texts
@@ -133,7 +133,7 @@ def test_a_served_adapter_is_named_by_the_metadata(
         Evaluator("local-completions").evaluate(
             [api_arguments(server, "completions")], [MAIN], tmp_path, metadata=metadata, limit=2
         )
-    (result,) = reading.collect([tmp_path]).results
+    (result,) = runs.collect([tmp_path]).runs
     assert result.model == f"{checkpoint()} + {lora('llama')}"
     assert result.signature["backend"] == "local-completions"
 

@@ -13,7 +13,7 @@ from spor_tasks.evaluation import baseline_run, baselines
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import task_files
 from spor_tasks.report import collect
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 
 TASK = "spor_systematicity_mini"
 ATOM, COMBINATION = f"{TASK}_icl_atom", f"{TASK}_icl_combination"
@@ -124,7 +124,5 @@ def test_a_held_out_reference_is_told_by_the_signature(tmp_path: Path) -> None:
     """A ceiling has fewer references, so it is no row beside systems scored on all of them."""
     baseline_run.run("reference", [TASK], folder=tmp_path / "a", limit=5)
     baseline_run.run("copy-input", [TASK], folder=tmp_path / "b", limit=5)
-    kinds = {
-        result.signature["held_out_reference"] for result in reading.collect([tmp_path]).results
-    }
+    kinds = {result.signature["held_out_reference"] for result in runs.collect([tmp_path]).runs}
     assert kinds == {"True", "False"}

@@ -15,7 +15,7 @@ from spor_tasks import cli
 from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import host, stubs, task_files
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.support.openai_server import serve
 
@@ -81,9 +81,7 @@ def test_all_three_ways_give_one_result(
     assert bare.returncode == 0, printed
     assert f"{MINI}|" in printed
 
-    found = {
-        way: reading.collect([tmp_path / way]).results[0] for way in ("bare", "include", "spor")
-    }
+    found = {way: runs.collect([tmp_path / way]).runs[0] for way in ("bare", "include", "spor")}
     assert found["bare"].scores == found["include"].scores == found["spor"].scores
     assert found["bare"].signature == found["include"].signature
     assert found["spor"].signature == {**found["bare"].signature, "backend": "spor-hf"}
@@ -119,7 +117,7 @@ def test_what_a_file_says_is_known_too(
     )
     out = tmp_path / "out"
     assert run("--config", config, *settings[2:], "--output_path", out) == 0
-    (result,) = reading.collect([out]).results
+    (result,) = runs.collect([out]).runs
     assert result.signature["prompt_style"] == "seq2seq"
 
 

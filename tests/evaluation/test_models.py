@@ -10,7 +10,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.models import Model, read_models
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 
 TASK = "spor_systematicity_mini"
 
@@ -73,7 +73,7 @@ def test_each_model_gets_its_result(
     out = tmp_path / "out"
     metadata = '{"fewshot_arm": "combination"}'
     assert run("--models", file, "--output_path", out, "--metadata", metadata) == 0
-    found = reading.collect([out]).results
+    found = runs.collect([out]).runs
     names = {str(checkpoint()), f"{checkpoint()} + {lora('llama')}"}
     assert {result.model for result in found} == names
     assert len({tuple(result.signature.items()) for result in found}) == 1

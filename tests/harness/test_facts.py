@@ -28,7 +28,7 @@ from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
 from spor_tasks.report import collect
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
 from tests.support.scores import answers_of, judge, scores_of
@@ -332,7 +332,7 @@ def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
     write(tmp_path, json.loads(json.dumps(unjudged)), "two")
     of = {
         (result.task, result.model): result.signature["facts"]
-        for result in reading.collect([tmp_path]).results
+        for result in runs.collect([tmp_path]).runs
     }
     assert f"facts|{of[SYSTEMATICITY, 'one']}" == load(folder).signature
     assert of[SYSTEMATICITY, "two"] == of[OTHERS[0], "one"] == "None"

@@ -13,8 +13,9 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.harness import host
-from spor_tasks.results import logged, reading
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results import runs
+from spor_tasks.results.runs import Run
+from spor_tasks.results.samples import find
 from tests.conftest import REPOSITORY
 from tests.support.scripted import ScriptedLM, half_right, simple
 
@@ -57,8 +58,8 @@ def write(folder: Path, content: dict[str, Any]) -> Path:
     return folder
 
 
-def results(folder: Path) -> list[TaskResult]:
-    return sorted(reading.collect([folder]).results, key=lambda result: result.task)
+def results(folder: Path) -> list[Run]:
+    return sorted(runs.collect([folder]).runs, key=lambda result: result.task)
 
 
 def test_the_same_outputs_have_the_same_scores(ours: Path, theirs: Path) -> None:
@@ -75,7 +76,7 @@ def test_samples_are_read_alike(ours: Path, theirs: Path) -> None:
     for pair in zip(results(ours), results(theirs), strict=True):
         one, other = (
             [(each.sample, each.contexts, each.scored, each.scores) for each in file.records()]
-            for file in map(logged.find, pair)
+            for file in map(find, pair)
             if file
         )
         assert one == other

@@ -13,7 +13,7 @@ from spor_tasks.aspects.request import Request
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import Hidden, hidden_of
 from spor_tasks.harness import own, plan
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.support.scripted import ScriptedLM, evaluate
 
 CAFES = [
@@ -98,7 +98,7 @@ def test_results_are_read_as_those_of_any_task(cafes: Path, tmp_path: Path) -> N
     assert result["results"][task]["copy_rule,none"] == 100
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps({**result, "samples": {}}, default=str))
-    (found,) = reading.read(file)
+    (found,) = runs.read(file)
     assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
 
 

@@ -19,7 +19,7 @@ from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
 from spor_tasks.prompts.styles import prompt
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.support.compmctg import unseen_rows
 from tests.support.scripted import ScriptedLM, evaluate
 from training.config import DataConfig
@@ -88,7 +88,7 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path, tmp_path: P
     }
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps({**result, "samples": {}}, default=str))
-    (found,) = reading.read(file)
+    (found,) = runs.read(file)
     assert (found.corpus, found.protocol, found.variant) == ("weather", "holdout", "")
     spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
     assert (found.spec.name, found.spec.shown) == (spec.name, spec.shown)

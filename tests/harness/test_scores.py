@@ -19,7 +19,7 @@ from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
 from spor_tasks.prompts.styles import prompted
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from spor_tasks.results.benchmarks import benchmark
 from tests.support.scores import scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right
@@ -141,7 +141,7 @@ def test_the_result_file_says_all_that_it_takes_to_reproduce_a_number(
 ) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(result, default=str))
-    assert len(reading.read(file)) == len(result["configs"])
+    assert len(runs.read(file)) == len(result["configs"])
 
 
 def test_parent_is_that_of_the_metric(result: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import plan, task_files
 from spor_tasks.prompts.styles import prompt
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.support.result_files import adapter_manifest
 
 MINI = "spor_systematicity_mini"
@@ -161,7 +161,7 @@ def test_a_result_says_what_was_evaluated_and_on_what(
 ) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {}, log_samples=False), default=str))
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
     pair = named.load("systematicity", "mini")
     assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
     assert result.adapter is None
@@ -204,7 +204,7 @@ def test_a_result_names_the_adapter_it_was_reached_with(
 ) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
     assert result.adapter is not None
     assert (result.adapter.arm, result.seed) == ("combination", 3)
     assert result.adapter.adapter_sha256 == digest_weights(adapter)

@@ -13,7 +13,8 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.metrics.distinct import DISTINCT
-from spor_tasks.results import logged, statistics
+from spor_tasks.results import statistics
+from spor_tasks.results.samples import alone
 from tests.support.intervals import interval
 from tests.support.scores import scores_of
 
@@ -77,7 +78,7 @@ def test_a_value_without_words_is_refused() -> None:
 
 def test_a_text_alone_has_the_share_of_its_own_ngrams_however_long_it_is() -> None:
     value = DISTINCT.judge_one(sample(), "a b " * 50).values["dist_3"]
-    assert logged.alone("dist_3", value) == 2 / 98
+    assert alone("dist_3", value) == 2 / 98
     assert value == (2, 98)
 
 

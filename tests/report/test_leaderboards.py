@@ -16,7 +16,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
 from spor_tasks.report import Settings
-from spor_tasks.results.reading import Problem
+from spor_tasks.results.runs import Problem
 from tests.conftest import REPOSITORY
 from tests.support.report_runs import TASKS
 from tests.support.result_files import distinct, edited

@@ -7,8 +7,8 @@ from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import report
 from spor_tasks.core.sample import Hidden, Orders
-from spor_tasks.results.logged import find
-from spor_tasks.results.reading import collect
+from spor_tasks.results.runs import collect
+from spor_tasks.results.samples import find
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
 LIMIT = 12
@@ -46,7 +46,7 @@ def test_all_of_it_is_reported_with_intervals_over_samples(written: Path) -> Non
 
 def test_every_logged_sample_becomes_a_record(written: Path) -> None:
     kinds = set()
-    for result in collect([written]).results:
+    for result in collect([written]).runs:
         file = find(result)
         assert file
         records = list(file.records())

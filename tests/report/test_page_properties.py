@@ -17,8 +17,8 @@ from spor_tasks.report import browser
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
 from spor_tasks.report.views import OutputView
-from spor_tasks.results.grid import Grid
-from spor_tasks.results.reading import Problem
+from spor_tasks.results.runs import Problem
+from spor_tasks.results.tables import Grid
 from tests.support.html import tags_of
 from tests.support.invented_runs import HOSTILE, town
 

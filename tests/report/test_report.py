@@ -16,8 +16,8 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics as significance
-from spor_tasks.results.reading import Problem
 from spor_tasks.results.rows import Comparison, Difference
+from spor_tasks.results.runs import Problem
 from spor_tasks.results.statistics import Interval
 from tests.support.intervals import interval
 from tests.support.report_runs import write_runs

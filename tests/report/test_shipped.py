@@ -8,7 +8,7 @@ from spor_tasks import cli, report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.harness import task_files
 from spor_tasks.report.shipped import shipped_task
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from spor_tasks.results.benchmarks import benchmark
 from tests.support.result_files import edited, write_result
 from tests.support.whole_runs import write_whole
@@ -53,7 +53,7 @@ def test_the_digests_are_told(tmp_path: Path) -> None:
     write_whole(tmp_path, "1", model="honest")
     write_whole(tmp_path, "2", model="wrong", metadata={"test_sha256": "b" * 64})
     (problem,) = report.collect([tmp_path]).problems
-    (honest, _) = reading.collect([tmp_path]).results
+    (honest, _) = runs.collect([tmp_path]).runs
     assert "bbbbbbbbbbbb" in problem.what
     assert honest.signature["test_sha256"][:12] in problem.what
 
@@ -97,7 +97,7 @@ def test_every_shipped_task_knows_itself(tmp_path: Path) -> None:
     tasks = task_files.files()
     assert len(tasks) > 100
     file = write_whole(tmp_path, "1")
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
     ours = shipped_task(result)
     assert ours
     assert ours.test_sha256 == result.signature["test_sha256"]

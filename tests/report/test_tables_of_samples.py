@@ -23,11 +23,13 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text, plain_value
 from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.sample_table import ShownCell, TableView, table_view
-from spor_tasks.results import logged, reading
 from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, read_values
-from spor_tasks.results.grid import Grid, Number
+from spor_tasks.results.runs import collect as collect_runs
+from spor_tasks.results.runs import read
+from spor_tasks.results.samples import alone, find
+from spor_tasks.results.tables import Grid, Number
 from tests.conftest import REPOSITORY
 from tests.support import table_runs
 from tests.support.html import chunk, packed_rows, tags_of
@@ -86,10 +88,10 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     write_runs(tmp_path)
     results = [
         replace(each, spec=replace(each.spec, reported=("parent",), breakdown=("chrf", "coverage")))
-        for each in reading.collect([tmp_path]).results
+        for each in collect_runs([tmp_path]).runs
         if each.aspect == "systematicity"
     ]
-    files = filter(None, map(logged.find, results))
+    files = filter(None, map(find, results))
     names = ["parent", "chrf", "coverage"]
     evidence = Evidence({file.run.id: read_values(file, names, {}) for file in files})
     rows, _ = comparisons(results, evidence)
@@ -290,8 +292,8 @@ def test_damaged_evidence_is_named(tmp_path: Path, task: str, change: dict[str, 
     row, *_ = map(json.loads, file.read_text().splitlines())
     row["doc"] |= change
     file.write_text(json.dumps(row))
-    (result,) = reading.read(tmp_path / f"results_{task}.json")
-    found = logged.find(result)
+    (result,) = read(tmp_path / f"results_{task}.json")
+    found = find(result)
     assert found is not None
     with pytest.raises(ResultError) as caught:
         list(found.records())
@@ -310,9 +312,9 @@ def test_likelihoods_without_tokens_have_none_by_token(tmp_path: Path) -> None:
 
 
 def test_a_value_alone_is_what_its_score_would_be() -> None:
-    assert logged.alone("adv_acc_distinct", (50.0, 1)) == 50.0
-    assert logged.alone("bpb", (30.0, 15)) == 2.0
-    assert logged.alone("cwio", (3, 0.5)) == 0.5
-    assert logged.alone("parent", 40.0) == 40.0
-    assert logged.alone("ppl", None) is None
-    assert logged.alone("bpb", (0.0, 0)) is None
+    assert alone("adv_acc_distinct", (50.0, 1)) == 50.0
+    assert alone("bpb", (30.0, 15)) == 2.0
+    assert alone("cwio", (3, 0.5)) == 0.5
+    assert alone("parent", 40.0) == 40.0
+    assert alone("ppl", None) is None
+    assert alone("bpb", (0.0, 0)) is None

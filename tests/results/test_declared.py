@@ -14,7 +14,7 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
 from tests.support.result_files import edited, write_result
 
@@ -93,7 +93,7 @@ def test_sets_of_nobodys_are_reported_as_they_are_declared(
     content = declared("spor", name=name, title="Productivity: towns", part_title="N = 99")
     write(tmp_path, "spor", content, task="spor_mine")
     monkeypatch.delattr(type(registry().get("benchmark", "spor")), "find")
-    (result,) = reading.collect([tmp_path]).results
+    (result,) = runs.collect([tmp_path]).runs
     assert (result.spec.title, result.part) == ("Productivity: towns", "n99")
 
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
 ) -> None:
     file = write(tmp_path, "spor", declared("spor", **changes), task="spor_mine")
     with pytest.raises(ResultError, match=what):
-        reading.read(file)
+        runs.read(file)
     write_result(tmp_path / "results_2.json")
     found = report.collect([tmp_path])
     assert len([problem for problem in found.problems if problem.lost]) == 1

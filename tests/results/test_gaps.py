@@ -11,16 +11,18 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
-from spor_tasks.results import logged, reading
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged, read_values
-from spor_tasks.results.grid import label
+from spor_tasks.results.runs import Run
+from spor_tasks.results.runs import collect as collect_runs
+from spor_tasks.results.samples import find
 from spor_tasks.results.statistics import (
     clusters_of,
     over_runs,
     percentile_interval,
     resampled_scores,
 )
+from spor_tasks.results.tables import label
 from tests.support.intervals import interval
 from tests.support.result_files import distinct, sample_row, write_result, write_samples
 
@@ -109,7 +111,7 @@ def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap() -> None
     assert both.error == pytest.approx(one.error)
 
 
-def of_files(folder: Path, *, with_samples: bool = True) -> tuple[reading.TaskResult, ...]:
+def of_files(folder: Path, *, with_samples: bool = True) -> tuple[Run, ...]:
     """Write two runs of twenty samples, ten with one score and ten with the other; read them."""
     for seed in (0, 1):
         one, other = ([40.0 + seed + 2 * n for n in range(10)], [float(30 + n) for n in range(10)])
@@ -135,12 +137,12 @@ def of_files(folder: Path, *, with_samples: bool = True) -> tuple[reading.TaskRe
             scores={**result.scores, GAP.name: result.scores["chrf"] - result.scores["coverage"]},
             stderrs={**result.stderrs, GAP.name: 3.0},
         )
-        for result in reading.collect([folder]).results
+        for result in collect_runs([folder]).runs
     )
 
 
-def evidence_of(results: tuple[reading.TaskResult, ...]) -> Evidence:
-    files = filter(None, map(logged.find, results))
+def evidence_of(results: tuple[Run, ...]) -> Evidence:
+    files = filter(None, map(find, results))
     names = ["parent", "chrf", "coverage"]
     return Evidence({file.run.id: read_values(file, names, {}) for file in files})
 
@@ -219,9 +221,9 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
                 gap_of.name: each.scores["parent"] - each.scores["parent_twin"],
             },
         )
-        for each in reading.collect([tmp_path]).results
+        for each in collect_runs([tmp_path]).runs
     )
-    files = filter(None, map(logged.find, results))
+    files = filter(None, map(find, results))
     evidence = Evidence({f.run.id: read_values(f, ["parent", "parent_twin"], {}) for f in files})
     found, problems = comparisons(results, evidence)
     assert problems == ()

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 from spor_tasks.harness import task_files
-from spor_tasks.results.reading import bare
+from spor_tasks.results.runs import bare
 
 NAMED = ("results", "configs", "samples", "versions", "n-samples", "n-shot", "higher_is_better")
 

@@ -12,7 +12,7 @@ from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import task_files
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results.runs import Run
 from training import card
 from training.config import parse_config
 from training.lora import train
@@ -94,8 +94,8 @@ def test_sets_of_a_corpus_of_one_s_own_have_their_task() -> None:
     assert card.tasks_of(name._asdict()) == "spor_systematicity_lighthouses"
 
 
-def result_of(task: str) -> TaskResult:
-    return TaskResult(
+def result_of(task: str) -> Run:
+    return Run(
         file=Path("results.json"),
         key=task,
         task=task,

@@ -27,7 +27,7 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from training.config import (
     DataConfig,
     ModelConfig,
@@ -252,7 +252,7 @@ def _results(job: _Job) -> dict[str, Path]:
         files = _place(job, task).rglob("results_*.json")
         for file in sorted(files, key=lambda file: file.name):
             with suppress(ResultError):  # cut short
-                if any(result.task == task for result in reading.read(file)):
+                if any(result.task == task for result in runs.read(file)):
                     results[task] = file
     return results
 
@@ -300,7 +300,7 @@ def _do(job: _Job, evaluator: Evaluator, *, progress: bool) -> None:
             _evaluate(job, evaluator, task, is_first=team.is_main_process)
             team.wait_for_everyone()
     if job.training and team.is_main_process:
-        results = [result for file in _results(job).values() for result in reading.read(file)]
+        results = [result for file in _results(job).values() for result in runs.read(file)]
         card.write_card(job.training.output, results)
 
 

@@ -14,8 +14,8 @@ from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.contracts import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
-from spor_tasks.results.grid import Grid, Line, Number
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, Line, Number
 
 _DATASETS = tuple(space.name for space in PUBLISHED)
 _WITHOUT_ACD = frozenset(space.name for space in PUBLISHED if not splits.shipped(space, "acd"))

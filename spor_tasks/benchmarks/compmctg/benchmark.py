@@ -10,8 +10,8 @@ from spor_tasks.benchmarks.compmctg import sets as declared
 from spor_tasks.benchmarks.published import beside
 from spor_tasks.core.contracts import Gap, SetName
 from spor_tasks.metrics.groups import HALVES
-from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_metric, full_title, label, section_title
 
 
 class CompMCTG:

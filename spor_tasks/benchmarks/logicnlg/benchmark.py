@@ -5,8 +5,8 @@ from functools import partial
 
 from spor_tasks.benchmarks.logicnlg import sets as declared
 from spor_tasks.benchmarks.published import beside
-from spor_tasks.results.grid import Grid, by_metric, section_title
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_metric, section_title
 
 
 class LogicNLG:

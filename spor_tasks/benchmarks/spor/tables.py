@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from spor_tasks.benchmarks.spor import twins
 from spor_tasks.core.contracts import Gap, without_twin
-from spor_tasks.results.grid import Grid, by_arm, by_metric, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_arm, by_metric, full_title, label, section_title
 
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
 _PERFORMANCE = {

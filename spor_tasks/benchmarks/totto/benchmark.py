@@ -6,8 +6,8 @@ from functools import partial
 from spor_tasks.benchmarks.published import beside
 from spor_tasks.benchmarks.totto import sets as declared
 from spor_tasks.core.contracts import Gap
-from spor_tasks.results.grid import Grid, by_metric, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_metric, full_title, label, section_title
 
 
 class ToTTo:

@@ -23,11 +23,11 @@ from spor_tasks.report.plots import halves_plot
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged
-from spor_tasks.results.grid import Grid, Number
 from spor_tasks.results.pooling import pooled
-from spor_tasks.results.reading import Problem, RunKey, TaskResult
 from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.schema import Adapter
+from spor_tasks.results.tables import Grid, Number
 from tests.support import attribute_runs
 
 GAP = "mctg_acc_comp - mctg_acc_id"
@@ -109,15 +109,15 @@ def logged(of: Mapping[str, float], n: int) -> Logged:
     return Logged(ids, np.arange(n), columns, ids)
 
 
-def results_of(rows: Iterable[Comparison]) -> list[TaskResult]:
+def results_of(rows: Iterable[Comparison]) -> list[Run]:
     """Return the results that these rows are of, by file."""
-    results: dict[tuple[str, RunKey], TaskResult] = {}
+    results: dict[tuple[str, RunKey], Run] = {}
     for each in (row for row in rows if not row.published):
         for cell in (*each.arms, each.as_is):
             is_tuned = cell is not each.as_is
             for run, seed, value in zip(cell.runs, cell.seeds, cell.values, strict=True):
                 adapter = Adapter("train", None, seed, "a" * 64, None) if is_tuned else None
-                result = results.get((each.model, run)) or TaskResult(
+                result = results.get((each.model, run)) or Run(
                     file=run[0],
                     key=run[1],
                     task=each.task,

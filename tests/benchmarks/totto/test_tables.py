@@ -14,7 +14,7 @@ from spor_tasks.report import tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import csv_text, latex, markdown, plain_text
 from spor_tasks.results.benchmarks import grids
-from spor_tasks.results.grid import Grid, Number
+from spor_tasks.results.tables import Grid, Number
 from tests.support import cell_runs, table_runs
 
 SAMPLES = TOTTO_MINI.part("test")[:12]

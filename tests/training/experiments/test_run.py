@@ -21,7 +21,7 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
@@ -138,7 +138,7 @@ def test_what_was_trained_in_four_bits_is_evaluated_in_four_bits(file: Path) -> 
     experiment = load_experiment(file, ["seeds=[0]"])
     assert run(experiment, progress=False)
     folder = file.parent / "runs"
-    told = [result.facts["quantization"] for result in reading.collect([folder]).results]
+    told = [result.facts["quantization"] for result in runs.collect([folder]).runs]
     assert told == ["nf4", "nf4"]
     assert "on the base in four bits" not in (folder / "page.html").read_text()
     (card,) = folder.rglob("adapter/README.md")
@@ -398,7 +398,7 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     assert done == ["evaluate shown-atom"]
     (cell,) = expand(asked)
     ((task, file),) = look(asked, cell).results.items()
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
     assert task == "spor_systematicity_mini_icl_atom"
     assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
     more = replace(asked, in_context=replace(shown, shots=4))

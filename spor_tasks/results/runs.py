@@ -28,7 +28,7 @@ RunKey = tuple[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
-class TaskResult:
+class Run:
     """One task of one result file: the scores of one checkpoint.
 
     ``key`` is the name of ``task`` in the file, where lm-eval 0.5 puts that of its group first.
@@ -136,13 +136,13 @@ class Problem(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The results of many files, and the problems with other files."""
+    """The runs of many files, and the problems with other files."""
 
-    results: tuple[TaskResult, ...]
+    runs: tuple[Run, ...]
     problems: tuple[Problem, ...]
 
 
-def read(file: Path) -> tuple[TaskResult, ...]:
+def read(file: Path) -> tuple[Run, ...]:
     """Return our tasks in one lm-eval result file, without tasks of other packages.
 
     Raises:
@@ -158,7 +158,7 @@ def read(file: Path) -> tuple[TaskResult, ...]:
                 remedy="The run may have been interrupted, or be of another version of spor-tasks. "
                 "Run it again.",
             )
-    return collected.results
+    return collected.runs
 
 
 def collect(paths: Iterable[Path]) -> Collected:
@@ -172,7 +172,7 @@ def collect(paths: Iterable[Path]) -> Collected:
     sources = tuple(paths)
     files = {os.path.realpath(file): file for file in sorted(_result_files(sources))}
     collected = _collected(files.values())
-    if not collected.results:
+    if not collected.runs:
         raise ResultError(
             "has no results of SPOR tasks",
             each=tuple(map(str, collected.problems)),
@@ -195,12 +195,12 @@ def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
 def _collected(files: Iterable[Path]) -> Collected:
     items = [item for file in files for item in _items(file)]
     return Collected(
-        tuple(item for item in items if isinstance(item, TaskResult)),
+        tuple(item for item in items if isinstance(item, Run)),
         tuple(item for item in items if isinstance(item, Problem)),
     )
 
 
-def _items(file: Path) -> Iterator[TaskResult | Problem]:
+def _items(file: Path) -> Iterator[Run | Problem]:
     """Yield the result of each of our tasks in a file, or a problem."""
     not_ours = "is not a result file of this version: "
     try:
@@ -240,7 +240,7 @@ def bare(key: str) -> str:
     return key.rpartition("::")[2]
 
 
-def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -> TaskResult:
+def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -> Run:
     task = typed(
         {name: content[name].get(key) for name in ("configs", "results", "n-samples")},
         TaskFile,
@@ -259,7 +259,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
     shown_arm = facts.fewshot_arm if config.num_fewshot else None
     comparison, variant = _comparison_and_variant(name, spec, config)
     date = content.get("date")
-    return TaskResult(
+    return Run(
         file=file,
         key=key,
         task=name,

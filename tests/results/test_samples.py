@@ -7,9 +7,8 @@ import pytest
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
-from spor_tasks.results import logged as samples
-from spor_tasks.results import reading as results
-from spor_tasks.results.logged import SampleFile
+from spor_tasks.results import runs, samples
+from spor_tasks.results.samples import SampleFile
 from tests.support.result_files import sample_row, write_result, write_samples
 
 TOLD = Sample(
@@ -43,7 +42,7 @@ def logged(
     """Return the sample file of a result that holds these rows."""
     file = write_result(folder / "results_2026-01-01.json", task=task, n=len(rows))
     write_samples(file, task, rows)
-    (result,) = results.read(file)
+    (result,) = runs.read(file)
     found = samples.find(result)
     assert found
     return found
@@ -149,7 +148,7 @@ def test_a_record_needs_prompts_and_outputs(tmp_path: Path, change: dict[str, An
 
 def test_samples_stand_beside_the_result_of_the_same_time(tmp_path: Path) -> None:
     file = logged(tmp_path, sample_row(TOLD, ["x"], PARENT))
-    (other,) = results.read(write_result(tmp_path / "results_2026-02-02.json"))
+    (other,) = runs.read(write_result(tmp_path / "results_2026-02-02.json"))
     assert samples.find(other) is None
     lonely = tmp_path / "deep" / "samples_spor_x_2026-03-03.jsonl"
     lonely.parent.mkdir()

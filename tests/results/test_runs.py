@@ -9,7 +9,7 @@ import pytest
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
-from spor_tasks.results import reading
+from spor_tasks.results import runs
 from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 
@@ -17,7 +17,7 @@ from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 def test_a_result_file_becomes_a_typed_result(tmp_path: Path) -> None:
     file = write_result(tmp_path / "results_1.json", arm="atom", seed=3, parent=41.25)
 
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
 
     assert result.task == "spor_systematicity_mini"
     assert (result.aspect, result.corpus, result.protocol) == ("systematicity", "mini", "strict")
@@ -31,12 +31,12 @@ def test_a_result_file_becomes_a_typed_result(tmp_path: Path) -> None:
 
 
 def test_an_untuned_model_has_no_adapter(tmp_path: Path) -> None:
-    (result,) = reading.read(write_result(tmp_path / "results_1.json", arm=None))
+    (result,) = runs.read(write_result(tmp_path / "results_1.json", arm=None))
     assert result.adapter is None
 
 
 def test_an_adapter_that_tells_no_arm_names_the_model(tmp_path: Path) -> None:
-    (result,) = reading.read(write_result(tmp_path / "results_1.json", arm=UNKNOWN_ARM))
+    (result,) = runs.read(write_result(tmp_path / "results_1.json", arm=UNKNOWN_ARM))
     assert (result.adapter, result.model) == (None, "base + somewhere")
 
 
@@ -47,11 +47,11 @@ def test_tasks_of_other_packages_are_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
 
-    assert [result.task for result in reading.read(file)] == ["spor_systematicity_mini"]
+    assert [result.task for result in runs.read(file)] == ["spor_systematicity_mini"]
 
 
 def test_a_score_that_is_nan_is_no_score(tmp_path: Path) -> None:
-    (result,) = reading.read(write_result(tmp_path / "results_1.json", parent=float("nan")))
+    (result,) = runs.read(write_result(tmp_path / "results_1.json", parent=float("nan")))
     assert result.scores == {}
 
 
@@ -59,7 +59,7 @@ def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
     file = write_result(tmp_path / "results_1.json")
     file.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(ResultError, match=r"results_1\.json: is not a readable result file"):
-        reading.read(file)
+        runs.read(file)
 
 
 TASK = "spor_systematicity_mini"
@@ -89,7 +89,7 @@ def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[st
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
     with pytest.raises(ResultError, match=f"results_1.json: .* field `{place[-1]}`") as error:
-        reading.read(file)
+        runs.read(file)
     assert ".".join(place[:-1]) in str(error.value)
 
 
@@ -99,7 +99,7 @@ def test_a_fault_of_a_long_value_has_few_words(tmp_path: Path) -> None:
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
     with pytest.raises(ResultError, match=rf"configs\.{TASK}\.task") as error:
-        reading.read(file)
+        runs.read(file)
     assert len(error.value.what) < 200
 
 
@@ -115,25 +115,25 @@ def test_a_number_of_samples_that_none_can_have_is_refused(tmp_path: Path, count
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
     with pytest.raises(ResultError, match=r"Expected `int` .* at n-samples\..*\.effective"):
-        reading.read(file)
+        runs.read(file)
 
 
 def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: Path) -> None:
     content = result_content(task="mine")
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    assert [result.task for result in reading.read(file)] == ["mine"]
+    assert [result.task for result in runs.read(file)] == ["mine"]
     del content["n-samples"]["mine"]
     file.write_text(json.dumps(content))
     with pytest.raises(ResultError, match=r"at n-samples\.mine"):
-        reading.read(file)
+        runs.read(file)
 
 
 def test_what_was_shown_is_an_arm_and_the_tasks_of_both_arms_are_one_comparison(
     tmp_path: Path,
 ) -> None:
     found = [
-        reading.read(
+        runs.read(
             write_result(tmp_path / f"{arm}.json", shown=arm, task=f"spor_x_icl_{arm}_beam5")
         )[0]
         for arm in ("atom", "combination")
@@ -160,7 +160,7 @@ def test_a_model_is_named_as_its_arguments_name_it(
     content["config"]["model_args"] = arguments
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(content))
-    (result,) = reading.read(file)
+    (result,) = runs.read(file)
     assert result.model == name
 
 
@@ -169,7 +169,7 @@ def test_cut_prompts_are_told_where_somebody_counted_them(tmp_path: Path) -> Non
     file = tmp_path / "results_1.json"
     for config, expected in (({}, None), ({"prompts_cut": {"spor_systematicity_mini": 0}}, 0)):
         file.write_text(json.dumps(content | {"config": content["config"] | config}))
-        (result,) = reading.read(file)
+        (result,) = runs.read(file)
         assert result.prompts_cut == expected
 
 
@@ -178,16 +178,16 @@ def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None
     second = write_result(tmp_path / "b" / "deep" / "results_2.json", seed=1)
     (tmp_path / "a" / "samples_x.jsonl").write_text("no result\n")
 
-    found = reading.collect([tmp_path, second]).results
+    found = runs.collect([tmp_path, second]).runs
 
     assert [result.file.name for result in found] == ["results_1.json", "results_2.json"]
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ResultError, match="has no results of SPOR tasks"):
-        reading.collect([tmp_path])
+        runs.collect([tmp_path])
     with pytest.raises(ResultError, match="does not exist"):
-        reading.collect([tmp_path / "missing"])
+        runs.collect([tmp_path / "missing"])
 
 
 @pytest.mark.parametrize(("chat", "alike"), [(None, True), ("d" * 64, False)])
@@ -199,6 +199,6 @@ def test_turns_are_told_apart_in_chats_alone(
         file = tmp_path / f"results_{number}.json"
         chats = {"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}
         file.write_text(json.dumps(result_content() | chats))
-        (result,) = reading.read(file)
+        (result,) = runs.read(file)
         signatures.append(result.signature)
     assert (signatures[0] == signatures[1]) is alike

@@ -19,7 +19,7 @@ from spor_tasks.metrics.base import Column, known_info
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.prompts.styles import prompts_of
-from spor_tasks.results.reading import TaskResult
+from spor_tasks.results.runs import Run
 from spor_tasks.text.filters import first_line
 
 _FAULTS = (
@@ -47,7 +47,7 @@ class Record:
     ``said`` are the units under which its text is likeliest.
     """
 
-    run: TaskResult
+    run: Run
     sample: Sample
     inputs: tuple[str, ...]
     contexts: tuple[str, ...]
@@ -94,7 +94,7 @@ class SampleFile:
     """The samples of one result on the disk; each pass over them reads the file again."""
 
     path: Path
-    run: TaskResult
+    run: Run
 
     def records(self) -> Iterator[Record]:
         """Yield the samples in the order of the file, one in memory at a time.
@@ -138,7 +138,7 @@ class SampleFile:
             raise _damaged(place, error) from error
 
 
-def find(result: TaskResult) -> SampleFile | None:
+def find(result: Run) -> SampleFile | None:
     """Return the samples that lm-eval logged with a result; None if it logged none."""
     name = f"samples_{result.key}_{_stamp(result.file)}.jsonl"
     if Path(name).name != name:  # lm-eval cannot have written such a file
@@ -192,7 +192,7 @@ class _Document(msgspec.Struct):
         return Reading(self.sp_program, self.sp_verdict, self.sp_programs, self.sp_search)
 
 
-def _record(run: TaskResult, logged: Mapping[str, Any]) -> Record:
+def _record(run: Run, logged: Mapping[str, Any]) -> Record:
     row = msgspec.convert(logged, _Row)
     described = msgspec.convert(row.doc, _Document)
     sample = sample_of(row.doc)
