@@ -6,9 +6,6 @@ from typing import NamedTuple, Protocol
 
 from spor_tasks.core.sample import SplitPair
 
-BEAM5 = "beam5"
-"""The decoding of tasks that search with the SPOR paper's five beams."""
-
 
 class SetName(NamedTuple):
     """The name of sets; a benchmark without aspects uses its own name as the aspect."""

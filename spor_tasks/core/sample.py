@@ -162,45 +162,14 @@ class Sample:
         return value if isinstance(value, str) else None
 
 
-def orders_of(sample: Sample) -> Orders:
-    """Return the orders of a sample.
+def challenge_of(sample: Sample, kind: type[_Kind]) -> _Kind:
+    """Return the challenge of a sample that must have one of this kind.
 
     Raises:
-        CorpusError: the sample has none.
+        CorpusError: the sample has none, or one of another kind.
     """
-    return _challenge(sample, Orders, "has no input orders")
-
-
-def hidden_of(sample: Sample) -> Hidden:
-    """Return what a sample hides.
-
-    Raises:
-        CorpusError: the sample hides nothing.
-    """
-    return _challenge(sample, Hidden, "hides nothing")
-
-
-def contrast_of(sample: Sample) -> Contrast:
-    """Return the false text of a sample.
-
-    Raises:
-        CorpusError: the sample has none.
-    """
-    return _challenge(sample, Contrast, "has no false text")
-
-
-def rivals_of(sample: Sample) -> Rivals:
-    """Return the rivals of a sample's units.
-
-    Raises:
-        CorpusError: the sample has none.
-    """
-    return _challenge(sample, Rivals, "has no rivals of its units")
-
-
-def _challenge(sample: Sample, kind: type[_Kind], lacking: str) -> _Kind:
     if not isinstance(sample.challenge, kind):
-        raise CorpusError(lacking, where=f"sample {sample.id}")
+        raise CorpusError(f"has no {kind.__name__}", where=f"sample {sample.id}")
     return sample.challenge
 
 

@@ -9,7 +9,7 @@ pairs out and counts a tie as half.
 from collections.abc import Iterator
 
 from spor_tasks import __version__
-from spor_tasks.core.sample import Contrast, Sample, contrast_of
+from spor_tasks.core.sample import Contrast, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import RATIO, Value
@@ -48,7 +48,7 @@ def _values(true: Likelihood, false: Likelihood, *, identical: bool) -> Iterator
 
 def _are_identical(sample: Sample) -> bool:
     # A model gives the same text after the same columns equal likelihoods.
-    other = contrast_of(sample)
+    other = challenge_of(sample, Contrast)
     same_template = (sample.about("template") or "") == other.template
     return sample.target == other.text and sample.units == other.units and same_template
 

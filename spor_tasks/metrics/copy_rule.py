@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from spor_tasks import __version__
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Hidden, Sample, hidden_of
+from spor_tasks.core.sample import Hidden, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.whole import find_whole
 
@@ -101,7 +101,7 @@ def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
     Raises:
         CorpusError: the sample hides nothing, or an attribute without known values.
     """
-    text, phrases = normalized(output), hidden_of(sample).phrases
+    text, phrases = normalized(output), challenge_of(sample, Hidden).phrases
     of_values = hides_values(sample)
     words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
     leaked_values = [
@@ -126,7 +126,7 @@ def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
 
 
 def _possible_values(attribute: str, sample: Sample) -> tuple[str, ...]:
-    if (values := possible_values(hidden_of(sample), attribute)) is None:
+    if (values := possible_values(challenge_of(sample, Hidden), attribute)) is None:
         raise CorpusError(
             f"hides {attribute!r}, whose possible values are not known",
             where=f"sample {sample.id}",

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from spor_tasks import __version__
-from spor_tasks.core.sample import DataUnit, Rivals, Sample, rivals_of
+from spor_tasks.core.sample import DataUnit, Rivals, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
@@ -42,7 +42,7 @@ class _Discrimination(LikelihoodMetric):
         likelihood is not a number.
         """
         logs = [each.log for each in likelihoods]
-        combinations = (sample.units, *rivals_of(sample).units)
+        combinations = (sample.units, *challenge_of(sample, Rivals).units)
         likeliest = combinations[logs.index(max(logs))]
         values = _values(sample, logs)
         return Judgement(values, {**values, "likeliest": {unit[0]: unit[-1] for unit in likeliest}})
@@ -52,7 +52,7 @@ def _values(sample: Sample, logs: Sequence[float]) -> dict[str, Value]:
     if any(map(math.isnan, logs)):
         return dict.fromkeys(("disc_acc", "disc_aspects"))
     own, *rival_logs = logs
-    rivals = rivals_of(sample)
+    rivals = challenge_of(sample, Rivals)
     by_aspect = list(_by_aspect((sample.units, *rivals.units), _posterior(logs)))
     values: dict[str, Value] = {"disc_aspects": math.fsum(by_aspect) / len(by_aspect)}
     values["disc_acc"] = accuracy = _won(own, rival_logs)

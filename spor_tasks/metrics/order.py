@@ -11,7 +11,7 @@ from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, orders_of
+from spor_tasks.core.sample import AttributeValue, Order, Orders, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
@@ -103,7 +103,7 @@ def _order_of(sample: Sample, output: str) -> dict[str, Any]:
     ``fidelity`` is that all units have a position, the index of a token.
     """
     positions = align.locate(sample.units, output, strict=is_strict(sample))
-    order, references = align.order(positions), orders_of(sample).references
+    order, references = align.order(positions), challenge_of(sample, Orders).references
     return {
         "fidelity": None not in positions,
         "proper": is_proper(order, references),

@@ -20,7 +20,7 @@ from spor_tasks.core.sample import (
     Orders,
     Rivals,
     Sample,
-    hidden_of,
+    challenge_of,
     side_of_each,
     sides,
 )
@@ -301,7 +301,7 @@ class _Copies(NamedTuple):
 
 def _copies(sample: Sample, text: str) -> _Copies:
     """Return the phrases that are not copied, what leaks, and where both stand in the text."""
-    hidden = hidden_of(sample).phrases
+    hidden = challenge_of(sample, Hidden).phrases
     published, _ = copy_rule.verdicts(sample, text)
     leaks = tuple(leak.value for leak in published.leaks)
     missing = tuple(

@@ -15,7 +15,7 @@ from spor_tasks.aspects.order_invariance import (
 )
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, orders_of
+from spor_tasks.core.sample import AttributeValue, Orders, Sample, SampleMaker, Triple, challenge_of
 
 CREW = Triple("Gull", "captain", "Ada Holm")
 PORT = Triple("Gull", "home port", "Anholt")
@@ -65,15 +65,15 @@ def test_main_holds_the_samples_that_all_references_tell_whole() -> None:
     (sample,) = shown_twice([SILENT, BOTH_WAYS, SINGLE], random.Random(0))
     assert (sample.id, sample.about("category")) == (BOTH_WAYS.id, "Ship")
     assert (sample.units, sample.references) == (BOTH_WAYS.units, BOTH_WAYS.references)
-    assert orders_of(sample).references == ((0, 1), (1, 0))
-    assert sorted(orders_of(sample).inputs) == [(0, 1), (1, 0)]
+    assert challenge_of(sample, Orders).references == ((0, 1), (1, 0))
+    assert sorted(challenge_of(sample, Orders).inputs) == [(0, 1), (1, 0)]
 
 
 def test_every_pair_of_different_orders_is_drawn_as_often() -> None:
     units = [CREW, PORT, CARGO]
     sample = make(units, ["The Gull of Anholt sails under Ada Holm with herring."])
     rng = random.Random(0)
-    counts = Counter(orders_of(one(sample, rng)).inputs for _ in range(3_000))
+    counts = Counter(challenge_of(one(sample, rng), Orders).inputs for _ in range(3_000))
     assert len(counts) == 6 * 5
     assert all(first != second for first, second in counts)
     assert max(counts.values()) < 2 * min(counts.values())

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects.order_invariance import matched, reference_orders, shown_twice
-from spor_tasks.core.sample import Sample, SampleMaker, Triple, orders_of
+from spor_tasks.core.sample import Orders, Sample, SampleMaker, Triple, challenge_of
 from spor_tasks.text import align
 
 NAMES = ("Auk", "Gull", "Skua", "Tern", "Ada Holm", "Bo Lund", "Anholt", "herring", "rye")
@@ -45,10 +45,10 @@ def test_main_shows_two_different_orders_of_samples_told_whole(
     assert [one.id for one in shown] == [one.id for one in whole]
     for one in shown:
         indices = list(range(len(one.units)))
-        first, second = orders_of(one).inputs
+        first, second = challenge_of(one, Orders).inputs
         assert first != second
-        for order in (first, second, *orders_of(one).references):
+        for order in (first, second, *challenge_of(one, Orders).references):
             assert sorted(order) == indices
-        assert len(orders_of(one).references) == len(one.references)
-        for order, match in zip(orders_of(one).references, matched([one]), strict=True):
+        assert len(challenge_of(one, Orders).references) == len(one.references)
+        for order, match in zip(challenge_of(one, Orders).references, matched([one]), strict=True):
             assert tuple(one.units[index] for index in order) == match.units

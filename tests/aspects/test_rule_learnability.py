@@ -11,7 +11,7 @@ from spor_tasks.aspects.rule_learnability import (
 )
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, hidden_of
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, Triple, challenge_of
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 
 Parts = tuple[str, str, str]
@@ -28,7 +28,7 @@ def hidden(triples: Sequence[Parts], *references: str) -> dict[str, str]:
     return {
         what: phrase
         for s in hide_entities([ship(triples, *references)])
-        for what, phrase in hidden_of(s).phrases
+        for what, phrase in challenge_of(s, Hidden).phrases
     }
 
 
@@ -43,7 +43,10 @@ def test_a_subject_gives_way_to_a_phrase_wherever_it_stands() -> None:
         Triple("Entity 2", "port", "Anholt"),
         Triple("Entity 1", "ship", "Entity 2"),
     )
-    assert hidden_of(copy).phrases == (("Ada Holm", "Entity 1"), ("Blue Gull", "Entity 2"))
+    assert challenge_of(copy, Hidden).phrases == (
+        ("Ada Holm", "Entity 1"),
+        ("Blue Gull", "Entity 2"),
+    )
     assert (copy.references, copy.about("category")) == ((), "Ship")
 
 
@@ -127,21 +130,21 @@ def test_every_choice_of_values_that_hides_something_comes_once() -> None:
 
 def test_values_come_in_alphabetical_order_and_their_absence_last() -> None:
     first, last = rows()[0], rows()[-1]
-    assert dict(hidden_of(first).phrases) == {
+    assert dict(challenge_of(first, Hidden).phrases) == {
         "price range": "less than Value A",
         "customer rating": "Value B out of 5",
     }
     assert {AttributeValue("food", "Greek"), AttributeValue("area", "harbour")} < set(first.units)
-    assert dict(hidden_of(last).phrases) == {"customer rating": "Value A out of 5"}
+    assert dict(challenge_of(last, Hidden).phrases) == {"customer rating": "Value A out of 5"}
     assert values_of(last).keys() <= {"customer rating", "near"}
 
 
 def test_what_is_hidden_is_shown_as_its_phrase() -> None:
     for row in rows():
         shown = values_of(row)
-        assert hidden_of(row).phrases
+        assert challenge_of(row, Hidden).phrases
         assert {what: shown[what] for what in POSSIBLE_VALUES if what in shown} == dict(
-            hidden_of(row).phrases
+            challenge_of(row, Hidden).phrases
         )
         assert row.references == ()
 
@@ -150,7 +153,9 @@ def test_a_seed_gives_the_same_samples_again_and_another_the_same_choices() -> N
     assert rows() == rows()
     others = hide_values(PLACES, random.Random(1))
     assert others != rows()
-    assert [hidden_of(row).phrases for row in others] == [hidden_of(row).phrases for row in rows()]
+    assert [challenge_of(row, Hidden).phrases for row in others] == [
+        challenge_of(row, Hidden).phrases for row in rows()
+    ]
 
 
 def test_values_that_no_metric_knows_are_not_hidden() -> None:
@@ -175,14 +180,16 @@ def test_values_that_all_references_copy_are_hidden() -> None:
     other = boat(("",), ("length", "6"), ("hull", "elm"), ("deck", "yes"))
     first, second = build([other], [plain, told, other], random.Random(0)).test.samples
     phrases = {"colour": "Value A", "length": "Value B", "hull": "Value C"}
-    assert hidden_of(first).phrases == tuple(phrases.items())
+    assert challenge_of(first, Hidden).phrases == tuple(phrases.items())
     assert first.units == tuple(
         AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in plain.units
     )
-    assert hidden_of(first).values == (
+    assert challenge_of(first, Hidden).values == (
         *(("colour", ("red",)), ("length", ("4", "6")), ("hull", ("elm", "oak"))),
     )
-    assert hidden_of(second).phrases == (("colour", "Value A"),), "the name tells the others"
+    assert challenge_of(second, Hidden).phrases == (("colour", "Value A"),), (
+        "the name tells the others"
+    )
 
 
 def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:

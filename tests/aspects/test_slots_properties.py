@@ -12,10 +12,11 @@ from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import (
     AttributeValue,
     CorpusSamples,
+    Hidden,
     Sample,
     SampleMaker,
     SplitPair,
-    hidden_of,
+    challenge_of,
 )
 from spor_tasks.corpora import own
 from tests.oracles.requirements import broken
@@ -99,8 +100,8 @@ def test_whatever_is_built_holds_and_all_else_says_why_not(
     if pair.aspect == "rule_learnability":
         for sample in tested:
             shown = [text.lower() for text in texts_shown(sample)]
-            for what, phrase in hidden_of(sample).phrases:
+            for what, phrase in challenge_of(sample, Hidden).phrases:
                 assert not hide or what in hide
-                secrets = dict(hidden_of(sample).values)[what]
+                secrets = dict(challenge_of(sample, Hidden).values)[what]
                 assert not any(secret.lower() in text for secret in secrets for text in shown)
                 assert phrase in own.linearize(sample, "instruction")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.core import digests
-from spor_tasks.core.sample import contrast_of
+from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg.reader import combination_in
@@ -102,7 +102,7 @@ def test_statements_mean_their_programs_and_their_counterparts_are_false() -> No
     pairs = LOGICNLG_MINI.part("pairs")
     assert [pair.id for pair in pairs] == [sample.id for sample in LOGICNLG_MINI.part("test")]
     for pair in pairs:
-        false = meaning(contrast_of(pair).text, table_of(pair))
+        false = meaning(challenge_of(pair, Contrast).text, table_of(pair))
         assert false
         assert (false.program, false.true) == (pair.about("other_program"), False)
     assert {sample.about("logic") for sample in pairs} == {*LOGICS}

@@ -7,7 +7,7 @@ import pytest
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Triple, hidden_of, orders_of
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Triple, challenge_of
 from spor_tasks.corpora import jsonl
 from tests.support.samples import read_samples
 
@@ -56,8 +56,8 @@ def test_pairs_are_read_with_the_name_or_without_one(tmp_path: Path) -> None:
 
 def test_orders_are_read(tmp_path: Path) -> None:
     (sample,) = read_samples(write(tmp_path / "own.jsonl", ORDERED), "cafes")
-    assert orders_of(sample).inputs == ((1, 0), (0, 1))
-    assert orders_of(sample).references == ((0, 1), (1, 0))
+    assert challenge_of(sample, Orders).inputs == ((1, 0), (0, 1))
+    assert challenge_of(sample, Orders).references == ((0, 1), (1, 0))
     unordered = {field: ORDERED[field] for field in ("name", "data", "texts")}
     (plain,) = read_samples(write(tmp_path / "own.jsonl", unordered), "cafes")
     assert plain.id == sample.id
@@ -66,8 +66,8 @@ def test_orders_are_read(tmp_path: Path) -> None:
 def test_what_is_hidden_is_read_and_no_texts_are_asked_for(tmp_path: Path) -> None:
     (entity,) = read_samples(write(tmp_path / "own.jsonl", ENTITY), "own")
     (value,) = read_samples(write(tmp_path / "own.jsonl", VALUE), "own")
-    assert hidden_of(entity).phrases == (("Gull", "Entity 1"),)
-    assert hidden_of(value).phrases == (("price range", "more than Value A"),)
+    assert challenge_of(entity, Hidden).phrases == (("Gull", "Entity 1"),)
+    assert challenge_of(value, Hidden).phrases == (("price range", "more than Value A"),)
     assert (value.about("name"), entity.references, value.references) == ("Gull", (), ())
 
 

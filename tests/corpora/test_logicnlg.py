@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Column, Fact, Sample, contrast_of
+from spor_tasks.core.sample import Column, Contrast, Fact, Sample, challenge_of
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.linearize import (
@@ -145,7 +145,7 @@ def test_prompts_of_pairs_are_the_published_ones(
             pairs.setdefault((part, one.about("name")), []).append(one)
     for row in golden:
         one = pairs[row["split"], row["table_id"]][row["i"]]
-        for side, units in (("pos", one.units), ("neg", contrast_of(one).units)):
+        for side, units in (("pos", one.units), ("neg", challenge_of(one, Contrast).units)):
             shown = replace(one, units=units)
             assert ids(published(shown)) == row[f"pair_gpt_{side}"]["desc_ids"]
             coarse = in_variant(shown, "coarse_to_fine")

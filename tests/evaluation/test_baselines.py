@@ -11,7 +11,7 @@ from spor_tasks.core.sample import (
     Orders,
     Sample,
     Triple,
-    orders_of,
+    challenge_of,
     without_first_reference,
 )
 from spor_tasks.evaluation.baselines import TextsByUnits, copy_input
@@ -106,5 +106,5 @@ def test_a_held_out_reference_takes_its_order_along() -> None:
         "4", "webnlg", units, ("a", "b"), challenge=Orders(((0, 1), (1, 0)), ((0, 1), (1, 0))),
         )  # fmt: skip
     rest = without_first_reference(sample)
-    assert (rest.references, orders_of(rest).references) == (("b",), ((1, 0),))
+    assert (rest.references, challenge_of(rest, Orders).references) == (("b",), ((1, 0),))
     assert rest.id == sample.id

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import contrast_of
+from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.evaluation.checks import check
 from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import task_files
@@ -76,7 +76,7 @@ def test_a_likelihood_is_that_of_plain_transformers(
         assert loss == pytest.approx(-log, rel=1e-4)
     for logged in found["samples"][PAIRS]:
         doc = logged["doc"]
-        other = contrast_of(sample_of(doc)).text
+        other = challenge_of(sample_of(doc), Contrast).text
         true, false = (
             own_likelihood(folder, doc[prompt], text)
             for prompt, text in (("prompt", doc["target"]), ("prompt_2", other))
@@ -116,9 +116,9 @@ def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
     for first, second in by_document.values():
         sample = sample_of(first.doc)
         assert first.arguments == (first.doc["prompt"], sample.target)
-        assert second.arguments == (first.doc["prompt_2"], contrast_of(sample).text)
+        assert second.arguments == (first.doc["prompt_2"], challenge_of(sample, Contrast).text)
         assert first.request_type == "loglikelihood"
-        same = sample.units == contrast_of(sample).units
+        same = sample.units == challenge_of(sample, Contrast).units
         assert same == (first.arguments[0] == second.arguments[0])
 
 

@@ -11,7 +11,7 @@ from lm_eval.tasks import TaskManager
 
 from spor_tasks.aspects.request import Request
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Hidden, hidden_of
+from spor_tasks.core.sample import Hidden, challenge_of
 from spor_tasks.harness import own, plan
 from spor_tasks.results import runs
 from tests.support.scripted import ScriptedLM, evaluate
@@ -78,7 +78,7 @@ def test_without_a_name_what_references_copy_is_hidden(cafes: Path, tmp_path: Pa
     own.write(tmp_path / "tasks", request(cafes), ["rule_learnability"])
     found = plan.resolve(metadata(tmp_path / "tasks", "spor_rule_learnability_cafes"))
     for sample in found.pair.test.samples:
-        assert [what for what, _ in hidden_of(sample).phrases] == ["dish", "door"]
+        assert [what for what, _ in challenge_of(sample, Hidden).phrases] == ["dish", "door"]
 
 
 def test_where_references_copy_nothing_there_are_no_tasks(cafes: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Column, Sample, contrast_of
+from spor_tasks.core.sample import Column, Contrast, Sample, challenge_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg.linearize import published, table_of
@@ -97,7 +97,7 @@ def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
 def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
     pairs = LOGICNLG_MINI.part("pairs")
     assert scores(*((pair, pair.target) for pair in pairs))["truth"].value == 100
-    false = scores(*((pair, contrast_of(pair).text) for pair in pairs))
+    false = scores(*((pair, challenge_of(pair, Contrast).text) for pair in pairs))
     assert (false["truth"].value, false["truth_readable"].value) == (0, 100)
     copied = scores(*((pair, published(pair)) for pair in pairs))
     assert (copied["truth"].value, copied["truth_readable"].value) == (0, 0)

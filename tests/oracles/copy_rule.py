@@ -5,7 +5,7 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 
 from string import punctuation
 
-from spor_tasks.core.sample import AttributeValue, Sample, hidden_of
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, challenge_of
 
 VALUES = {
     "price range": ["less than £20", "cheap", "£20-25", "high", "more than £30", "moderate"],
@@ -50,7 +50,7 @@ def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
     words = "".join(char for char in text if char not in punctuation).split()
     pairs = isinstance(sample.units[0], AttributeValue)
     copied, leaked = True, False
-    for hidden, phrase in hidden_of(sample).phrases:
+    for hidden, phrase in challenge_of(sample, Hidden).phrases:
         wanted = phrase.lower()
         found = occurs(wanted, text, whole=whole)
         if pairs:

@@ -6,7 +6,7 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 import math
 from collections.abc import Sequence
 
-from spor_tasks.core.sample import AttributeValue, Sample, Triple, orders_of
+from spor_tasks.core.sample import AttributeValue, Orders, Sample, Triple, challenge_of
 from tests.oracles import align as slow_align
 
 Positions = Sequence[int | None]
@@ -57,8 +57,8 @@ def judge(sample: Sample, output: str) -> tuple[bool, bool, bool]:
     told = order(positions)
     return (
         None not in positions,
-        any(tau(told, reference) > 0 for reference in orders_of(sample).references),
-        any(told == list(reference) for reference in orders_of(sample).references),
+        any(tau(told, reference) > 0 for reference in challenge_of(sample, Orders).references),
+        any(told == list(reference) for reference in challenge_of(sample, Orders).references),
     )
 
 

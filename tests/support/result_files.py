@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.contracts import BEAM5, SetName
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
@@ -90,7 +90,7 @@ def result_content(
                     "protocol": "strict",
                     **({"part": part} if part else {}),
                     **({"icl_arm": shown} if shown else {}),
-                    **({"decoding": BEAM5} if task.endswith(BEAM5) else {}),
+                    **({"decoding": "beam5"} if task.endswith("beam5") else {}),
                     "test_sha256": "b" * 64,
                     "spor": {
                         "spor_tasks": "0.1.0",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Contrast, Deferred, Sample, Split, SplitPair, contrast_of
+from spor_tasks.core.sample import Contrast, Deferred, Sample, Split, SplitPair, challenge_of
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
@@ -79,6 +79,6 @@ def _in_variant(sample: Sample, variant: Variant) -> Sample:
 
 def _under_one_prompt(sample: Sample) -> Sample:
     """Return the pair with the columns of both sides, in the table's order, before each."""
-    contrast = contrast_of(sample)
+    contrast = challenge_of(sample, Contrast)
     units = tuple(sorted({*sample.units, *contrast.units}, key=lambda unit: int(unit[-1])))
     return replace(sample, units=units, challenge=replace(contrast, units=units))

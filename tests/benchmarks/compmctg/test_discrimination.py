@@ -14,7 +14,7 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import rivals_of
+from spor_tasks.core.sample import Rivals, challenge_of
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
@@ -88,7 +88,7 @@ def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
 def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
     split = splits.shipped(attributes.SPACE, "acd")[0]
     for sample in sets.load(name_of("compmctg_mini", "acd_0")).test.samples[:12]:
-        own, rivals = combination_in(sample), rivals_of(sample)
+        own, rivals = combination_in(sample), challenge_of(sample, Rivals)
         others = [tuple(unit[-1] for unit in units) for units in rivals.units]
         assert {own, *others} == {*attributes.SPACE.combinations}
         assert sample.context["unseen"] == (own in split.unseen)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from spor_tasks.core.sample import DataUnit, Sample, contrast_of
+from spor_tasks.core.sample import Contrast, DataUnit, Sample, challenge_of
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from tests.conftest import REPOSITORY
@@ -77,7 +77,7 @@ def figures(pairs: Sequence[Sample], system: System) -> str:
     """Return the two figures of a system, as the page has them."""
     wins = ties = 0
     for pair in pairs:
-        other = contrast_of(pair)
+        other = challenge_of(pair, Contrast)
         true, false = system(pair, pair.target, pair.units), system(pair, other.text, other.units)
         wins, ties = wins + (true > false), ties + (true == false)
     return f"| {100 * wins / len(pairs):.1f} | {100 * (wins + ties / 2) / len(pairs):.1f} |"

@@ -7,7 +7,7 @@ import pytest
 
 from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
 from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Sample, contrast_of
+from spor_tasks.core.sample import Contrast, Sample, challenge_of
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from tests.support.pages import python_example
@@ -22,14 +22,16 @@ def test_the_sides_of_a_pair_are_as_published_and_in_strict_sets_under_one_promp
     pairs = load("logicnlg", "published", "adversarial")
     strict = load("logicnlg", "strict", "adversarial")
     assert len(pairs) == len(strict) == 4_305
-    assert sum(pair.units != contrast_of(pair).units for pair in pairs) == 1_233
+    assert sum(pair.units != challenge_of(pair, Contrast).units for pair in pairs) == 1_233
     identical = [
-        p for p in pairs if (p.target, p.units) == (contrast_of(p).text, contrast_of(p).units)
+        p
+        for p in pairs
+        if (p.target, p.units) == (challenge_of(p, Contrast).text, challenge_of(p, Contrast).units)
     ]
     assert len(identical) == 16
     for pair, one in zip(pairs, strict, strict=True):
-        assert one.units == contrast_of(one).units
-        assert {*one.units} == {*pair.units, *contrast_of(pair).units}
+        assert one.units == challenge_of(one, Contrast).units
+        assert {*one.units} == {*pair.units, *challenge_of(pair, Contrast).units}
 
 
 @pytest.mark.usefixtures("logicnlg_dir")

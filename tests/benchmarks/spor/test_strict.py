@@ -11,7 +11,7 @@ from spor_tasks.benchmarks.spor import released as published
 from spor_tasks.benchmarks.spor import shipped, strict
 from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Hidden, Orders, hidden_of
+from spor_tasks.core.sample import Hidden, Orders, challenge_of
 from spor_tasks.corpora.embedded import MINI
 from tests.support.soak import soak
 
@@ -26,7 +26,7 @@ def test_the_embedded_corpus_has_sets_of_every_aspect() -> None:
     drawn = order_invariance.shown_twice(build._testable(MINI.read()), random.Random(0))
     assert main == drawn
     for sample in strict.load("rule_learnability", "mini").test.samples:
-        assert hidden_of(sample).phrases
+        assert challenge_of(sample, Hidden).phrases
         assert any(unit[0].startswith("Entity ") for unit in sample.units)
 
 
