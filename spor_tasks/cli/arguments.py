@@ -56,11 +56,6 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
     group.add_argument(
-        "--format",
-        help="its input format: nli (default) or electra of facts; "
-        "tapas, tapex or nli of nli_acc, known of checkpoints on TabFact",
-    )
-    group.add_argument(
         "--label", help="its class that means yes, if the checkpoint does not name it"
     )
     group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")

@@ -111,7 +111,7 @@ def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric
     """
     from spor_tasks.evaluation.scoring import metric
 
-    names = ("model", "format", "label", "classifiers", "device", "batch_size")
+    names = ("model", "label", "classifiers", "device", "batch_size")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.metric != "compmctg":
         if options.ppl_model:

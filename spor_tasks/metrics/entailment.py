@@ -7,13 +7,8 @@ from typing import Any, NamedTuple
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.logicnlg.linearize import cells_of, table_of, typed_table
-from spor_tasks.metrics.learned import (
-    READY,
-    READY_LABEL,
-    Claim,
-    NliAcc,
-)
+from spor_tasks.corpora.logicnlg.linearize import table_of
+from spor_tasks.metrics.learned import Claim, NliAcc
 from spor_tasks.metrics.readers import (
     MOST_TOKENS,
     Checkpoint,
@@ -29,10 +24,6 @@ _TEXT_SHARE = 4  # a text has at most one of so many parts of the tokens that a 
 _CELL_TOKENS = 15  # of a cell, as TAPEX was trained
 _WIDEST = 255  # rows or columns that TAPAS can number
 _TOO_LONG = "tables were longer than"
-_REMEDY = (
-    "Name one with `--format`, or of a task with `--metadata '{\"nli_format\": …}'`: tapas for "
-    "TAPAS, tapex for TAPEX, nli for other classifiers."
-)
 
 
 def rows_of(sample: Sample) -> list[tuple[str, ...]]:
@@ -45,32 +36,6 @@ def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as TAPEX reads it (Liu et al., ICLR 2022), after a statement and a blank."""
     numbered = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(rows, start=1))
     return " ".join([f"col : {' | '.join(header)}", *numbered])
-
-
-def described(sample: Sample) -> str:
-    """Return a table in words: each cell after the name of its column."""
-    table = typed_table(sample)
-    names = [column.name for column in table.columns]
-    cells = zip(*(cells_of(table, column) for column in range(len(names))), strict=True)
-    rows = (
-        f"row {number} is : "
-        + " ".join(f"{name} is {cell} ," for name, cell in zip(names, row, strict=True))
-        for number, row in enumerate(cells, start=1)
-    )
-    return " ".join([f"title is : {sample.about('title')} .", *rows])
-
-
-class _Format(NamedTuple):
-    """How classifiers of one format read a table and a text.
-
-    ``encode`` returns the tokens of each claim, None where it cannot. ``model_type`` is that of the
-    only classifiers that read the format.
-    """
-
-    encode: Callable[[Checkpoint, Sequence[Claim], int], Sequence[Encoded | None]]
-    most_tokens: int = MOST_TOKENS
-    model_type: str | None = None
-    tokenizers: str = "AutoTokenizer"
 
 
 def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded | None]:
@@ -116,21 +81,25 @@ def _tapex(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequen
         return f"{text} {flattened(table_of(sample).header, rows)}".lower()
 
     texts = [written(*claim) for claim in claims]
-    return checkpoint.encode(texts, [None], "only_first", most, _TOO_LONG)
+    return checkpoint.encode(texts, None, "only_first", most, _TOO_LONG)
 
 
-def _nli(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded]:
-    tables = [described(sample) for sample, _ in claims]
-    texts = [text for _, text in claims]
-    return checkpoint.encode(tables, texts, "only_first", most, _TOO_LONG)
+class _Format(NamedTuple):
+    """How classifiers read a table and a text.
+
+    ``encode`` returns the tokens of each claim, None where it cannot.
+    """
+
+    name: str
+    encode: Callable[[Checkpoint, Sequence[Claim], int], Sequence[Encoded | None]]
+    most_tokens: int
 
 
 FORMATS: Mapping[str, _Format] = {
-    "tapas": _Format(_tapas, model_type="tapas"),
-    "tapex": _Format(_tapex, 1024, "bart", "BartTokenizer"),
-    "nli": _Format(_nli),
+    "tapas": _Format("tapas", _tapas, MOST_TOKENS),
+    "bart": _Format("tapex", _tapex, 1024),
 }
-"""How classifiers read a table and a text.
+"""The formats by the type of the model.
 
 ``tapas``: TAPAS (Herzig et al., ACL 2020; Eisenschlos et al., Findings of EMNLP 2020) reads the
 text, then the cells, each with its row, column and rank. What does not fit loses words at the ends
@@ -138,9 +107,6 @@ of cells, then the last rows. At most 255 rows are read, and a wider table not a
 
 ``tapex``: TAPEX (Liu et al., ICLR 2022) reads one text, in lower case (:func:`flattened`),
 with 15 tokens of each cell.
-
-``nli``: two segments, the table in words (:func:`described`) as premise and the text as
-hypothesis.
 """
 
 
@@ -148,45 +114,40 @@ hypothesis.
 def load(
     model: str,
     *,
-    format: str | None = None,  # noqa: A002 - the name of the setting
     label: str | int | None = None,
     device: str | None = None,
     batch_size: int = 32,
 ) -> NliAcc:
     """Return NLI-Acc by the classifier of this folder, or of this name on the hub.
 
-    A checkpoint of :data:`spor_tasks.metrics.learned.READY` needs no ``format``, nor does another
-    TAPAS. ``label`` and ``device`` are as in :func:`spor_tasks.metrics.readers.facts`.
+    ``label`` and ``device`` are as in :func:`spor_tasks.metrics.readers.facts`.
 
     Raises:
-        ConfigError: there is no such classifier, device, label or format, or the format is not one
-            that the classifier reads.
+        ConfigError: the classifier, device or label does not exist, or it reads no tables.
     """
-    name = format or READY.get(model)
-    if name is not None and name not in FORMATS:
-        raise ConfigError(f"there is no format {name!r} of tables and texts", remedy=_REMEDY)
-    checkpoint = read_classifier(model, device, batch_size, FORMATS[name or "nli"].tokenizers)
-    if label is None and model in READY:
-        label = READY_LABEL
-    number = label_of(checkpoint.labels, label, "nli_label")
+    # The checkpoints of TAPEX name a tokenizer that transformers lacks.
+    checkpoint = read_classifier(model, device, batch_size, {"bart": "BartTokenizer"})
     kind = checkpoint.model.config.model_type
-    name = name or (kind if kind == "tapas" else None)
-    if name is None:
-        raise ConfigError("nothing says how it reads a table", where=model, remedy=_REMEDY)
-    if (kind == "tapas") != (name == "tapas") or FORMATS[name].model_type not in (None, kind):
-        raise ConfigError(f"is a {kind}, which does not read {name}", where=model, remedy=_REMEDY)
+    if kind not in FORMATS:
+        raise ConfigError(
+            f"is of the type {kind}, which reads no tables",
+            where=model,
+            remedy="Name a TAPAS or TAPEX, such as google/tapas-base-finetuned-tabfact.",
+        )
+    name = FORMATS[kind].name
+    number = label_of(checkpoint.labels, label, "nli_label")
     # `</s>` in an output ends nothing. Of TAPAS the setting would add tokens to empty cells.
     checkpoint.tokenizer.split_special_tokens = name != "tapas"
-    encode = partial(_encode, checkpoint, FORMATS[name])
+    encode = partial(_encode, checkpoint, FORMATS[kind])
     details = f"|label:{checkpoint.labels[number]}|format:{name}"
     return NliAcc(Reader(checkpoint, encode, probability_of(number), details))
 
 
 def _encode(
-    checkpoint: Checkpoint, of: _Format, claims: Sequence[Claim]
+    checkpoint: Checkpoint, form: _Format, claims: Sequence[Claim]
 ) -> Sequence[Encoded | None]:
     """Return the tokens of claims whose texts are so short that there is room for the table."""
-    limit = checkpoint.limit(of.most_tokens)
+    limit = checkpoint.limit(form.most_tokens)
     most = limit // _TEXT_SHARE
 
     def shortened(text: str) -> str:
@@ -197,4 +158,4 @@ def _encode(
     short = [(sample, shortened(text)) for sample, text in claims]
     cut = sum(map(operator.ne, claims, short))
     warn_of_cuts(cut, len(claims), "texts were longer than a quarter of", limit)
-    return of.encode(checkpoint, short, limit)
+    return form.encode(checkpoint, short, limit)

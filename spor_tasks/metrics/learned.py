@@ -58,13 +58,10 @@ class Learned(Metric):
 
     option: ClassVar[str] = "--model PATH_OR_NAME"
     """Names its model, for `spor score`."""
+    settings: ClassVar[Sequence[str]] = ()
+    """Further parts of its signature."""
 
     model: Model | None = None
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """Further settings that can change the numbers."""
-        return ()
 
     @property
     def signature(self) -> str:
@@ -95,33 +92,12 @@ class Learned(Metric):
 
 # --- Facts ----------------------------------------------------------------------------------------
 
-ClassifierInput: TypeAlias = tuple[str, str | None]
-"""What a classifier reads of an output and a unit: one segment or two.
+ClassifierInput: TypeAlias = tuple[str, str]
+"""An output, and a unit as `subject, predicate, object`.
 
-The output ends the first segment, so that a classifier cuts what is too long there.
-"""
-
-
-def _nli(unit: Triple, output: str) -> ClassifierInput:
-    return output, ", ".join(filter(None, unit))
-
-
-def _electra(unit: Triple, output: str) -> ClassifierInput:
-    subject, predicate, obj = unit
-    text = output.strip("?!. ")
-    written = f"predicate: {predicate}, subject: {subject}, object: {obj}, sentence: {text}"
-    return written.lower(), None
-
-
-FORMATS: Mapping[str, Callable[[Triple, str], ClassifierInput]] = {"nli": _nli, "electra": _electra}
-"""How classifiers read a unit and an output.
-
-``nli``: the output, then ``subject, predicate, object`` as a second segment. So do the FactSpotter
-checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``, ``-Base`` and
-``-Large`` (their model cards), and classifiers of natural language inference.
-
-``electra``: all in one segment, in lower case, as the ELECTRA classifiers of the paper were trained
-(Zhang et al., Findings of EMNLP 2023, github.com/guihuzhang/FactSpotter).
+The output is the first segment, so that a classifier cuts what is too long there. So read the
+FactSpotter checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBERTaV3-Small``,
+``-Base`` and ``-Large`` (their model cards), and classifiers of natural language inference.
 """
 
 
@@ -130,34 +106,18 @@ class Facts(Learned):
     """The share of the units that an output expresses, each judged alone by a classifier.
 
     An output without a word expresses nothing. The metric needs no reference, and says nothing
-    about what is added to an output.
-
-    Raises:
-        ConfigError: the format is unknown.
+    about what is added to an output (Zhang et al., Findings of EMNLP 2023).
     """
 
     name = "facts"
     scores = (ScoreInfo("facts", "Facts"),)
+    settings = ("format:nli",)
     logged = ("told",)
-
-    format: str = "nli"
-
-    def __post_init__(self) -> None:
-        if self.format not in FORMATS:
-            raise ConfigError(
-                f"there is no format {self.format!r} of facts",
-                remedy=f"Use {' or '.join(FORMATS)}.",
-            )
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The format."""
-        return (f"format:{self.format}",)
 
     def items(self, sample: Sample, output: str) -> list[ClassifierInput]:
         """Return the output beside each unit."""
         units = sample.units if has_words(output) else ()
-        return [FORMATS[self.format](_triple(unit, sample.about("name")), output) for unit in units]
+        return [(output, _in_words(unit, sample.about("name"))) for unit in units]
 
     def judgement(self, sample: Sample, answers: Sequence[float]) -> Judgement:
         """Return the share of the units that the output expresses, from 0 to 100.
@@ -170,28 +130,16 @@ class Facts(Learned):
         return Judgement(values, {**values, "told": likely, "untold": missing})
 
 
-def _triple(unit: DataUnit, name: str | None) -> Triple:
+def _in_words(unit: DataUnit, name: str | None) -> str:
     """Return a unit as classifiers read it; the subject of an attribute is the name."""
     parts = unit if isinstance(unit, Triple) else (name or "", *unit)
-    return Triple(*(display(part).strip() for part in parts))
+    return ", ".join(filter(None, (display(part).strip() for part in parts)))
 
 
 # --- Entailment by a table ------------------------------------------------------------------------
 
 Claim: TypeAlias = tuple[Sample, str]
 """A sample, for its table, and an output about it."""
-
-
-READY: Mapping[str, str] = {
-    "google/tapas-base-finetuned-tabfact": "tapas",
-    "google/tapas-large-finetuned-tabfact": "tapas",
-    "microsoft/tapex-base-finetuned-tabfact": "tapex",
-    "microsoft/tapex-large-finetuned-tabfact": "tapex",
-}
-"""The formats of published checkpoints, which need no setting but their name."""
-
-READY_LABEL = 1
-"""Their class for an entailed claim; 0 is a refuted one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +188,8 @@ class Bleurt(Learned):
 
     name = "bleurt"
     scores = (ScoreInfo("bleurt", "BLEURT", low=-3, high=2),)
+    settings = ("text:lower", "detok:moses4134-en")
     needs_texts = True
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """How texts are prepared."""
-        return ("text:lower", "detok:moses4134-en")
 
     def items(self, sample: Sample, output: str) -> list[Pair]:
         """Return the output beside each reference.
@@ -310,11 +254,7 @@ class TextPerplexity(Learned):
             "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
         ),
     )
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The mean, and the texts that are left out."""
-        return ("mean:texts", f"least-words:{LEAST_WORDS}")
+    settings = ("mean:texts", f"least-words:{LEAST_WORDS}")
 
     def items(self, sample: Sample, output: str) -> list[str]:
         """Return the whole text, if it is long enough."""
@@ -345,7 +285,7 @@ class Loader(NamedTuple):
 
 
 _MACHINE = ("device", "batch_size")
-_CLASSIFIER = ("model", "format", "label", *_MACHINE)
+_CLASSIFIER = ("model", "label", *_MACHINE)
 _READERS = "spor_tasks.metrics.readers"
 _MCTG = "spor_tasks.metrics.mctg_readers"
 LOADERS: Mapping[str, Loader] = {

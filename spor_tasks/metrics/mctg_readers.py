@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_file, read_json
+from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import recover
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
@@ -29,7 +29,6 @@ import transformers  # isort: skip
 
 # --- Attributes ---------------------------------------------------------------------------------
 
-_LABELS = "map_dict.json"
 _ATTRIBUTES_REMEDY = (
     "Name a folder that has a folder for each aspect, such as `sentiment`, in which a sequence "
     "classifier of transformers was saved. `python -m training classifier` trains them."
@@ -47,8 +46,7 @@ def attributes(classifiers: str, *, device: str | None = None, batch_size: int =
     """Return the metric with the classifiers in the folders of this folder, one for each aspect.
 
     The name of an aspect is that of its folder. A classifier's classes are named by its config, in
-    capitals or not; by the file ``map_dict.json`` in its folder or the one above; or in the
-    published order.
+    capitals or not, or else have the published order.
 
     Raises:
         ConfigError: there are none, one cannot be loaded, or nothing says what its classes are.
@@ -90,7 +88,7 @@ def _aspect(folder: Path, device: str | None, batch_size: int) -> Aspect:
     most = checkpoint.limit(MOST_TOKENS, offset=2)
 
     def encode(texts: Sequence[str]) -> list[Encoded]:
-        return checkpoint.encode(texts, [None], "only_first", most, "texts are longer than")
+        return checkpoint.encode(texts, None, "only_first", most, "texts are longer than")
 
     reader = Reader(checkpoint, encode, numbers_of_classes)
     return Aspect(_values(folder, checkpoint.labels), reader)
@@ -129,24 +127,17 @@ class _Attributes:
 
 def _values(folder: Path, labels: Sequence[str]) -> tuple[str, ...]:
     """Return the values that the classes stand for."""
-    aspect, count = folder.name, len(labels)
+    published = [space.aspects.get(folder.name, ()) for space in PUBLISHED]
     if not all(map(_UNNAMED.fullmatch, labels)):
-        published = (value for space in PUBLISHED for value in space.aspects.get(aspect, ()))
-        spelled = {value.casefold(): value for value in published}
-        return tuple(spelled.get(name.casefold(), name) for name in labels)
-    for path in (folder / _LABELS, folder.parent / _LABELS):
-        if is_file(path):
-            listed = read_json(path).get(aspect)
-            if isinstance(listed, dict) and all(str(i) in listed for i in range(count)):
-                return tuple(str(listed[str(i)]) for i in range(count))
-    for space in PUBLISHED:
-        if len(values := space.aspects.get(aspect, ())) == count:
+        spelled = {value.casefold(): value for values in published for value in values}
+        return tuple(spelled.get(label.casefold(), label) for label in labels)
+    for values in published:
+        if len(values) == len(labels):
             return values
     raise ConfigError(
-        f"nothing says which values of {aspect} its {count} classes are",
+        f"nothing says which values of {folder.name} its {len(labels)} classes are",
         where=folder,
-        remedy=f"Name them in `id2label` of its config.json, or in a {_LABELS} beside it: "
-        f'{{"{aspect}": {{"0": …, "1": …}}}}.',
+        remedy="Name them in `id2label` of its config.json.",
     )
 
 

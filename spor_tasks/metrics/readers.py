@@ -102,7 +102,7 @@ class Checkpoint(NamedTuple):
     def encode(
         self,
         firsts: Sequence[str],
-        seconds: Sequence[str | None],
+        seconds: Sequence[str] | None,
         cut: str,
         most: int,
         fault: str | None = None,
@@ -112,7 +112,7 @@ class Checkpoint(NamedTuple):
         ``cut`` is `only_first`, `only_second` or `longest_first`: the segment that loses tokens
         beyond ``most``. A ``fault`` says what was too long, in a warning with the number of texts.
         """
-        paired = None if seconds[0] is None else list(seconds)
+        paired = list(seconds) if seconds else None
         encoded = self.tokenizer(list(firsts), paired, truncation=cut, max_length=most)
         if fault:
             count = sum(bool(each.overflowing) for each in encoded.encodings or ())
@@ -121,11 +121,15 @@ class Checkpoint(NamedTuple):
 
 
 def read_classifier(
-    name: str, device: str | None, batch_size: int, tokenizers: str = "AutoTokenizer"
+    name: str,
+    device: str | None,
+    batch_size: int,
+    tokenizers: Mapping[str, str] | None = None,
 ) -> Checkpoint:
     """Return a model that was trained as a classifier, and its tokenizer.
 
-    ``tokenizers`` names the class, for a checkpoint that names one which transformers lacks.
+    ``tokenizers`` names classes of tokenizers by the type of the model, for checkpoints that name
+    one which transformers lacks.
 
     Raises:
         ConfigError: there is none, or it lacks weights or a padding token; or the device or the
@@ -136,7 +140,8 @@ def read_classifier(
         model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
             name, trust_remote_code=False, use_safetensors=True, output_loading_info=True
         )
-        tokenizer = getattr(transformers, tokenizers).from_pretrained(name, trust_remote_code=False)
+        kind = (tokenizers or {}).get(model.config.model_type, "AutoTokenizer")
+        tokenizer = getattr(transformers, kind).from_pretrained(name, trust_remote_code=False)
         return model, tokenizer, loaded["missing_keys"]  # transformers draws these at random
 
     return checkpoint_of(name, load, device, batch_size, _REMEDY)
@@ -279,7 +284,6 @@ def label_of(
 def facts(
     model: str,
     *,
-    format: str = "nli",  # noqa: A002 - the name of the setting
     label: str | int | None = None,
     device: str | None = None,
     batch_size: int = 32,
@@ -290,7 +294,7 @@ def facts(
     ``device`` is the GPU where there is one.
 
     Raises:
-        ConfigError: the classifier, device, label or format does not exist.
+        ConfigError: the classifier, device or label does not exist.
     """
     checkpoint = read_classifier(model, device, batch_size)
     number = label_of(checkpoint.labels, label)
@@ -304,15 +308,14 @@ def facts(
         except Exception as error:  # tokenizers has no narrower one
             if "too short to respect" not in str(error):
                 raise
-            unit = max(filter(None, seconds), key=len)
+            unit = max(seconds, key=len)
             raise CorpusError(
                 f"a unit is longer than the {most} tokens that the classifier takes: {unit[:80]}…",
                 remedy="Use another classifier, or leave the sample out.",
             ) from error
 
     details = f"|label:{checkpoint.labels[number]}"
-    answer = probability_of(number)
-    return learned.Facts(Reader(checkpoint, encode, answer, details), format)
+    return learned.Facts(Reader(checkpoint, encode, probability_of(number), details))
 
 
 # --- BLEURT ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from spor_tasks.core.sample import AttributeValue, Json, Sample
 from spor_tasks.harness import adapt, task_files
 from spor_tasks.metrics import learned
 from tests.support.aspects import save_gpt2
-from tests.support.classifiers import save_bert
+from tests.support.classifiers import save_bert, save_tapex
 
 TASK = "logicnlg_mini"
 
@@ -37,8 +37,8 @@ def test_programs_are_searched_for_and_logged() -> None:
 
 
 def test_a_classifier_judges_tables(tmp_path: Path) -> None:
-    folder = save_bert(tmp_path / "bert")
-    scores = evaluate(nli_model=str(folder), nli_format="nli", nli_label=1)
+    folder = save_tapex(tmp_path / "tapex")
+    scores = evaluate(nli_model=str(folder), nli_label=1)
     assert 0 <= scores["results"][TASK]["nli_acc,none"] <= 100
     assert "nli" in scores["configs"][TASK]["metadata"]["spor"]
 
@@ -58,7 +58,7 @@ def test_a_checkpoint_rates_texts(tmp_path: Path) -> None:
         {"sp_ranker": "lexical", "sp_speed": 3},
         {"sp_ranker": "lexical", "sp_variant": "better"},
         {"nli_label": 1},
-        {"nli_model": "no/such", "nli_format": "tapas"},
+        {"nli_model": "no/such"},
     ],
 )
 def test_settings_that_say_nothing_are_refused(metadata: dict[str, Any]) -> None:

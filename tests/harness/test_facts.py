@@ -20,13 +20,13 @@ from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows, write_rows
-from spor_tasks.core.sample import AttributeValue, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
 from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import FORMATS, ClassifierInput, Facts
+from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
 from spor_tasks.report import collect
 from spor_tasks.results import runs
 from tests.support import scripted
@@ -63,22 +63,20 @@ def plain(folder: Path, pair: ClassifierInput) -> torch.Tensor:
     return logits
 
 
-def pairs(format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
+def pairs() -> list[ClassifierInput]:
     return [
-        FORMATS[format](unit, output)
+        pair
         for sample, output in zip(SAMPLES[:6], OUTPUTS, strict=False)
-        for unit in sample.units
-        if isinstance(unit, Triple)
+        for pair in FACTS.items(sample, output)
     ]
 
 
 # --- The classifier -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_probability_is_that_of_plain_transformers(folder: Path, format: str) -> None:  # noqa: A002
-    asked = pairs(format)
-    found = answers_of(load(folder, format=format, batch_size=5), asked)
+def test_a_probability_is_that_of_plain_transformers(folder: Path) -> None:
+    asked = pairs()
+    found = answers_of(load(folder, batch_size=5), asked)
     expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
     assert found == pytest.approx(expected, abs=1e-5)
@@ -111,7 +109,7 @@ def test_a_class_is_judged_among_all(
 ) -> None:
     save_classifier(tmp_path, labels, **settings)
     facts = load(tmp_path, **asked)
-    (pair, *_) = pairs("nli")
+    (pair, *_) = pairs()
     expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
     assert answers_of(facts, [pair]) == pytest.approx([expected], abs=1e-5)
     assert f"|label:{labels[index]}|" in facts.signature
@@ -127,9 +125,9 @@ def test_a_class_is_judged_among_all(
 def test_a_class_by_itself_is_told_where_its_output_is_above_0(
     tmp_path: Path, labels: tuple[str, ...], settings: Mapping[str, Any], index: int
 ) -> None:
-    save_classifier(tmp_path, labels, seed=4, **settings)
+    save_classifier(tmp_path, labels, seed=9, **settings)
     facts = load(tmp_path)
-    asked = pairs("nli")
+    asked = pairs()
     logits = [plain(tmp_path, pair)[index] for pair in asked]
     assert min(logits) < 0 < max(logits)
     expected = [torch.sigmoid(logit).item() for logit in logits]
@@ -140,7 +138,7 @@ def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Pa
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
-    asked = pairs("nli")
+    asked = pairs()
     found = answers_of(load(tmp_path), asked)
     model.float().save_pretrained(tmp_path)
     expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
@@ -160,23 +158,19 @@ def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_pat
 # --- Too long -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
 def test_too_long_a_pair_loses_the_end_of_its_output_alone(
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    format: str,  # noqa: A002
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save_classifier(tmp_path, positions=102)
-    unit = Triple("ab", "cd", "ef")
-    write = FORMATS[format]
-    facts = load(tmp_path, format=format)
-    without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)(*write(unit, ""))
+    unit = "ab, cd, ef"
+    facts = load(tmp_path)
+    without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)("", unit)
     room = 100 - len(without_output["input_ids"])
-    fits, cut = write(unit, " ".join("x" * room)), write(unit, "x " * 300 + "y")
+    fits, cut = (" ".join("x" * room), unit), ("x " * 300 + "y", unit)
     with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.readers"):
         whole = answers_of(facts, [fits])
         assert caplog.records == []
-        assert answers_of(facts, [cut, write(unit, "x")])[0] == pytest.approx(whole[0], abs=1e-5)
+        assert answers_of(facts, [cut, ("x", unit)])[0] == pytest.approx(whole[0], abs=1e-5)
     assert [record.args for record in caplog.records] == [
         (1, 2, "outputs and units are longer than", 100)
     ]
@@ -390,10 +384,10 @@ def test_a_file_of_outputs_is_scored(
     out = tmp_path / "evidence.jsonl"
     arguments = ["score", str(file), "--metric", "facts", "--corpus", "webnlg"]
     own = ["--model", str(folder), "--device", "cpu", "--batch-size", "3", "--label", "0"]
-    own += ["--format", "electra", "--per-sample", str(out), "--json"]
+    own += ["--per-sample", str(out), "--json"]
     assert cli.main([*arguments, *own]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
-    metric = load(folder, label=0, format="electra")
+    metric = load(folder, label=0)
     judgements = metric.judge(SAMPLES, TEXTS)
     assert score["value"] == pytest.approx(scores_of(metric, judgements)[0].value)
     assert score["signature"].startswith(metric.signature)

@@ -165,7 +165,7 @@ def test_the_beginning_counts_among_the_words() -> None:
 # --- Checkpoints ----------------------------------------------------------------------------------
 
 
-def test_classes_are_found_by_name_by_map_or_in_the_published_order(tmp_path: Path) -> None:
+def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> None:
     named = save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
     unnamed = save_bert(tmp_path / "unnamed" / "tense")
     found = {
@@ -173,9 +173,6 @@ def test_classes_are_found_by_name_by_map_or_in_the_published_order(tmp_path: Pa
         for folder in (named, unnamed)
     }
     assert found == {"named": ("Past", "Present"), "unnamed": ("Present", "Past")}
-    listed = {"tense": {"Past": 0, "0": "Past", "1": "Present", "dim": 2}}
-    (tmp_path / "unnamed" / "map_dict.json").write_text(json.dumps(listed))
-    assert mctg_readers.aspects(unnamed.parent, "cpu", 1)["tense"].values == ("Past", "Present")
 
 
 def test_an_aspect_or_value_that_nobody_knows_is_an_error(tmp_path: Path) -> None:

@@ -17,16 +17,14 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics import entailment
-from spor_tasks.metrics.entailment import described
-from spor_tasks.metrics.learned import READY, Claim, NliAcc
+from spor_tasks.metrics.learned import Claim, NliAcc
 from tests.metrics.test_nli import HEADER, ROWS, sample
-from tests.support.classifiers import save_bert, save_classifier, save_tapas, save_tapex
+from tests.support.classifiers import save_bert, save_tapas, save_tapex
 from tests.support.scores import answers_of, scores_of
 
 SAVED: dict[str, Callable[[Path], Path]] = {
     "tapas": save_tapas,
     "tapex": save_tapex,
-    "nli": save_classifier,
 }
 TABLES = [
     (HEADER, ROWS),
@@ -46,12 +44,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVED.items()}
 
 
-def load(folder: Path, name: str | None, **settings: Any) -> NliAcc:  # noqa: ANN401
-    return entailment.load(str(folder), format=name, **{"device": "cpu", **settings})
+def load(folder: Path, **settings: Any) -> NliAcc:  # noqa: ANN401
+    return entailment.load(str(folder), **{"device": "cpu", **settings})
 
 
-def likely(folder: Path, name: str | None, *claims: Claim) -> Sequence[Any]:
-    return answers_of(load(folder, name), claims)
+def likely(folder: Path, *claims: Claim) -> Sequence[Any]:
+    return answers_of(load(folder), claims)
 
 
 def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
@@ -67,9 +65,9 @@ def plain(folder: Path, inputs: Any) -> float:  # noqa: ANN401 - of transformers
 @pytest.mark.parametrize("name", SAVED)
 def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     claims = [claim for claim in CLAIMS if claim[1]]
-    expected = answers_of(load(folders[name], name), claims)
+    expected = answers_of(load(folders[name]), claims)
     assert max(expected) - min(expected) > 0.05, "a classifier that says one thing shows nothing"
-    metric = load(folders[name], name, batch_size=7)
+    metric = load(folders[name], batch_size=7)
     assert answers_of(metric, claims) == pytest.approx(expected, abs=1e-5)
     assert [answers_of(metric, [claim])[0] for claim in claims[:7]] == pytest.approx(
         expected[:7], abs=1e-5
@@ -81,7 +79,7 @@ def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     frame = pd.DataFrame({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER)})
     expected = plain(folder, tokenizer(frame, text, return_tensors="pt"))
-    assert likely(folder, None, (sample(), text))[0] == pytest.approx(expected, abs=1e-4)
+    assert likely(folder, (sample(), text))[0] == pytest.approx(expected, abs=1e-4)
 
 
 def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
@@ -91,15 +89,8 @@ def test_tapex_reads_one_text_in_lower_case_with_15_tokens_of_a_cell(
     tokenizer = transformers.BartTokenizer.from_pretrained(folder)
     text = "oslo ! col : city row 1 : 123456789 12345"
     long = sample(header=["City"], rows=[["123456789 123456789"]])
-    (found,) = likely(folder, "tapex", (long, "Oslo !"))
+    (found,) = likely(folder, (long, "Oslo !"))
     assert found == pytest.approx(plain(folder, tokenizer(text, return_tensors="pt")), abs=1e-4)
-
-
-def test_a_premise_is_read_before_its_hypothesis(folders: dict[str, Path]) -> None:
-    folder, text, of = folders["nli"], "oslo has 7 people", sample(1, 0)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    inputs = tokenizer(described(of), text, return_tensors="pt")
-    assert likely(folder, "nli", (of, text))[0] == pytest.approx(plain(folder, inputs), abs=1e-4)
 
 
 # --- Too long -------------------------------------------------------------------------------------
@@ -113,9 +104,9 @@ def test_of_a_long_table_the_end_is_not_read_and_this_is_said(
     long, longer = sample(rows=rows), sample(rows=[*rows, ["bergen", "7", "y"]])
     text = "oslo has 7 people"
     with caplog.at_level(logging.WARNING):
-        assert likely(folders[name], name, (sample(), "oslo")) != [None]
+        assert likely(folders[name], (sample(), "oslo")) != [None]
         assert caplog.records == []
-        found = likely(folders[name], name, (long, text), (longer, text), (sample(), text))
+        found = likely(folders[name], (long, text), (longer, text), (sample(), text))
     assert found[0] == found[1]
     most = 1024 if name == "tapex" else 512
     (said,) = (record.args for record in caplog.records)
@@ -129,7 +120,7 @@ def test_of_a_long_output_the_end_is_not_read(
 ) -> None:
     texts = ("ab " * 700, "ab " * 700 + "oslo")
     with caplog.at_level(logging.WARNING):
-        found = likely(folders[name], name, *((sample(), text) for text in texts))
+        found = likely(folders[name], *((sample(), text) for text in texts))
     assert found[0] == found[1] is not None
     assert [record.args[0] for record in caplog.records if record.args] == [2]  # type: ignore[index]
 
@@ -140,7 +131,7 @@ def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
 ) -> None:
     wide = sample(header=["name of"] * columns, rows=[["x"] * columns])
     with caplog.at_level(logging.WARNING):
-        found = likely(folders["tapas"], None, (wide, "oslo"), (sample(), "oslo"))
+        found = likely(folders["tapas"], (wide, "oslo"), (sample(), "oslo"))
     assert found[0] is None
     assert found[1] is not None
     assert caplog.records
@@ -149,44 +140,33 @@ def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
 # --- Which classifier -----------------------------------------------------------------------------
 
 
-def test_a_ready_checkpoint_needs_nothing_but_its_name(
-    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(READY, str(folders["tapex"]), "tapex")
-    metric = entailment.load(str(folders["tapex"]), device="cpu")
-    weights = digest_weights(folders["tapex"])[:16]
-    assert metric.signature.startswith(
-        f"nli_acc|model:{folders['tapex'].name}|weights:{weights}|label:Entailed|format:tapex|v:"
+def test_the_signature_names_class_and_format(folders: dict[str, Path]) -> None:
+    folder = folders["tapex"]
+    weights = digest_weights(folder)[:16]
+    assert load(folder).signature.startswith(
+        f"nli_acc|model:{folder.name}|weights:{weights}|label:Entailed|format:tapex|v:"
     )
-    assert entailment.load(str(folders["tapex"]), label=0, device="cpu").signature.count(
-        "label:Refused"
-    )
+    assert load(folder, label=0).signature.count("label:Refused")
 
 
 @pytest.mark.parametrize("labels", [("REFUTED", "ENTAILED"), ("Refused", "Entailed")])
 def test_the_class_is_known_by_its_name(tmp_path: Path, labels: Sequence[str]) -> None:
-    assert f"|label:{labels[1]}|" in load(save_tapas(tmp_path, labels), None).signature
+    assert f"|label:{labels[1]}|" in load(save_tapas(tmp_path, labels)).signature
 
 
-@pytest.mark.parametrize(
-    ("saved", "name"),
-    [("tapas", "tapex"), ("tapas", "nli"), ("nli", "tapas"), ("nli", None), ("nli", "html")],
-)
-def test_a_format_that_the_classifier_does_not_read_is_refused(
-    folders: dict[str, Path], saved: str, name: str | None
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load(folders[saved], name)
-    assert "--format" in str(caught.value.remedy)
+def test_a_model_that_reads_no_tables_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="type bert, which reads no tables") as caught:
+        load(save_bert(tmp_path))
+    assert "google/tapas" in str(caught.value.remedy)
 
 
 def test_classes_that_nobody_knows_are_named(tmp_path: Path) -> None:
-    save_bert(tmp_path, ("yes", "no"))
+    save_tapas(tmp_path, ("yes", "no"))
     with pytest.raises(ConfigError) as caught:
-        load(tmp_path, "nli")
+        load(tmp_path)
     assert "0 yes, 1 no" in caught.value.what
     assert "nli_label" in str(caught.value.remedy)
-    assert load(tmp_path, "nli", label="yes").signature.count("label:yes")
+    assert load(tmp_path, label="yes").signature.count("label:yes")
 
 
 # --- In `spor score` ------------------------------------------------------------------------------
@@ -200,7 +180,7 @@ def test_a_file_of_outputs_is_scored(
     asked = ["score", str(file), "--metric", "nli_acc", "--corpus", "logicnlg", "--json"]
     assert cli.main([*asked, "--model", str(folders["tapas"]), "--device", "cpu"]) == 0
     found = json.loads(capsys.readouterr().out)["scores"]
-    metric = load(folders["tapas"], None)
+    metric = load(folders["tapas"])
     for score, expected in zip(
         found, scores_of(metric, metric.judge(SAMPLES, OUTPUTS)), strict=True
     ):
@@ -211,5 +191,5 @@ def test_a_file_of_outputs_is_scored(
 
 
 def test_texts_of_special_tokens_are_texts(folders: dict[str, Path]) -> None:
-    for name, folder in folders.items():
-        assert likely(folder, name, (sample(), "</s> </s> [SEP] <s>")) != [None]
+    for folder in folders.values():
+        assert likely(folder, (sample(), "</s> </s> [SEP] <s>")) != [None]

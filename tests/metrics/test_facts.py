@@ -10,7 +10,6 @@ from spor_tasks.metrics.learned import (
     ATTRIBUTES,
     BLEURT,
     FACTS,
-    FORMATS,
     NLI_ACC,
     TEXT_PERPLEXITY,
     ClassifierInput,
@@ -35,9 +34,9 @@ def sample(*units: DataUnit, name: str | None = None) -> Sample:
     )
 
 
-def asked(of: Sample, output: str, format: str) -> list[ClassifierInput]:  # noqa: A002 - the setting's name
+def asked(of: Sample, output: str) -> list[ClassifierInput]:
     classifier = WordClassifier()
-    judge(Facts(classifier, format), of, output)
+    judge(Facts(classifier), of, output)
     return [pair for pairs in classifier.asked for pair in pairs]
 
 
@@ -45,33 +44,18 @@ def asked(of: Sample, output: str, format: str) -> list[ClassifierInput]:  # noq
 
 
 def test_the_output_comes_first_and_the_unit_second() -> None:
-    assert asked(sample(PORT), "A B C built it.", "nli") == [
+    assert asked(sample(PORT), "A B C built it.") == [
         ("A B C built it.", "Old Port, built by, A B C")
-    ]
-
-
-def test_the_papers_classifiers_read_one_lower_case_line() -> None:
-    assert asked(sample(PORT), " A B C built it. ", "electra") == [
-        ("predicate: built by, subject: old port, object: a b c, sentence: a b c built it", None)
     ]
 
 
 def test_an_attribute_is_said_of_the_name() -> None:
     named = sample(FOOD, name="The_Gull")
-    assert asked(named, "It is.", "nli") == [("It is.", "The Gull, food, Basque")]
-    assert asked(named, "It is.", "electra") == [
-        ("predicate: food, subject: the gull, object: basque, sentence: it is", None)
-    ]
+    assert asked(named, "It is.") == [("It is.", "The Gull, food, Basque")]
 
 
 def test_without_a_name_the_attribute_stands_alone() -> None:
-    assert asked(sample(FOOD), "It is.", "nli") == [("It is.", "food, Basque")]
-
-
-def test_another_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no format 'rdf'") as caught:
-        Facts(WordClassifier(), "rdf")
-    assert caught.value.remedy == "Use nli or electra."
+    assert asked(sample(FOOD), "It is.") == [("It is.", "food, Basque")]
 
 
 # --- What the answers come to ---------------------------------------------------------------------
@@ -104,10 +88,8 @@ def test_an_output_without_a_word_tells_nothing_and_nobody_is_asked(output: str)
     assert classifier.asked == [[]]
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_signature_tells_classifier_and_format(format: str) -> None:  # noqa: A002
-    signature = Facts(WordClassifier(), format).signature
-    assert signature.startswith(f"facts|model:words|format:{format}|v:")
+def test_the_signature_names_classifier_and_format() -> None:
+    assert Facts(WordClassifier()).signature.startswith("facts|model:words|format:nli|v:")
 
 
 @pytest.mark.parametrize("metric", [FACTS, NLI_ACC, BLEURT, ATTRIBUTES, TEXT_PERPLEXITY])

@@ -20,7 +20,7 @@ class WordClassifier:
 
     def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
         self.asked.append(list(pairs))
-        return [_share(text, unit or text) for text, unit in pairs]
+        return [_share(*pair) for pair in pairs]
 
 
 def _share(text: str, unit: str) -> float:
