@@ -88,15 +88,12 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
 class _Row(NamedTuple):
     """A sample with its outcome in a run.
 
-    ``predicates`` are those of its units, or their attributes, each once. ``sample`` is its packed
-    form. ``score`` is the headline, None for no verdict. ``faults`` are bits, None where a text was
-    given.
+    ``traits`` are what filters compare of it, and ``sample`` is its packed form. ``score`` is the
+    headline, None for no verdict. ``faults`` are bits, None where a text was given.
     """
 
     id: str
-    units: int
-    category: str | None
-    predicates: tuple[str, ...]
+    traits: dict[str, Any]
     inputs: tuple[str, ...]
     sample: str
     outcome: dict[str, Any]
@@ -121,14 +118,9 @@ def _read(file: SampleFile) -> _Run:
 
 def _row(record: Record, headline: str) -> _Row:
     sample, view, scores = record.sample, view_of(record), _scores(record, headline)
-    names = (
-        unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
-    )
     return _Row(
         id=sample.id,
-        units=len(sample.units),
-        category=category_of(sample),
-        predicates=tuple(dict.fromkeys(names)),
+        traits=_traits(sample),
         inputs=record.inputs,
         sample=_json(_sample(sample, record.inputs)),
         outcome=_outcome(view, scores),
@@ -145,6 +137,15 @@ def _scores(record: Record, headline: str) -> dict[str, float]:
         for name in sorted(scores, key=headline.__ne__)
         if (score := scores[name]) is not None and math.isfinite(score)
     }
+
+
+def _traits(sample: Sample) -> dict[str, Any]:
+    """Return the category, number of units, and predicates or attributes of a sample."""
+    names = (
+        unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
+    )
+    predicates = tuple(dict.fromkeys(names))
+    return {"category": category_of(sample), "units": len(sample.units), "predicate": predicates}
 
 
 def category_of(sample: Sample) -> str | None:
@@ -211,11 +212,7 @@ def _test(
         "title": " · ".join(filter(None, title)),
         "metric": task.spec.headline,
         "arms": task.spec.arms,
-        "traits": {
-            "category": [row.category for row in samples.values()],
-            "units": [row.units for row in samples.values()],
-            "predicate": [row.predicates for row in samples.values()],
-        },
+        "traits": [row.traits for row in samples.values()],
         "chunks": chunks.pack([row.sample for row in samples.values()]),
         "runs": entries,
     }

@@ -64,9 +64,9 @@ function sortTable(header) {
 // looked at. The index, chunk 0, has what filters need of all samples (report/browser.py).
 
 let index; // tests with their runs, kinds of error and of marks
-let runs; // of all tests, each with its rows
-let rows; // one for each output: { number, run, place, sample, faults, score, units }
-let filters; // the names of facets, which runs have, and traits, which samples have
+let runs; // of all tests, each with its row of each sample
+let rows; // one for each output, with the values that filters compare
+let filters; // the names of these values
 
 const unpacked = new Map();
 
@@ -88,51 +88,48 @@ const outcomeOf = ({ run, place }) => packed(run, place);
 /** Read the index, make the rows of all runs, and let runs find their row of a sample. */
 async function readIndex() {
   index = await unpack(0);
-  runs = index.tests.flatMap((test) => test.runs.map((run) => Object.assign(run, { test })));
-  for (const run of runs) {
-    run.rows = run.samples.map((sample, place) => ({
-      run,
-      place,
-      sample,
-      faults: run.faults[place],
-      score: run.scores[place] ?? NaN,
-      units: run.test.traits.units[sample],
-    }));
-    run.ofSample = [];
-    for (const row of run.rows) run.ofSample[row.sample] = row;
-  }
-  rows = runs.flatMap((run) => run.rows);
-  rows.forEach((row, number) => { row.number = number; });
-  filters = [...Object.keys(runs[0].facets), ...Object.keys(index.tests[0].traits)];
+  runs = index.tests.flatMap((test) => test.runs.map((run) => Object.assign(run, { test, ofSample: [] })));
+  rows = runs.flatMap((run) => run.samples.map((sample, place) => ({
+    run,
+    place,
+    sample,
+    faults: run.faults[place],
+    score: run.scores[place] ?? NaN,
+    values: { ...run.facets, ...run.test.traits[sample] },
+  })));
+  rows.forEach((row, number) => {
+    row.number = number;
+    row.run.ofSample[row.sample] = row;
+  });
+  filters = Object.keys(rows[0].values);
 }
 
-// --- State: filters, the run beside, the sample chosen; the address keeps it ---------------------
+// --- State: the form has the filters and the sample chosen, and the address keeps them -----------
 
 const FINE = 'fine';
 const AS_IS = 'as is';
-const DEFAULTS = { kind: '', query: '', beside: 'arm', order: '', sample: '' };
-const BESIDE = { arm: 'the other arm', base: 'the model as it is', seed: 'the next seed', none: 'nothing' };
+const BESIDE = { '': 'the other arm', base: 'the model as it is', seed: 'the next seed', none: 'nothing' };
 const ORDERS = {
   '': { name: 'as in files' },
   low: { name: 'lowest score', key: (row) => row.score },
   high: { name: 'highest score', key: (row) => -row.score },
   gap: { name: 'largest gap', key: (row) => -Math.abs(row.score - (beside(row)?.score ?? NaN)) },
-  long: { name: 'most units', key: (row) => -row.units },
+  long: { name: 'most units', key: (row) => -row.values.units },
 };
 
-let state; // by name; a filter that is not set is empty
+const form = $('samples-app');
+let state; // the values of the form by name; a filter that is not set is empty
 let view = []; // the rows found, in order
 let chosen; // the row that is shown
-let matching = null; // the rows that have the words of a search
 
 const beside = (row) => row.run.beside?.ofSample[row.sample];
 
 /** Return the run that stands beside a run, undefined for none. */
-function runBeside(run, mode = state.beside) {
+function runBeside(run, mode) {
   const { model, arm, seed } = run.facets;
   const peers = runs.filter((each) => each !== run && each.test === run.test);
   const same = peers.filter(({ facets }) => facets.model === model);
-  if (mode === 'arm') {
+  if (mode === '') {
     const others = same.filter(({ facets }) => ![arm, AS_IS].includes(facets.arm));
     return others.find(({ facets }) => facets.seed === seed) ?? others[0] ?? runBeside(run, 'base');
   }
@@ -144,30 +141,24 @@ function runBeside(run, mode = state.beside) {
   return peers.find((each) => `run ${runs.indexOf(each)}` === mode);
 }
 
-function remember() {
-  const changed = Object.entries(state).filter(([name, value]) => value !== (DEFAULTS[name] ?? ''));
-  const [page] = location.href.split('#');
-  // An anchor, such as #plots, stays until something is chosen.
-  if (changed.length) history.replaceState(null, '', `${page}#${new URLSearchParams(changed)}`);
-  else if (location.hash.includes('=')) history.replaceState(null, '', page);
+function readForm() {
+  state = Object.fromEntries(new FormData(form));
 }
 
-/** Read the state from the address. */
-function recall() {
-  state = { ...Object.fromEntries(filters.map((name) => [name, ''])), ...DEFAULTS };
-  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
-    if (name in state) state[name] = value;
+/** Set the form as the address says, and show what it leaves. */
+function followAddress() {
+  form.reset();
+  readForm();
+  const address = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of address) {
+    if (name in state) form.elements[name].value = value;
   }
-  const [run, place] = state.sample.split('.');
-  chosen = runs[run]?.rows[place];
+  for (const select of $('facets').querySelectorAll('select')) select.selectedIndex = Math.max(0, select.selectedIndex);
+  chosen = rows[address.get('sample')];
+  return refresh();
 }
 
 // --- Filters and search --------------------------------------------------------------------------
-
-/** Return what a filter compares of a row: a value, or several. */
-function valuesOf({ run, sample }, filter) {
-  return filter in run.facets ? run.facets[filter] : run.test.traits[filter][sample];
-}
 
 function isOfKind({ faults }, kind) {
   return !kind || (kind === FINE ? faults === 0 : (faults >> Number(kind)) & 1);
@@ -175,10 +166,11 @@ function isOfKind({ faults }, kind) {
 
 /** Set the rows found, and return those of all kinds of error. */
 function find() {
-  for (const run of runs) run.beside = runBeside(run);
+  for (const run of runs) run.beside = runBeside(run, state.beside);
   const active = filters.filter((name) => state[name]);
-  const found = rows.filter((row) => (!matching || matching.has(row))
-    && active.every((name) => [valuesOf(row, name)].flat().map(String).includes(state[name])));
+  const words = wordsOf(state.query);
+  const found = rows.filter((row) => active.every((name) => [row.values[name]].flat().map(String).includes(state[name]))
+    && words.every((word) => hasWord(row, word)));
   view = found.filter((row) => isOfKind(row, state.kind));
   const { key } = ORDERS[state.order];
   if (key) {
@@ -188,52 +180,48 @@ function find() {
   return found;
 }
 
-/** Return a menu of values and their names, for a part of the state. */
+/** Return a menu of values and their names, the first of which is its default. */
 function menu(name, label, options) {
   const choices = options.map(([value, text]) => Object.assign(el('option', {}, text), { value }));
-  const onchange = ({ target }) => { state[name] = target.value; refresh(); };
-  const select = el('select', { id: `filter-${name}`, onchange }, choices);
-  select.selectedIndex = Math.max(0, options.findIndex(([value]) => value === state[name]));
-  state[name] = select.value;
-  return el('label', {}, label, select);
+  return el('label', {}, label, el('select', { name, id: `filter-${name}` }, choices));
 }
 
 function buildFilters() {
-  const titled = (name) => name[0].toUpperCase() + name.slice(1);
-  const menus = filters.flatMap((name) => {
-    const all = name in runs[0].facets ? runs.map(({ facets }) => facets[name]) : index.tests.flatMap(({ traits }) => traits[name]);
-    const values = [...new Set(all.flat())].filter(Boolean).map(String);
+  const menus = [];
+  for (const name of filters) {
+    const values = [...new Set(rows.flatMap((row) => row.values[name]))].filter(Boolean).map(String);
     if (!(name in runs[0].facets)) values.sort(collator.compare);
-    return values.length > 1 || state[name] ? [menu(name, titled(name), [['', 'all'], ...values.map((value) => [value, value])])] : [];
-  });
+    const choices = [['', 'all'], ...values.map((value) => [value, value])];
+    if (values.length > 1) menus.push(menu(name, name[0].toUpperCase() + name.slice(1), choices));
+  }
   const names = runs.map((run, number) => [`run ${number}`, joined(run.test.title, run.facets.model, run.name)]);
   menus.push(menu('beside', 'Beside', [...Object.entries(BESIDE), ...names]));
   menus.push(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
   const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'],
     ...index.faults.map(({ name, meaning }, bit) => [String(bit), name, meaning])];
-  if (!kinds.some(([value]) => value === state.kind)) state.kind = '';
-  $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('button', {
-    type: 'button', title, 'data-kind': value, onclick: () => { state.kind = value; refresh(); },
-  }, name, el('span', { class: 'n' }))));
-  $('query').value = state.query;
+  $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('label', { title },
+    el('input', { type: 'radio', name: 'kind', value, checked: value === '' }), name, el('span', { class: 'n' }))));
 }
 
-/** Apply the filters, and show what they leave. */
-function refresh() {
+/** Apply the form, and show what it leaves. */
+async function refresh() {
+  if (wordsOf($('query').value).length) await readTexts();
+  readForm();
   const found = find();
-  for (const each of $('kinds').children) {
-    const { kind } = each.dataset;
+  for (const label of $('kinds').children) {
+    const kind = label.firstChild.value;
     const n = found.filter((row) => isOfKind(row, kind)).length;
-    each.setAttribute('aria-pressed', String(kind === state.kind));
-    each.hidden = n === 0 && kind !== state.kind;
-    each.lastChild.textContent = counted(n);
+    label.hidden = n === 0 && kind !== state.kind;
+    label.lastChild.textContent = counted(n);
   }
   $('count').textContent = `${view.length < rows.length ? `${counted(view.length)} of ` : ''}${counted(rows.length)} samples`;
-  $('reset').hidden = [...filters, 'kind', 'query'].every((name) => !state[name]);
+  $('clear').hidden = Object.entries(state).every(([name, value]) => !value || name === 'sample');
   listed = -1;
   choose(view.includes(chosen) ? chosen : view[0]);
 }
+
+const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
 
 function sampleText({ id, name, units, references, table }) {
   const lines = table?.rows.filter(Array.isArray).map((line) => line.map(({ text }) => text).join(' ')) ?? [];
@@ -242,26 +230,15 @@ function sampleText({ id, name, units, references, table }) {
 
 const outputText = ({ outputs }) => outputs.map(({ text }) => text).join('\n').toLowerCase();
 
-/** Return the texts of all rows of a test or a run; they are unpacked once. */
-async function textsOf(packing, textOf) {
-  packing.texts ??= (await Promise.all(packing.chunks.map(unpack))).flat().map(textOf);
-  return packing.texts;
+/** Unpack the texts of all samples and outputs for a search, once. */
+async function readTexts() {
+  for (const each of [...index.tests, ...runs]) {
+    each.texts ??= (await Promise.all(each.chunks.map(unpack))).flat().map(each.test ? outputText : sampleText);
+  }
 }
 
-/** Find the rows that have all words of the query, in the sample or in an output; then refresh. */
-async function search() {
-  const { query } = state;
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = words.length ? new Set() : null;
-  if (found) $('count').textContent = 'Searching…';
-  for (const run of found ? runs : []) {
-    const [samples, outputs] = [await textsOf(run.test, sampleText), await textsOf(run, outputText)];
-    const hasAll = ({ sample, place }) => words.every((word) => outputs[place].includes(word) || samples[sample].includes(word));
-    for (const row of run.rows.filter(hasAll)) found.add(row);
-  }
-  if (query !== state.query) return; // another one came
-  matching = found;
-  refresh();
+function hasWord({ run, place, sample }, word) {
+  return run.texts[place].includes(word) || run.test.texts[sample].includes(word);
 }
 
 // --- The list, a page of samples at a time -------------------------------------------------------
@@ -278,29 +255,27 @@ function badges({ faults }) {
   return found.map(({ name, meaning }) => el('span', { class: 'fault', title: meaning }, name));
 }
 
-function rowElement(row, position) {
-  const { run, number, score, units } = row;
+function rowElement(row) {
+  const { run, number, score, values } = row;
   const title = joined(run.test.title, run.name);
   const [first, ...others] = badges(row);
   const text = el('p', { class: 'text' }, '…');
   outcomeOf(row).then(({ outputs }) => text.replaceChildren(...visible(outputs[0].text.trim().slice(0, 200))));
-  return el('div', {
-    class: 'row', role: 'option', id: `row-${number}`, 'data-row': number, onclick: () => choose(row, { scroll: true }),
-    'aria-setsize': view.length, 'aria-posinset': position + 1,
-  },
-  el('div', { class: 'line' },
-    el('span', { title }, title),
-    el('span', { class: 'value', title: run.test.metric }, format(score))),
-  el('div', { class: 'line' }, first, others.length && el('span', {}, `+${others.length}`),
-    el('span', {}, plural(units, 'unit'))),
-  text);
+  return el('label', { class: 'row' },
+    el('input', { type: 'radio', name: 'sample', id: `row-${number}`, value: number }),
+    el('div', { class: 'line' },
+      el('span', { title }, title),
+      el('span', { class: 'value', title: run.test.metric }, format(score))),
+    el('div', { class: 'line' }, first, others.length && el('span', {}, `+${others.length}`),
+      el('span', {}, plural(values.units, 'unit'))),
+    text);
 }
 
 function showList(page) {
   listed = page;
   const first = page * PAGE;
   const shown = view.slice(first, first + PAGE);
-  $('list').replaceChildren(...shown.map((row, at) => rowElement(row, first + at)));
+  $('list').replaceChildren(...shown.map(rowElement));
   $('pages').hidden = view.length <= PAGE;
   $('page').textContent = `${counted(first + 1)}–${counted(first + shown.length)}`;
   $('page-back').disabled = page === 0;
@@ -310,23 +285,23 @@ function showList(page) {
 /** Choose a row, undefined for none, and show its page of the list and its sample. */
 function choose(row, { scroll = false } = {}) {
   chosen = row;
-  state.sample = row ? `${runs.indexOf(row.run)}.${row.place}` : '';
+  const hasFocus = $('list').contains(document.activeElement);
   const page = Math.max(0, Math.floor(view.indexOf(row) / PAGE));
   if (page !== listed) showList(page);
-  $('list').querySelector('[aria-selected]')?.removeAttribute('aria-selected');
-  $('list').setAttribute('aria-activedescendant', row ? `row-${row.number}` : '');
   if (row) {
-    const element = $(`row-${row.number}`);
-    element.setAttribute('aria-selected', 'true');
+    const radio = $(`row-${row.number}`);
+    radio.checked = true;
+    if (hasFocus) radio.focus({ preventScroll: true });
     // Within the list alone: `scrollIntoView` would move the page too.
-    const { offsetTop: top, offsetHeight: height } = element;
+    const { offsetTop: top, offsetHeight: height } = radio.parentNode;
     const { scrollTop, clientHeight } = $('list');
     $('list').scrollTop = Math.min(top, Math.max(scrollTop, top + height - clientHeight));
     showSample(row, scroll);
   } else {
     $('sample').replaceChildren();
   }
-  remember();
+  const changed = [...new FormData(form)].filter(([, value]) => value);
+  history.replaceState(null, '', `#${new URLSearchParams(changed)}`);
 }
 
 function step(by) {
@@ -343,52 +318,38 @@ const KEYS = {
   m: () => $('sample').classList.toggle('plain'),
 };
 
-const LIST_KEYS = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE, Home: -Infinity, End: Infinity };
-
 function onKey(event) {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target.matches('input, select')) {
-    if (key === 'Escape' && target.id === 'query') $('list').focus();
-    return;
+  if (target === $('query')) {
+    if (key === 'Escape') target.blur();
+  } else if (key in KEYS && target.tagName !== 'SELECT') {
+    event.preventDefault();
+    KEYS[key]();
   }
-  if (target.id === 'list' && key in LIST_KEYS) step(LIST_KEYS[key]);
-  else if (target.id === 'list' && key === 'Enter') $('sample').focus();
-  else if (key in KEYS) KEYS[key]();
-  else return;
-  event.preventDefault();
-}
-
-/** Show what the address says. */
-async function follow() {
-  recall();
-  buildFilters();
-  await search();
 }
 
 async function startSamples() {
   if (!$('chunk-0')) return;
   await readIndex();
+  buildFilters();
   $('samples-note').hidden = true;
-  $('samples-app').hidden = false;
-  await follow();
+  form.hidden = false;
   let typing;
-  $('query').oninput = () => {
+  form.oninput = ({ target }) => {
     clearTimeout(typing);
-    typing = setTimeout(() => { state.query = $('query').value; search(); }, 160);
+    if (target.name === 'sample') choose(rows[target.value], { scroll: true });
+    else if (target.name === 'query') typing = setTimeout(refresh, 160);
+    else refresh();
   };
-  $('filters').onsubmit = (event) => event.preventDefault();
-  $('reset').onclick = () => {
-    for (const name of [...filters, 'kind', 'query']) state[name] = '';
-    buildFilters();
-    search();
-  };
+  $('clear').onclick = () => { form.reset(); refresh(); };
   $('page-back').onclick = () => choose(view[(listed - 1) * PAGE]);
   $('page-on').onclick = () => choose(view[(listed + 1) * PAGE]);
   $('sample').onpointerover = lightUp;
   $('sample').onpointerleave = lightUp;
-  addEventListener('hashchange', () => location.hash.includes('=') && follow());
+  addEventListener('hashchange', () => location.hash.includes('=') && followAddress());
   addEventListener('keydown', onKey);
+  await followAddress();
 }
 
 for (const each of document.querySelectorAll('thead button')) {

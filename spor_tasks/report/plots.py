@@ -320,7 +320,7 @@ def _means(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, _MeansByA
                 scores[model, arm, sample].append(score)
     means: dict[str, dict[Any, _MeansByArm]] = {}
     for (model, arm, sample), of_sample in sorted(scores.items()):
-        group = test["traits"][trait][sample]
+        group = test["traits"][sample][trait]
         if group is not None:
             arms = means.setdefault(model, {}).setdefault(group, {})
             arms.setdefault(arm, []).append(fmean(of_sample))

@@ -12,10 +12,10 @@ Opener = Callable[..., Page]
 
 # Texts of rows and of the chosen sample are unpacked after the list stands.
 _SETTLED = """() => {
-  const row = document.querySelector('.row[aria-selected="true"]');
+  const row = document.querySelector('#list :checked');
   const texts = [...document.querySelectorAll('.row .text')];
   const shown = document.querySelector('#sample')?.dataset.shown;
-  return (!row || shown === row.dataset.row) && texts.every((each) => each.textContent !== '…');
+  return (!row || shown === row.value) && texts.every((each) => each.textContent !== '…');
 }"""
 
 

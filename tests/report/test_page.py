@@ -136,9 +136,10 @@ def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> N
         ("Rule learnability · mini", "copy_rule"),
     ]
     traits = index["tests"][0]["traits"]
-    assert traits["units"] == [2 + number % 3 for number in range(24)]
-    assert set(traits["category"]) == {"Harbour", "Town"}
-    assert traits["predicate"][:2] == [["sea", "harbour"], ["sea", "harbour", "known for"]]
+    assert [each["units"] for each in traits] == [2 + number % 3 for number in range(24)]
+    assert {each["category"] for each in traits} == {"Harbour", "Town"}
+    predicates = [each["predicate"] for each in traits[:2]]
+    assert predicates == [["sea", "harbour"], ["sea", "harbour", "known for"]]
     facets = [run["facets"] for run in index["tests"][0]["runs"]]
     assert [(each["model"], each["arm"]) for each in facets] == [
         (model, arm) for model in ("base", EVIL_MODEL) for arm in ("as is", "atom", "combination")
@@ -156,8 +157,8 @@ def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) ->
     result = write_result(tmp_path / "results_1.json", n=1, arm=None)
     rows = [sample_row(pairs, ["Eel."], {"parent": None})]
     write_samples(result, "spor_systematicity_mini", rows)
-    traits = chunk(page_of(tmp_path), 0)["tests"][0]["traits"]
-    assert (traits["category"], traits["predicate"]) == ([None], [["food", "area"]])
+    (traits,) = chunk(page_of(tmp_path), 0)["tests"][0]["traits"]
+    assert (traits["category"], traits["predicate"]) == (None, ["food", "area"])
 
 
 def test_boards_with_several_systems_are_on_the_page(html: str, tmp_path: Path) -> None:
