@@ -4,12 +4,11 @@ Released sets, built sets and the user's own corpora have this format.
 """
 
 import io
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from spor_tasks.core.codec import from_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import parse_rows
+from spor_tasks.core.files import Row, parse_rows
 from spor_tasks.core.sample import DataUnit, Sample, SampleMaker
 
 
@@ -19,27 +18,23 @@ def parse_samples(content: bytes, corpus: str, *, where: str) -> tuple[Sample, .
     Raises:
         CorpusError: it has no samples, or a row is malformed; the error names line and field.
     """
-    read_row = RowReader(corpus)
-    samples = tuple(read_row(row, place) for place, row in parse_rows(io.BytesIO(content), where))
+    rows = parse_rows(io.BytesIO(content), where)
+    samples = tuple(sample for _, _, sample in read_samples(rows, corpus))
     if not samples:
         raise CorpusError("has no samples", where=where)
     return samples
 
 
-class RowReader:
-    """Reads the rows of one file, in order, as samples of a corpus; all have one type of units."""
+def read_samples(rows: Iterable[tuple[str, Row]], corpus: str) -> Iterator[tuple[str, Row, Sample]]:
+    """Yield the place, the row and the sample of each row of a file, in order.
 
-    def __init__(self, corpus: str) -> None:
-        self._make = SampleMaker(corpus)
-        self._unit: type[DataUnit] | None = None
-
-    def __call__(self, row: Mapping[str, Any], where: str) -> Sample:
-        """Return the sample of a row.
-
-        Raises:
-            CorpusError: the row is malformed, or its units are pairs and those before were triples,
-                or the reverse; the error names ``where`` and the field.
-        """
-        sample = from_row(row, self._make, where=where, unit=self._unit)
-        self._unit = type(sample.units[0])
-        return sample
+    Raises:
+        CorpusError: a row is malformed, or its units are pairs and those before were triples, or
+            the reverse; the error names place and field.
+    """
+    make = SampleMaker(corpus)
+    unit: type[DataUnit] | None = None
+    for place, row in rows:
+        sample = from_row(row, make, where=place, unit=unit)
+        unit = type(sample.units[0])
+        yield place, row, sample

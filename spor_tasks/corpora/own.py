@@ -6,10 +6,8 @@ samples, which is enough for systematicity.
 """
 
 import os
-from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
@@ -18,7 +16,7 @@ from spor_tasks.core.sample import CorpusSamples, Sample, Triple
 from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
 from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
-from spor_tasks.corpora.jsonl import RowReader
+from spor_tasks.corpora.jsonl import read_samples
 from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
 
 _PARTS = ("train", "test")
@@ -35,20 +33,26 @@ def read_corpus(path: Path) -> CorpusSamples:
     # UTF-8, whatever encoding the locale gives to file names
     named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
     name = named.removesuffix(".gz").removesuffix(".jsonl")
-    read_row = RowReader(name)
     parts: dict[str, list[Sample]] = {part: [] for part in _PARTS}
     marked: set[bool] = set()
     ids: dict[str, str] = {}
-    for place, row in read_rows(path):
+    for place, row, sample in read_samples(read_rows(path), name):
         marked.add("split" in row)
-        part = parts[_part(row, place, marked)]
-        part.append(read_row(row, place))
-        if not part[-1].references:
+        if len(marked) > 1:
+            raise CorpusError(
+                "some rows have a `split` and others do not",
+                where=place,
+                remedy="Give every row a `split`, or none.",
+            )
+        if (part := row.get("split", "train")) not in _PARTS:
+            raise CorpusError(f'`split` must be "train" or "test", not {part!r}', where=place)
+        if not sample.references:
             raise CorpusError(
                 "has no `texts`", where=place, remedy="Add at least one reference text."
             )
         if "id" in row and (first := ids.setdefault(str(row["id"]), place)) != place:
             raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)
+        parts[part].append(sample)
     if not marked:
         raise CorpusError("has no samples", where=path)
     return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
@@ -76,16 +80,3 @@ def linearize(sample: Sample, style: Style) -> str:
     if isinstance(sample.units[0], Triple):
         return linearize_triples(sample, style)
     return linearize_pairs(sample, style)
-
-
-def _part(row: Mapping[str, Any], place: str, marked: Collection[bool]) -> str:
-    part = row.get("split", "train")
-    if len(marked) > 1:
-        raise CorpusError(
-            "some rows have a `split` and others do not",
-            where=place,
-            remedy="Give every row a `split`, or none.",
-        )
-    if part not in _PARTS:
-        raise CorpusError(f'`split` must be "train" or "test", not {part!r}', where=place)
-    return str(part)

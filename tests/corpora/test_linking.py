@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.table import Table
+from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import linked_columns, table_of, typed_table
@@ -115,11 +115,11 @@ def titles(logicnlg_dir: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def linker_of(logicnlg_dir: Path, titles: dict[str, str]) -> Callable[[str], Linker]:
-    known = reader.tables(logicnlg_dir)
+    text_of = reader.table_texts(logicnlg_dir)
 
     @cache
     def linker(name: str) -> Linker:
-        table = known.get(name)
+        table = parse_table(text_of(name))
         return Linker(table, typed(table), titles[name])
 
     return linker

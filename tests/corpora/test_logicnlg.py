@@ -67,7 +67,7 @@ def test_without_tables_both_ways_to_have_them_are_named(
 ) -> None:
     monkeypatch.delenv("TABFACT_DATA_DIR", raising=False)
     with pytest.raises(CorpusError) as error:
-        reader.tables(tmp_path)
+        reader.table_texts(tmp_path)
     assert "spor data fetch --corpus logicnlg" in str(error.value.remedy)
     assert "TABFACT_DATA_DIR" in str(error.value.remedy)
 
@@ -80,17 +80,14 @@ def test_the_parts_have_the_published_sizes(logicnlg_dir: Path) -> None:
         assert len(reader.read_pairs(part, logicnlg_dir)) == statements  # type: ignore[arg-type]
     linked = Counter(len(one.units) for one in reader.read_part("test", logicnlg_dir))
     assert [linked[n] for n in range(1, 10)] == [1047, 1820, 964, 306, 104, 37, 5, 19, 3]
-    challenge = reader.read_challenge(logicnlg_dir)
-    assert (len(challenge), len({pair.table for pair in challenge})) == (4_875, 982)
-    tables_of = reader.tables(logicnlg_dir)
-    assert all(tables_of.get(pair.table).rows for pair in challenge)
+    challenge = reader.read_pairs("challenge", logicnlg_dir)
+    assert (len(challenge), len({pair.about("name") for pair in challenge})) == (4_875, 982)
 
 
 def test_pairs_have_columns_of_their_own_and_some_are_identical(logicnlg_dir: Path) -> None:
-    pairs = [pair.statements for pair in reader.read_pairs("test", logicnlg_dir)]
-    assert sum(first.columns != second.columns for first, second in pairs) == 1_233
-    assert sum(first.text == second.text for first, second in pairs) == 16
-    assert all(first.title == second.title for first, second in pairs)
+    pairs = [(pair, contrast_of(pair)) for pair in reader.read_pairs("test", logicnlg_dir)]
+    assert sum(pair.units != false.units for pair, false in pairs) == 1_233
+    assert sum(pair.target == false.text for pair, false in pairs) == 16
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +138,7 @@ def test_prompts_of_pairs_are_the_published_ones(
 ) -> None:
     pairs: dict[object, list[Sample]] = {}
     for part in ("val", "test"):
-        for one in reader.adversarial(reader.read_pairs(part, logicnlg_dir), logicnlg_dir):
+        for one in reader.read_pairs(part, logicnlg_dir):
             pairs.setdefault((part, one.about("name")), []).append(one)
     for row in golden:
         one = pairs[row["split"], row["table_id"]][row["i"]]

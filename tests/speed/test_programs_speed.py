@@ -7,6 +7,7 @@ from time import process_time
 
 import pytest
 
+from spor_tasks.core.table import parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.metrics.programs.execute import Executor
@@ -30,8 +31,8 @@ def seconds(work: Callable[[], object], times: int = 20) -> float:
 
 @pytest.fixture(scope="module")
 def tables(logicnlg_dir: Path) -> Callable[[str], TypedTable]:
-    known = reader.tables(logicnlg_dir)
-    return lambda name: typed(known.get(name))
+    text_of = reader.table_texts(logicnlg_dir)
+    return lambda name: typed(parse_table(text_of(name)))
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,8 @@ def test_searches(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> No
 
 
 def test_types_of_columns(logicnlg_dir: Path) -> None:
-    known = reader.tables(logicnlg_dir)
+    text_of = reader.table_texts(logicnlg_dir)
     samples = reader.read_part("test", logicnlg_dir)
-    raw = [known.get(name) for name in {str(sample.about("name")) for sample in samples}]
+    raw = [parse_table(text_of(name)) for name in {str(sample.about("name")) for sample in samples}]
     taken = seconds(lambda: [typed(table) for table in raw], times=3)
     print(f"{1000 * taken / len(raw):.2f} ms a table")

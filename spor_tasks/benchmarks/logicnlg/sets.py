@@ -49,8 +49,7 @@ def _test(name: SetName) -> Iterable[Sample]:
     if name.corpus != BENCHMARK:
         return LOGICNLG_MINI.part("pairs" if is_paired else "test")
     if is_paired:
-        pairs = reader.read_challenge() if is_challenge else reader.read_pairs("test")
-        return reader.adversarial(pairs)
+        return reader.read_pairs("challenge" if is_challenge else "test")
     return reader.read_challenge_inputs() if is_challenge else reader.read_part("test")
 
 

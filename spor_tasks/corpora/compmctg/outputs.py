@@ -11,7 +11,7 @@ from pathlib import Path
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import SampleMaker
 from spor_tasks.corpora.base import LabelledRow, Rows
-from spor_tasks.corpora.compmctg.reader import Unseen, combination_of, read_unseen, units_of
+from spor_tasks.corpora.compmctg.reader import Unseen, read_unseen, units_of
 from spor_tasks.corpora.compmctg.spaces import Space
 
 TEXT = "text"
@@ -33,7 +33,7 @@ def read_outputs(rows: Rows, space: Space, split: Path | None = None) -> Iterato
         if "data" in row:
             yield where, row, None
             continue
-        combination = combination_of(space, row, where)
+        combination = space.combination(row, where)
         unseen = row.get("unseen")
         if left_out:
             unseen = left_out.has(space.as_row(combination))

@@ -7,9 +7,9 @@ aspects as units, and its text as reference.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
@@ -48,19 +48,7 @@ def read(path: Path, space: Space) -> Iterator[Sample]:
         text = row.get(TEXT)
         if not isinstance(text, str) or not text.strip():
             raise CorpusError(f"has no text in `{TEXT}`", where=where)
-        yield make(units_of(space, combination_of(space, row, where)), [text], **context)
-
-
-def combination_of(space: Space, row: Mapping[str, Any], where: str) -> Combination:
-    """Return the combination that a row's fields name.
-
-    Raises:
-        CorpusError: an aspect is missing, or its value is not in the space.
-    """
-    try:
-        return space.combination(row, where)
-    except ConfigError as error:
-        raise CorpusError(error.what, where=where, remedy=error.remedy) from error
+        yield make(units_of(space, space.combination(row, where)), [text], **context)
 
 
 def units_of(space: Space, combination: Combination) -> tuple[DataUnit, ...]:

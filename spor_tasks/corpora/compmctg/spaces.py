@@ -1,22 +1,22 @@
 """Aspects and their values: which combinations of attributes a text may be asked to have.
 
-The four published spaces are those of CompMCTG (Zhong et al., ACL 2024, Table 6). A value is also
-the word that a model is given for it.
+The four published spaces are those of CompMCTG (Zhong et al., ACL 2024, Table 6), in `spaces.toml`.
+A value is also the word that a model is given for it.
 """
 
 import itertools
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_text
 from spor_tasks.core.plain_yaml import parse
 
@@ -52,11 +52,11 @@ class Space:
         """Return the combination of a row's fields.
 
         Raises:
-            ConfigError: an aspect is missing, or its value is not in the space.
+            CorpusError: an aspect is missing, or its value is not in the space.
         """
         for aspect, possible in self.aspects.items():
             if values.get(aspect) not in possible:
-                raise ConfigError(
+                raise CorpusError(
                     f"`{aspect}` must be one of {', '.join(possible)}, not {values.get(aspect)!r}",
                     where=where,
                 )
@@ -67,40 +67,12 @@ class Space:
         return dict(zip(self.aspects, combination, strict=True))
 
 
-_SENTIMENT = ("Negative", "Positive")
-_TENSE = ("Present", "Past")
-
-FYELP = Space(
-    "fyelp",
-    MappingProxyType(
-        {
-            "sentiment": _SENTIMENT,
-            "gender": ("Female", "Male"),
-            "cuisine": ("Asian", "American", "Mexican", "Bar", "dessert"),
-            "tense": _TENSE,
-        }
-    ),
+_SPACES = tomllib.loads(Path(__file__).with_name("spaces.toml").read_text("utf-8"))
+PUBLISHED = tuple(
+    Space(name, aspects)
+    for name, aspects in msgspec.convert(_SPACES, dict[str, dict[str, tuple[str, ...]]]).items()
 )
-AMAZON = Space(
-    "amazon",
-    MappingProxyType(
-        {
-            "sentiment": _SENTIMENT,
-            "topic": ("Books", "Clothing", "Music", "Electronics", "Movies", "Sports"),
-        }
-    ),
-)
-YELP = Space(
-    "yelp",
-    MappingProxyType({"sentiment": _SENTIMENT, "pronoun": ("plural", "singular"), "tense": _TENSE}),
-)
-MIXTURE = Space(
-    "mixture",
-    MappingProxyType(
-        {"sentiment": _SENTIMENT, "topic_cged": ("movies", "opener", "tablets", "auto")}
-    ),
-)
-PUBLISHED = (FYELP, AMAZON, YELP, MIXTURE)
+FYELP, AMAZON, YELP, MIXTURE = PUBLISHED
 
 
 class Request(NamedTuple):

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import INSTALL_AGAIN, read_rows
+from spor_tasks.core.files import INSTALL_AGAIN, Row, read_rows
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.base import Corpus
+from spor_tasks.corpora.base import Corpus, Rows
 from spor_tasks.corpora.compmctg import corpus_of
 from spor_tasks.corpora.embedded.attributes import SPACE
-from spor_tasks.corpora.jsonl import RowReader
+from spor_tasks.corpora.jsonl import read_samples
 from spor_tasks.corpora.logicnlg.linearize import linearize as linearize_columns
 from spor_tasks.corpora.totto.linearize import linearize as linearize_cells
 from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
@@ -34,21 +34,18 @@ def _alone(sample: Sample) -> Sample:
 
 @cache
 def _parts(name: str) -> Mapping[str, tuple[Sample, ...]]:
+    rows = defaultdict[str, list[tuple[str, Row]]](list)
     try:
-        return MappingProxyType(_read(FOLDER / f"{name}.jsonl.gz", name))
+        for place, row in read_rows(FOLDER / f"{name}.jsonl.gz"):
+            rows[row.get("split", "train")].append((place, row))
+        # Each part numbers equal samples on its own.
+        return MappingProxyType({part: _samples(of_part, name) for part, of_part in rows.items()})
     except CorpusError as error:
         raise CorpusError(error.what, where=error.where, remedy=INSTALL_AGAIN) from error
 
 
-def _read(path: Path, name: str) -> dict[str, tuple[Sample, ...]]:
-    parts: dict[str, list[Sample]] = {"train": [], "test": []}
-    readers = defaultdict[str, RowReader](lambda: RowReader(name))
-    for place, row in read_rows(path):
-        part = row.get("split", "train")
-        parts.setdefault(part, []).append(readers[part](row, place))
-    if not all(parts.values()):
-        raise CorpusError("lacks training or test samples", where=path)
-    return {part: tuple(samples) for part, samples in parts.items()}
+def _samples(rows: Rows, corpus: str) -> tuple[Sample, ...]:
+    return tuple(sample for _, _, sample in read_samples(rows, corpus))
 
 
 def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:

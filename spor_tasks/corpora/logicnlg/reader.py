@@ -9,13 +9,13 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Column, Contrast, Fact, Sample, SampleMaker
+from spor_tasks.core.sample import Column, Contrast, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.sources import LOGICNLG
 
@@ -23,9 +23,14 @@ Part: TypeAlias = Literal["train", "val", "test"]
 
 _ARCHIVE = "all_csv.zip"
 _TABFACT = "TABFACT_DATA_DIR"  # a copy of TabFact, which the tables were taken from
-_PAIRS = "data/{part}_lm_pos_neg.json"
-_CHALLENGE = "challenge/blind_test_lm_pos_neg.json"
 _CHALLENGE_INPUTS = "challenge/blind_test_lm_inputs.json"
+
+# A file of pairs, and its names of the true and the false statement; the challenge hides which.
+_PAIRS = {
+    "val": ("data/val_lm_pos_neg.json", "pos", "neg"),
+    "test": ("data/test_lm_pos_neg.json", "pos", "neg"),
+    "challenge": ("challenge/blind_test_lm_pos_neg.json", "unknown1", "unknown2"),
+}
 
 
 class Statement(NamedTuple):
@@ -35,50 +40,27 @@ class Statement(NamedTuple):
     """
 
     text: str
-    columns: tuple[int, ...]
+    columns: Sequence[int]
     title: str
     template: str
 
 
-class Pair(NamedTuple):
-    """Two statements about one table that differ in little.
+def table_texts(folder: Path | None = None) -> Callable[[str], str]:
+    """Return the function that reads a table's text by its id, such as ``2-18424778-6.html.csv``.
 
-    The first is true and the second false, but in the challenge, where nobody says which is.
-    """
-
-    table: str
-    statements: tuple[Statement, Statement]
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The tables by their ids, such as ``2-18424778-6.html.csv``; ``read`` returns one's text."""
-
-    read: Callable[[str], str]
-
-    def get(self, table: str) -> Table:
-        """Return a table.
-
-        Raises:
-            CorpusError: it is missing or cannot be read.
-        """
-        return parse_table(self.read(table))
-
-
-def tables(folder: Path | None = None) -> Tables:
-    """Return the tables: of the archive, of a folder `all_csv` beside it, or of TabFact.
+    The tables are in the archive, in a folder `all_csv` beside it, or in TabFact.
 
     Raises:
-        CorpusError: there are none.
+        CorpusError: there are none; the function raises it too, if one is missing.
     """
     folder = folder or LOGICNLG.data_dir()
     if (folder / _ARCHIVE).is_file():
-        return Tables(partial(_unpacked, folder))
+        return partial(_unpacked, folder)
     tabfact = os.environ.get(_TABFACT)
     copies = (folder, *([Path(tabfact)] if tabfact else []))
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
         if place.is_dir():
-            return Tables(partial(_loose, place))
+            return partial(_loose, place)
     raise CorpusError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
@@ -119,22 +101,57 @@ def read_part(part: Part, folder: Path | None = None) -> tuple[Sample, ...]:
     Raises:
         CorpusError: a file is missing or is not the published one.
     """
-    content = json.loads(LOGICNLG.read_published(file_of(part), folder))
-    table_files, make = tables(folder), SampleMaker("logicnlg")
+    make, samples = SampleMaker("logicnlg"), []
+    for name, table, rows in _by_table(file_of(part), folder):
+        statements = [Statement(*row) for row in rows]
+        texts = [statement.text for statement in statements]
+        for i, statement in enumerate(statements):
+            references = (texts[i], *texts[:i], *texts[i + 1 :])
+            samples.append(_sample(name, table, statement, references, make))
+    return tuple(samples)
+
+
+def read_pairs(
+    part: Literal["val", "test", "challenge"], folder: Path | None = None
+) -> tuple[Sample, ...]:
+    """Return the pairs of statements about one table that differ in little.
+
+    A sample has the true statement, with the false one as its contrast. Each has linked columns of
+    its own. In the challenge nobody says which one is true.
+
+    Raises:
+        CorpusError: a file is missing or is not the published one.
+    """
+    path, first, second = _PAIRS[part]
+    make, samples = SampleMaker("logicnlg"), []
+    for name, table, rows in _by_table(path, folder):
+        for row in rows:
+            true, false = Statement(*row[first]), Statement(*row[second])
+            sample = _sample(name, table, true, (true.text,), make)
+            contrast = Contrast(_units(false, table), false.text, false.template)
+            samples.append(replace(sample, challenge=contrast))
+    return tuple(samples)
+
+
+def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
+    """Return the samples of the blind challenge, which have no references.
+
+    Raises:
+        CorpusError: a file is missing or is not the published one.
+    """
+    make = SampleMaker("logicnlg")
     return tuple(
-        sample
-        for name, rows in content.items()
-        for sample in _of_table(name, table_files.get(name), list(map(_statement, rows)), make)
+        _sample(name, table, Statement("", columns, title, ""), (), make)
+        for name, table, rows in _by_table(_CHALLENGE_INPUTS, folder)
+        for _, columns, title, _ in rows
     )
 
 
-def _of_table(
-    name: str, table: Table, statements: Sequence[Statement], make: SampleMaker
-) -> Iterator[Sample]:
-    texts = [statement.text for statement in statements]
-    for i, statement in enumerate(statements):
-        references = (texts[i], *texts[:i], *texts[i + 1 :])
-        yield make(_units(statement, table), references, **_context(name, statement, table))
+def _by_table(path: str, folder: Path | None) -> Iterator[tuple[str, Table, Sequence[Any]]]:
+    """Yield each table of a file: its id, itself, and the rows about it."""
+    content = json.loads(LOGICNLG.read_published(path, folder))
+    text_of = table_texts(folder)
+    return ((name, parse_table(text_of(name)), rows) for name, rows in content.items())
 
 
 def _units(statement: Statement, table: Table) -> tuple[Column, ...]:
@@ -142,80 +159,15 @@ def _units(statement: Statement, table: Table) -> tuple[Column, ...]:
     return tuple(Column(table.header[i], str(i)) for i in statement.columns)
 
 
-def read_pairs(part: Literal["val", "test"], folder: Path | None = None) -> tuple[Pair, ...]:
-    """Return the adversarial pairs of a part; each side has linked columns of its own.
-
-    Raises:
-        CorpusError: the file is missing or is not the published one.
-    """
-    return _pairs(_PAIRS.format(part=part), ("pos", "neg"), folder)
-
-
-def read_challenge(folder: Path | None = None) -> tuple[Pair, ...]:
-    """Return the pairs of the blind challenge.
-
-    Raises:
-        CorpusError: the file is missing or is not the published one.
-    """
-    return _pairs(_CHALLENGE, ("unknown1", "unknown2"), folder)
-
-
-def adversarial(pairs: Iterable[Pair], folder: Path | None = None) -> tuple[Sample, ...]:
-    """Return pairs as samples: of the first statement, with the second one as its contrast.
-
-    Raises:
-        CorpusError: there are no tables.
-    """
-    table_files, make = tables(folder), SampleMaker("logicnlg")
-    return tuple(_paired(pair, table_files.get(pair.table), make) for pair in pairs)
-
-
-def _paired(pair: Pair, table: Table, make: SampleMaker) -> Sample:
-    first, second = pair.statements
-    own, second_units = (_units(each, table) for each in pair.statements)
-    sample = make(own, (first.text,), **_context(pair.table, first, table))
-    return replace(sample, challenge=Contrast(second_units, second.text, second.template))
-
-
-def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
-    """Return the samples of the blind challenge, which have no references.
-
-    Raises:
-        CorpusError: the file is missing or is not the published one.
-    """
-    content = json.loads(LOGICNLG.read_published(_CHALLENGE_INPUTS, folder))
-    table_files, make = tables(folder), SampleMaker("logicnlg")
-    samples = []
-    for name, rows in content.items():
-        table = table_files.get(name)
-        for row in rows:
-            _, columns, title, _ = row
-            statement = Statement("", tuple(columns), title, "")
-            context = _context(name, statement, table)
-            samples.append(make(_units(statement, table), (), **context))
-    return tuple(samples)
-
-
-def _context(name: str, statement: Statement, table: Table) -> dict[str, Fact]:
-    return {
-        "name": name,
-        "title": statement.title,
-        "template": statement.template,
-        "target": statement.text,
-        "table": table,
-    }
-
-
-def _pairs(path: str, sides: tuple[str, str], folder: Path | None) -> tuple[Pair, ...]:
-    content = json.loads(LOGICNLG.read_published(path, folder))
-    first, second = sides
-    return tuple(
-        Pair(table, (_statement(row[first]), _statement(row[second])))
-        for table, rows in content.items()
-        for row in rows
+def _sample(
+    name: str, table: Table, statement: Statement, references: Iterable[str], make: SampleMaker
+) -> Sample:
+    return make(
+        _units(statement, table),
+        references,
+        name=name,
+        title=statement.title,
+        template=statement.template,
+        target=statement.text,
+        table=table,
     )
-
-
-def _statement(row: Sequence[Any]) -> Statement:
-    text, columns, title, template = row
-    return Statement(text, tuple(columns), title, template)

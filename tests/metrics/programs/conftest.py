@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.core.table import parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 
@@ -15,8 +16,8 @@ Typed = Callable[[str], TypedTable]
 @pytest.fixture(scope="session")
 def typed_table(logicnlg_dir: Path) -> Typed:
     """Return a published table by its id."""
-    tables = reader.tables(logicnlg_dir)
-    return cache(lambda table: typed(tables.get(table)))
+    text_of = reader.table_texts(logicnlg_dir)
+    return cache(lambda table: typed(parse_table(text_of(table))))
 
 
 @pytest.fixture(scope="session")
