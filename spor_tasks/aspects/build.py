@@ -1,10 +1,9 @@
 """Builds the strict sets of any aspect from any corpus."""
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
 from spor_tasks.aspects.arms import ARMS, lacking, no_training_samples
@@ -21,41 +20,36 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 """The parts that are asked of a corpus of one's own; the other aspects have none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The options of a build.
-
-    ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
-    best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
-    learnability hides if units are attribute-value pairs; if it is empty, what
-    references copy, or as in the paper if they are those of E2E.
-    """
-
-    seed: int = 0
-    restarts: int = systematicity.RESTARTS
-    hide: tuple[str, ...] = ()
-
-
 def build(
-    corpus: CorpusSamples, aspect: str, part: str | None = None, settings: Settings | None = None
+    corpus: CorpusSamples,
+    aspect: str,
+    part: str | None = None,
+    *,
+    seed: int = 0,
+    restarts: int = systematicity.RESTARTS,
+    hide: Sequence[str] = (),
 ) -> SplitPair:
     """Build the sets of an aspect; ``part`` names which, if the aspect has several parts.
 
     Systematicity uses all samples for anything. The other aspects train on the training samples,
     and test on the test samples all of whose units occur in training samples.
 
+    ``seed`` is the seed of all random choices; productivity makes none. Systematicity keeps the
+    best of ``restarts`` runs of Algorithm 1. ``hide`` names the attributes whose values rule
+    learnability hides if units are attribute-value pairs; if it is empty, what references copy, or
+    as in the paper if they are those of E2E.
+
     Raises:
         ConfigError: a setting is out of range.
         SplitError: the aspect or part is unknown, or the corpus is too small for it; the error
             says what it lacks.
     """
-    settings = settings or Settings()
     part = part or DEFAULT_PARTS.get(aspect)
     require_known(aspect, part)
-    rng = random.Random(settings.seed)
+    rng = random.Random(seed)
     if aspect == "systematicity":
-        pair = systematicity.build(corpus.samples, rng, settings.restarts)
-        refuse_equal_arms(pair)
+        pair = systematicity.build(corpus.samples, rng, restarts)
+        _refuse_equal_arms(pair)
         return pair
     test = _testable(corpus)
     match aspect:
@@ -64,7 +58,7 @@ def build(
         case "order_invariance":
             pair = order_invariance.build(corpus.train, test, str(part), rng)
         case _:
-            pair = rule_learnability.build(corpus.train, test, rng, settings.hide)
+            pair = rule_learnability.build(corpus.train, test, rng, hide)
     unknown = len(corpus.test) - len(test)
     more = (("a unit is in no training sample", unknown),) if unknown else ()
     return replace(pair, untested=(*pair.untested, *more))
@@ -87,17 +81,7 @@ def require_known(aspect: str, part: str | None) -> None:
         )
 
 
-def effective(settings: Settings, pair: SplitPair) -> dict[str, Any]:
-    """Return the settings that these sets depend on, without the seed."""
-    match pair.aspect:
-        case "systematicity":
-            return {"restarts": settings.restarts}
-        case "rule_learnability" if settings.hide:
-            return {"hide": list(settings.hide)}
-    return {}
-
-
-def refuse_equal_arms(pair: SplitPair) -> None:
+def _refuse_equal_arms(pair: SplitPair) -> None:
     """Check that Combination shows two units of some test sample together.
 
     Raises:

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.aspects.divergence import LIMIT, divergence
+from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts
 from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair
@@ -211,7 +211,7 @@ class _Checks:
 
     def alike(self, name: str, arms: Sequence[Counter[DataUnit]], words: str, limit: float) -> None:
         """Count occurrences in each arm, which must be as many, and measure the divergence."""
-        totals, distance = tuple(count.total() for count in arms), divergence(*arms)
+        totals, distance = tuple(count.total() for count in arms), divergence_of_counts(*arms)
         self.counts |= {name: totals, "divergence": distance, "limit": limit}
         self.require(len(set(totals)) == 1, words.format(*totals))
         self.require(

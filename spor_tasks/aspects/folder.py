@@ -24,18 +24,15 @@ _TEST = "test"
 
 
 class StoredSets(NamedTuple):
-    """The sets in a folder, the largest divergence allowed between their arms, and the manifest."""
+    """The sets in a folder, and the largest divergence allowed between their arms."""
 
     pair: SplitPair
     limit: float
-    manifest: Mapping[str, Any]
 
 
 @contextmanager
-def new(path: Path, *, overwrite: bool = False, kind: str = _KIND) -> Iterator[Path]:
-    """Yield a folder for sets, or for another ``kind`` of splits.
-
-    It becomes ``path`` if the block ends without error.
+def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a folder for sets, which becomes ``path`` if the block ends without error.
 
     Raises:
         ConfigError: another process is writing ``path``, ``path`` has something that must not be
@@ -43,7 +40,7 @@ def new(path: Path, *, overwrite: bool = False, kind: str = _KIND) -> Iterator[P
     """
     with (
         writing(path),
-        atomic_folder(path, kind=kind, manifest=MANIFEST, overwrite=overwrite) as folder,
+        atomic_folder(path, kind=_KIND, manifest=MANIFEST, overwrite=overwrite) as folder,
     ):
         yield folder
 
@@ -77,9 +74,8 @@ def read_sets(folder: Path) -> StoredSets:
         ResultError: the folder has no manifest of sets, or it is damaged.
         CorpusError: a file is missing, truncated or edited; the error names it.
     """
-    manifest = read_manifest(folder, MANIFEST)
     try:
-        read = msgspec.convert(manifest, _Manifest)
+        read = msgspec.convert(read_manifest(folder, MANIFEST), _Manifest)
         files = [(name, read.files[_file(name)].sha256) for name in (*ARMS[read.aspect], _TEST)]
     except (msgspec.ValidationError, KeyError) as error:
         raise ResultError(
@@ -91,7 +87,7 @@ def read_sets(folder: Path) -> StoredSets:
         Split(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
     )
     pair = SplitPair(read.aspect, read.corpus, read.protocol, tuple(arms), test, read.part)
-    return StoredSets(pair, read.settings.limit, manifest)
+    return StoredSets(pair, read.settings.limit)
 
 
 class _Settings(msgspec.Struct):

@@ -1,6 +1,7 @@
 """Samples as arrays of numbers, so that numpy sums over the units of all samples at once."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
@@ -10,6 +11,9 @@ from scipy.sparse import csr_array
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit
+
+LIMIT = 0.02
+"""The largest divergence of two arms that the paper allows, in every aspect (section 3.1.1)."""
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -51,7 +55,8 @@ class Numbers:
 def divergence(p: Ints, q: Ints) -> float:
     """Return the divergence of two datasets in which unit k occurs ``p[k]`` and ``q[k]`` times.
 
-    It is the same in any order of the units, because ``fsum`` is exact.
+    It is 1 − Σ √(pₖ qₖ), the proportions of each unit: 0 where equal, 1 where disjoint (section
+    3.1.1; Keysers et al., 2020). It is the same in any order of the units, as ``fsum`` is exact.
 
     Raises:
         SplitError: one of them is empty.
@@ -61,6 +66,16 @@ def divergence(p: Ints, q: Ints) -> float:
         raise SplitError("a dataset without units has no divergence")
     affinity = math.fsum(np.sqrt(p * q).tolist())
     return max(0.0, 1 - affinity / math.sqrt(total_p * total_q))
+
+
+def divergence_of_counts(p: Counter[DataUnit], q: Counter[DataUnit]) -> float:
+    """Return the divergence of two datasets, given how often each unit occurs.
+
+    Raises:
+        SplitError: one of them is empty.
+    """
+    units = p.keys() | q.keys()
+    return divergence(*(np.array([count[unit] for unit in units], np.int64) for count in (p, q)))
 
 
 def sort(samples: Ints, keys: Ints) -> Ints:

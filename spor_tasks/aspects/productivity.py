@@ -16,8 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
-from spor_tasks.aspects.divergence import LIMIT
-from spor_tasks.aspects.numbers import Ints, Numbers, divergence
+from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair, Untested
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import build, folder, named, search
-from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects import build, folder, named, search, systematicity
+from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import is_file
@@ -22,7 +22,7 @@ class Request:
 
     ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
     the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
-    demand (:class:`~spor_tasks.aspects.build.Settings`); the published corpora of SPOR have fixed
+    demand (:func:`spor_tasks.aspects.build.build`); the published corpora of SPOR have fixed
     ones. ``search`` searches larger sets of systematicity. It ends after so many ``seconds``, or
     ``rounds`` (:func:`spor_tasks.aspects.search.systematicity`).
     """
@@ -71,7 +71,19 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     if request.search:
         return _searched(request, progress)
     _refuse(request, "is a setting of a search", "seconds", "rounds")
-    return _fixed(request) if _is_fixed(request) else _built(request)
+    shipped = [
+        spec.name
+        for spec in named.available()
+        if spec.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
+    ]
+    if any(name.protocol == "published" for name in shipped):
+        why = f"has no effect: the sets of {request.corpus} are the same for everyone"
+        _refuse(request, why, "seed", "restarts", "hide")
+        return _shipped(request)
+    is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
+    if is_default and request.part in {None, *(name.part for name in shipped)} and shipped:
+        return _shipped(request)
+    return _built(request)
 
 
 def _refuse(request: Request, why: str, *settings: str) -> None:
@@ -112,35 +124,15 @@ def find(target: str) -> tuple[SplitPair, float]:
     return stored.pair, stored.limit
 
 
-def _is_fixed(request: Request) -> bool:
-    """Return whether sets are shipped: of a corpus with published ones, or if no setting is given.
-
-    Sets of another corpus that are not shipped can be built.
-    """
-    fixed = [
-        spec.name
-        for spec in named.available()
-        if spec.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
-    ]
-    if any(name.protocol == "published" for name in fixed):
-        return True
-    is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
-    return bool(fixed) and is_default and request.part in {None, *(name.part for name in fixed)}
-
-
-def _fixed(request: Request) -> Answer:
-    why = f"has no effect: the sets of {request.corpus} are the same for everyone"
-    _refuse(request, why, "seed", "restarts", "hide")
-    spec = named.find(request.aspect, request.corpus, request.protocol, request.part)
-    pair = named.load(*spec.name)
+def _shipped(request: Request) -> Answer:
+    pair = named.load(request.aspect, request.corpus, request.protocol, request.part)
     if request.corpus in sources.SPOR.corpora:
         return Answer(pair, _facts())
-    seed = None if request.aspect == search.ASPECT else build.Settings().seed  # that was searched
-    return Answer(pair, _facts(_read(request), seed=seed))
+    return Answer(pair, _facts(_read(request), seed=None if request.aspect == search.ASPECT else 0))
 
 
 def _built(request: Request) -> Answer:
-    corpus = _read(request)
+    corpus, seed = _read(request), request.seed or 0
     if request.protocol not in {None, "strict"}:
         fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.is_fixed)
         raise SplitError(
@@ -148,14 +140,13 @@ def _built(request: Request) -> Answer:
             where=corpus.name,
             remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
-    default = build.Settings()
-    settings = build.Settings(
-        seed=default.seed if request.seed is None else request.seed,
-        restarts=request.restarts or default.restarts,
-        hide=request.hide,
-    )
-    pair = build.build(corpus, request.aspect, request.part, settings)
-    return Answer(pair, _facts(corpus, seed=settings.seed, **build.effective(settings, pair)))
+    settings: dict[str, Any] = {}  # that these sets depend on
+    if request.aspect == "systematicity":
+        settings["restarts"] = request.restarts or systematicity.RESTARTS
+    elif request.aspect == "rule_learnability" and request.hide:
+        settings["hide"] = list(request.hide)
+    pair = build.build(corpus, request.aspect, request.part, seed=seed, **settings)
+    return Answer(pair, _facts(corpus, seed=seed, **settings))
 
 
 def _searched(request: Request, progress: search.Progress | None) -> Answer:

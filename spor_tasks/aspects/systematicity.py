@@ -13,8 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from spor_tasks.aspects.arms import strict_sets
-from spor_tasks.aspects.divergence import LIMIT
-from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
+from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence, sort
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 

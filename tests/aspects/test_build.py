@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from spor_tasks.aspects import build, check, named, search
-from spor_tasks.aspects.build import Settings
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker
@@ -38,8 +37,7 @@ def test_other_thresholds_than_the_papers_can_be_built() -> None:
 
 def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
     first, again, other = (
-        build.build(MINI.read(), "systematicity", None, Settings(seed=seed, restarts=1))
-        for seed in (0, 0, 1)
+        build.build(MINI.read(), "systematicity", seed=seed, restarts=1) for seed in (0, 0, 1)
     )
     assert first == again
     assert first.test != other.test
@@ -48,7 +46,7 @@ def test_another_seed_gives_other_sets_and_the_same_one_the_same() -> None:
 def digests() -> list[str]:
     """Of sets of the embedded corpus, built of every aspect and searched."""
     pairs = [search.systematicity(MINI.read().samples, 4, rounds=1).pair]
-    pairs += [build.build(MINI.read(), *name, Settings(restarts=3)) for name in SETS]
+    pairs += [build.build(MINI.read(), *name, restarts=3) for name in SETS]
     return [digest(split.samples) for pair in pairs for split in pair.splits]
 
 

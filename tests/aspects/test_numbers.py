@@ -1,10 +1,21 @@
-"""Samples as numbers, and what is counted of all of them at once."""
+"""Samples as numbers, what is counted of all of them at once, and the divergence of two sets."""
+
+import math
+from collections import Counter
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.aspects import numbers
-from spor_tasks.aspects.numbers import Numbers
+from spor_tasks.aspects.numbers import Numbers, divergence_of_counts
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import DataUnit
 from tests.support.strategies import unit
+
+counts = st.dictionaries(st.sampled_from([*map(unit, "abcdef")]), st.integers(0, 50)).map(Counter)
+datasets = counts.filter(Counter.total)
 
 
 def test_units_are_numbered_as_they_first_appear() -> None:
@@ -19,3 +30,22 @@ def test_units_are_numbered_as_they_first_appear() -> None:
 def test_equal_keys_stay_in_their_order() -> None:
     samples, keys = np.array([3, 1, 0, 2]), np.array([5, 0, 0, 5])
     assert numbers.sort(samples, keys).tolist() == [1, 2, 3, 0]
+
+
+def test_the_divergence_is_one_minus_the_sum_of_the_roots_of_the_products() -> None:
+    a, b = unit("a"), unit("b")
+    expected = 1 - (math.sqrt(3 / 4 * 1 / 2) + math.sqrt(1 / 4 * 1 / 2))
+    distance = divergence_of_counts(Counter({a: 3, b: 1}), Counter({a: 1, b: 1}))
+    assert distance == pytest.approx(expected, abs=1e-15)
+    assert divergence_of_counts(Counter({a: 3}), Counter({b: 2})) == 1
+    with pytest.raises(SplitError, match="without units"):
+        divergence_of_counts(Counter({a: 1}), Counter({a: 0}))
+
+
+@given(datasets, datasets)
+def test_a_divergence_is_symmetric_and_nothing_between_equal_sets(
+    p: Counter[DataUnit], q: Counter[DataUnit]
+) -> None:
+    assert 0 <= divergence_of_counts(p, q) <= 1
+    assert divergence_of_counts(p, q) == divergence_of_counts(q, p)
+    assert divergence_of_counts(p, p) == 0

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import check, named
-from spor_tasks.aspects.divergence import divergence
-from spor_tasks.aspects.numbers import Numbers
+from spor_tasks.aspects.numbers import Numbers, divergence_of_counts
 from spor_tasks.aspects.productivity import build
 from spor_tasks.benchmarks.spor import released
 from spor_tasks.core import codec, digests, files
@@ -66,7 +65,7 @@ def replace_in_turn(
                 out.append(sample)
                 room -= len(sample.units)
         kept = [sample for sample in left if sample not in out]
-        if room == 0 and divergence(invisible, units_of([*added, *kept, new])) <= limit:
+        if room == 0 and divergence_of_counts(invisible, units_of([*added, *kept, new])) <= limit:
             added.append(new)
             left = kept
     return added + left

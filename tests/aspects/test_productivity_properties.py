@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.aspects.productivity import Choose, build, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.aspects import build, check, folder, named
+from spor_tasks.aspects import check, folder, named, systematicity
 from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.registry import registry
@@ -29,7 +29,7 @@ def test_the_embedded_corpus_is_built_as_every_task_knows_it() -> None:
     assert got.pair == named.load("systematicity", "mini")
     assert got.facts == {
         "corpus_version": f"sha256:{MINI.read().sha256}",
-        "settings": {"limit": 0.02, "restarts": build.Settings().restarts},
+        "settings": {"limit": 0.02, "restarts": systematicity.RESTARTS},
         "seed": 0,
     }
 

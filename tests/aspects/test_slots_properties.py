@@ -73,10 +73,10 @@ def texts_shown(sample: Sample) -> list[str]:
 
 
 def built_or_why_not(
-    corpus: CorpusSamples, named: tuple[str, str | None], wanted: build.Settings
+    corpus: CorpusSamples, named: tuple[str, str | None], seed: int, hide: tuple[str, ...]
 ) -> SplitPair | SplitError:
     try:
-        return build.build(corpus, *named, wanted)
+        return build.build(corpus, *named, seed=seed, restarts=1, hide=hide)
     except SplitError as error:
         return error
 
@@ -87,7 +87,7 @@ def built_or_why_not(
 def test_whatever_is_built_holds_and_all_else_says_why_not(
     named: tuple[str, str | None], corpus: CorpusSamples, seed: int, hide: tuple[str, ...]
 ) -> None:
-    pair = built_or_why_not(corpus, named, build.Settings(seed=seed, restarts=1, hide=hide))
+    pair = built_or_why_not(corpus, named, seed, hide)
     event(f"{named[0]}: {type(pair).__name__}")
     if isinstance(pair, SplitError):
         assert pair.what

@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 
 from spor_tasks.aspects import check, named, order_invariance, productivity
-from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.aspects.systematicity import Overlaps, _combination, _largest_first
 from spor_tasks.core.sample import CorpusSamples
 from spor_tasks.corpora.e2e import reader as e2e

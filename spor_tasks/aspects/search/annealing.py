@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TypeAlias
 
-from spor_tasks.aspects.divergence import LIMIT
+from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.aspects.search.sets import SCALE, Sets
 
 _STAGES = 1000

@@ -97,9 +97,8 @@ def test_an_interrupted_search_writes_the_best_found_and_how_to_find_it_again(
     process.join()
     assert process.exitcode == 130
     assert "interrupted: " in log.read_text()
-    stored = folder.read_sets(found)
-    assert check.check(stored.pair).holds
-    rounds = stored.manifest["settings"]["rounds"]
+    assert check.check(folder.read_sets(found).pair).holds
+    rounds = json.loads((found / folder.MANIFEST).read_bytes())["settings"]["rounds"]
     assert run("build", "--corpus=mini", "--aspect=systematicity", "--search",
                f"--rounds={rounds}", f"--out={again}") == 0  # fmt: skip
     assert [file.read_bytes() for file in sorted(again.iterdir())] == [
