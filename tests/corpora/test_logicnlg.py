@@ -85,7 +85,9 @@ def test_the_parts_have_the_published_sizes(logicnlg_dir: Path) -> None:
 
 
 def test_pairs_have_columns_of_their_own_and_some_are_identical(logicnlg_dir: Path) -> None:
-    pairs = [(pair, contrast_of(pair)) for pair in reader.read_pairs("test", logicnlg_dir)]
+    pairs = [
+        (pair, challenge_of(pair, Contrast)) for pair in reader.read_pairs("test", logicnlg_dir)
+    ]
     assert sum(pair.units != false.units for pair, false in pairs) == 1_233
     assert sum(pair.target == false.text for pair, false in pairs) == 16
 
