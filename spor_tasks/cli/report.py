@@ -67,30 +67,27 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the report, the leaderboard or the differences."""
     from spor_tasks import report
-    from spor_tasks.report import leaderboard, plots, tables
-    from spor_tasks.report.diff import document as diff_document
+    from spor_tasks.report import plots
     from spor_tasks.report.document import plain_text
 
     if options.diff:
         if len(options.results) != 2:  # noqa: PLR2004 - before and after
             raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
         before, after = options.results
-        changes = report.write_diff(before, after, options.out)
-        print(plain_text(diff_document(changes, options.most)))
-        return 0 if changes.whole else VIOLATED
-    if options.leaderboard:
+        document = report.write_diff(before, after, options.out, options.most)
+    elif options.leaderboard:
         names = dict(text.rpartition("=")[::2] for text in options.name)
         settings = report.Settings(names, options.dataset, options.organization, options.source)
-        board = report.write_leaderboard(
+        document = report.write_leaderboard(
             options.results, options.out, merge_by=options.merge_by, settings=settings
         )
-        print(plain_text(leaderboard.document(board)))
-        return 0 if board.whole else VIOLATED
-    jobs = os.cpu_count() or 1
-    results = report.write(options.results, options.out, merge_by=options.merge_by, jobs=jobs)
-    print(plain_text(tables.document(results)))
-    if options.out:
+    else:
+        document = report.write(
+            options.results, options.out, merge_by=options.merge_by, jobs=os.cpu_count() or 1
+        )
+    print(plain_text(document))
+    if options.out and not (options.diff or options.leaderboard):
         print(f"\n{visible(options.out / report.PAGE)}")
         if not plots.available():
             print(plots.MISSING, file=sys.stderr)
-    return 0 if results.whole else VIOLATED
+    return 0 if document.whole else VIOLATED

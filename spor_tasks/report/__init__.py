@@ -5,13 +5,14 @@ and computes nothing. Leaderboards and comparisons of two runs work in the same 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spor_tasks.report import browser, leaderboard, page, plots, tables
 from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.diff import document as diff_document
-from spor_tasks.report.document import json_text, markdown, save
+from spor_tasks.report.document import Document, json_text, markdown, save
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.leaderboards import Settings, export
 from spor_tasks.results.samples import SampleFile
@@ -42,7 +43,7 @@ def write(
     *,
     merge_by: Sequence[str] = (),
     jobs: int = 1,
-) -> Report:
+) -> Document:
     """Report the results in files and folders; with ``out``, also write the report there.
 
     Results that differ only in the facts that ``merge_by`` names are put into one row. If there are
@@ -53,15 +54,15 @@ def write(
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
     report = collect(paths, merge_by)
+    document = tables.document(report)
     if out is not None:
-        # Before the samples, which may take minutes.
-        save(out, tables.document(report).files("report"))
+        save(out, document.files("report"))  # before the samples, which may take minutes
         browsed = browser.browse(report.samples, jobs=_useful(jobs, report.samples))
         drawn = plots.draw(report, browsed.outcomes)
         for plot in drawn:
             save(out / "plots", plot.files)
         save(out, {PAGE: page.page(report, browsed, drawn, rank(report).boards)})
-    return report
+    return document
 
 
 def write_leaderboard(
@@ -70,7 +71,7 @@ def write_leaderboard(
     *,
     merge_by: Sequence[str] = (),
     settings: Settings | None = None,
-) -> Leaderboard:
+) -> Document:
     """Rank the systems in result files and folders; with ``out``, also write the boards there.
 
     With the boards go the files for public leaderboards; the problems say what is not in them.
@@ -81,14 +82,20 @@ def write_leaderboard(
     """
     report = collect(paths, merge_by)
     board = rank(report)
-    if out is not None:
-        board = board.with_problems(export(report, out, settings or Settings()))
-        save(out, leaderboard.document(board).files("leaderboard"))
-    return board
+    if out is None:
+        return leaderboard.document(board)
+    left_out = export(report, out, settings or Settings())
+    document = leaderboard.document(replace(board, problems=(*board.problems, *left_out)))
+    save(out, document.files("leaderboard"))
+    return document
 
 
-def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
+def write_diff(
+    before: Path, after: Path, out: Path | None = None, most: int | None = None
+) -> Document:
     """Compare two runs sample by sample; with ``out``, also write all changes there.
+
+    The document has the ``most`` changed samples of each task, or all.
 
     Raises:
         ResultError: a path is missing or has no results of our tasks, or no task can be compared.
@@ -99,7 +106,7 @@ def write_diff(before: Path, after: Path, out: Path | None = None) -> Diff:
         content = {"tasks": changes.tasks, "problems": changes.problems}
         texts = {"diff.md": markdown(diff_document(changes)), "diff.json": json_text(content)}
         save(out, texts)
-    return changes
+    return diff_document(changes, most)
 
 
 def _useful(jobs: int, files: Sequence[SampleFile]) -> int:

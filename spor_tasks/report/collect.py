@@ -36,11 +36,6 @@ class Report:
         """The rows by aspect, with those of the papers."""
         return tables(self.rows, self.pooled)
 
-    @property
-    def whole(self) -> bool:
-        """True if every result is used and compared with those that it should be."""
-        return not any(problem.lost for problem in self.problems)
-
 
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     """Return the report of result files, and of all result files in the given folders.

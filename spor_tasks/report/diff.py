@@ -53,15 +53,15 @@ class Change:
 class Summary:
     """The change of one score: both means over the common samples, and how many changed.
 
-    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`, None if no
-    sample has a score in both runs.
+    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`. What no sample
+    has a score for is NaN.
     """
 
-    before: float | None
-    after: float | None
+    before: float
+    after: float
     up: int
     down: int
-    p: float | None
+    p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,6 @@ class Diff:
 
     tasks: tuple[TaskDiff, ...]
     problems: tuple[Problem, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether every task that both runs have was compared."""
-        return not any(problem.lost for problem in self.problems)
 
 
 def diff(before: Path, after: Path) -> Diff:
@@ -198,16 +193,12 @@ def _summary(
     if len(changes):
         (p,) = statistics.randomization_p_values([(one, other)], clusters)
     return Summary(
-        before=_known(one.value),
-        after=_known(other.value),
+        before=one.value,
+        after=other.value,
         up=int(np.sum(changes > 0)),
         down=int(np.sum(changes < 0)),
-        p=_known(float(p)),
+        p=float(p),
     )
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
 
 
 # --- As a document --------------------------------------------------------------------------------
@@ -245,10 +236,15 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
 
 
 def _summary_line(metric: str, summary: Summary) -> Line:
-    is_scored = summary.before is not None and summary.after is not None
-    change = Scores(summary.before, summary.after).change if is_scored else None
-    ends = (_text(summary.before), _text(summary.after), _text(change, "+.2f"))
-    return label(metric), *ends, f"{summary.up:,}", f"{summary.down:,}", _text(summary.p, ".4f")
+    return (
+        label(metric),
+        _text(summary.before),
+        _text(summary.after),
+        _text(summary.after - summary.before, "+.2f"),
+        f"{summary.up:,}",
+        f"{summary.down:,}",
+        _text(summary.p, ".4f"),
+    )
 
 
 def _change_lines(change: Change) -> Iterator[Line]:
@@ -263,4 +259,4 @@ def _change_lines(change: Change) -> Iterator[Line]:
 
 
 def _text(value: float | None, form: str = ".2f") -> str:
-    return "" if value is None else format(value, form)
+    return "" if value is None or math.isnan(value) else format(value, form)

@@ -61,6 +61,11 @@ class Document:
     fields: tuple[str, ...] = ()
     rows: tuple[Mapping[str, object], ...] = ()
 
+    @property
+    def whole(self) -> bool:
+        """Whether every result is used, and is compared with those that it should be."""
+        return not any(problem.lost for problem in self.problems)
+
     def files(self, name: str) -> dict[str, str]:
         """Return the document as files of this name, by ending."""
         content = {"legend": self.legend, "rows": self.rows, "problems": self.problems}

@@ -20,6 +20,7 @@ from spor_tasks.results.systems import in_words
 from spor_tasks.results.tables import (
     Grid,
     Line,
+    Notes,
     Number,
     full_title,
     interval_text,
@@ -106,15 +107,6 @@ class Leaderboard:
     boards: tuple[Board, ...]
     problems: tuple[Problem, ...]
 
-    @property
-    def whole(self) -> bool:
-        """Whether no result was left out, and all systems of a task are on one board."""
-        return not any(problem.lost for problem in self.problems)
-
-    def with_problems(self, problems: Iterable[Problem]) -> "Leaderboard":
-        """Return the boards with further problems."""
-        return Leaderboard(self.boards, (*self.problems, *problems))
-
 
 def rank(report: Report) -> Leaderboard:
     """Rank all systems of a report.
@@ -134,7 +126,7 @@ def rank(report: Report) -> Leaderboard:
         boards.extend(_board(tested, tests, report.evidence) for tested in tests)
         conflicts.extend(_conflicts(tests))
     filled = tuple(sorted((board for board in boards if board.entries), key=_place))
-    return Leaderboard(filled, report.problems).with_problems(dict.fromkeys(conflicts))
+    return Leaderboard(filled, (*report.problems, *dict.fromkeys(conflicts)))
 
 
 def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
@@ -233,12 +225,11 @@ def document(leaderboard: Leaderboard) -> Document:
 
 def grid(board: Board) -> Grid:
     """Return a board as a table."""
-    notes: dict[str, int] = {}
+    notes = Notes()
 
     def line(entry: Entry) -> Line:
         source = source_text(entry.cell.interval)
-        reasons = filter(None, [entry.reason, entry.cell.reason, source, *entry.cell.notes])
-        numbers = tuple(sorted(notes.setdefault(text, len(notes) + 1) for text in reasons))
+        numbers = notes.numbers(entry.reason, entry.cell.reason, source, *entry.cell.notes)
         interval = interval_text(entry.cell.interval, board.metric)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
@@ -248,7 +239,7 @@ def grid(board: Board) -> Grid:
     lines = tuple(map(line, board.entries))
     title = ", ".join(filter(None, [full_title(board), board.apart, label(board.metric)]))
     header = ("rank", "model", "arm", "score", "seeds")
-    return Grid(title, f"n = {board.n:,}", header, lines, (), tuple(notes))
+    return Grid(title, f"n = {board.n:,}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: Entry) -> dict[str, Any]:

@@ -71,18 +71,20 @@ def full_title(row: _TitledRow) -> str:
     return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
 
 
-class _Notes:
+class Notes:
     """Numbers the notes, each once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def numbers(self, *reasons: str | None) -> tuple[int, ...]:
+        """Return the numbers of these notes, new ones for those that are new."""
         texts = (reason for reason in reasons if reason)
         return tuple(sorted(self._numbers.setdefault(r, len(self._numbers) + 1) for r in texts))
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """All notes, in the order of their numbers."""
         return tuple(self._numbers)
 
 
@@ -93,7 +95,7 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
     """Return the rows with a column for each arm; ``part`` is the header of the parts."""
     arms = rows[0].spec.arms
     parts = any(row.part for row in rows)
-    notes = _Notes()
+    notes = Notes()
 
     def line(row: Comparison) -> Line:
         as_is = () if row.published else (_cell(row.as_is, row.metric, notes),)
@@ -156,7 +158,7 @@ def by_metric(
     models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
     for row in rows:
         models[row.published, row.name][row.part, row.metric] = row
-    notes = _Notes()
+    notes = Notes()
     runs: list[Line] = []
     paper: list[Line] = []
     for (published, *_), by_column in models.items():
@@ -168,7 +170,7 @@ def by_metric(
 
 
 def _model_lines(
-    by_column: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: _Notes
+    by_column: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: Notes
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 
@@ -225,15 +227,15 @@ def _samples(row: Comparison) -> str:
     return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"
 
 
-def _missing(reason: str | None, notes: _Notes) -> Number:
+def _missing(reason: str | None, notes: Notes) -> Number:
     return Number("", notes=notes.numbers(reason))
 
 
-def _cell_of_arm(index: int, notes: _Notes, row: Comparison) -> Number:
+def _cell_of_arm(index: int, notes: Notes, row: Comparison) -> Number:
     return _cell(row.arms[index], row.metric, notes)
 
 
-def _cell(cell: Cell, metric: str, notes: _Notes) -> Number:
+def _cell(cell: Cell, metric: str, notes: Notes) -> Number:
     if cell.mean is None:
         return _missing(cell.reason, notes)
     return Number(
@@ -251,7 +253,7 @@ def _spread(cell: Cell, metric: str) -> str:
     return "; ".join(filter(None, texts))
 
 
-def _difference(row: Comparison, notes: _Notes) -> Number:
+def _difference(row: Comparison, notes: Notes) -> Number:
     difference = row.difference
     if difference is None:
         return _missing("no difference without both arms", notes)

@@ -83,7 +83,6 @@ def test_results_of_another_test_are_on_a_board_of_their_own(
     found = report.rank(report.collect([tmp_path]))
     assert [len(board.entries) for board in boards(tmp_path)] == [1, 1]
     assert all(board.apart for board in found.boards)
-    assert not found.whole
     (problem,) = {problem for problem in found.problems if problem.lost}
     assert problem.kind == "incomparable"
     assert f"{setting}: " in problem.what

@@ -21,7 +21,6 @@ from tqdm import tqdm
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
-from spor_tasks.report import tables
 from spor_tasks.report.document import plain_text
 from training import lifeline
 from training.experiments import cells
@@ -217,8 +216,7 @@ def _tell(experiment: Experiment, states: States) -> None:
             _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
     files = dict.fromkeys(file for state in states.values() for file in state.results.values())
     if files:
-        results = report.write(list(files), experiment.folder)
-        print(f"\n{plain_text(tables.document(results))}\n")
+        print(f"\n{plain_text(report.write(list(files), experiment.folder))}\n")
     print(_counted(states))
     if files:
         print(visible(experiment.folder / report.PAGE))
