@@ -171,8 +171,9 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
     """A frozen language model with vectors in place of the codes that its rows begin with.
 
     The logits that it returns stand where they would without: those of the last code predict the
-    first token of the text. Those of the codes before it have no meaning. Whatever else it is
-    asked, such as its config, is the language model's.
+    first token of the text. Those of the codes before it have no meaning. Its other attributes,
+    such as its config, are the language model's. ``numbers`` has each combination's number, and
+    ``longer`` is how many positions more than a row has are taken, at most.
     """
 
     def __init__(
@@ -192,26 +193,25 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         self.aspects = {aspect: tuple(values) for aspect, values in aspects.items()}
         self._tokenizer = tokenizer
         self._start: list[int] = tokenizer(START)["input_ids"]
-        combinations = [*itertools.product(*self.aspects.values())]
-        self._numbers = {combination: number for number, combination in enumerate(combinations)}
+        combinations = itertools.product(*self.aspects.values())
+        self.numbers = {combination: number for number, combination in enumerate(combinations)}
         self._known = {
             tuple(tokenizer(codes(combination), add_special_tokens=special)["input_ids"]): number
             for special in (True, False)  # lm-eval leaves out what a text begins with already
-            for combination, number in self._numbers.items()
+            for combination, number in self.numbers.items()
         }
-        if len({*self._known.values()}) < len(combinations):
+        if len({*self._known.values()}) < len(self.numbers):
             raise ConfigError(
                 "has the same tokens for several combinations",
                 where=tokenizer.name_or_path,
                 remedy="Use a tokenizer that knows the words of the values.",
             )
         self._lengths = sorted({*map(len, self._known)}, reverse=True)
-        values = [*itertools.chain(*self.aspects.values())]
-        numbers = itertools.count()
-        places = [[next(numbers) for _ in names] for names in self.aspects.values()]
-        self._values = torch.tensor([*itertools.product(*places)])  # of each combination
-        words = torch.stack([*map(self._word, values)])
+        words = torch.stack([*map(self._word, itertools.chain(*self.aspects.values()))])
+        by_aspect = torch.arange(len(words)).split([*map(len, self.aspects.values())])
+        self._values = torch.cartesian_prod(*by_aspect).view(len(self.numbers), -1)
         self.vectors: Vectors = vectors(base, words, len(self.aspects)).to(base.device)
+        self.longer = max(0, len(self._start) + self.vectors.length - self._lengths[-1])
 
     def _word(self, value: str) -> torch.Tensor:
         """Return the mean embedding of the tokens of a value's word."""
@@ -227,19 +227,9 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
                 raise
             return getattr(self.base, name)
 
-    @property
-    def longer(self) -> int:
-        """How many positions more than a row has are taken, at most."""
-        longer: int = len(self._start) + self.vectors.length - self._lengths[-1]
-        return max(0, longer)
-
-    def number(self, combination: Combination) -> int:
-        """Return the number of a combination."""
-        return self._numbers[combination]
-
     def encode(self, text: str) -> list[int]:
         """Return the ids of a prompt, where no token spans its codes and what follows them."""
-        prefixes = [each for each in map(codes, self._numbers) if text.startswith(each)]
+        prefixes = [each for each in map(codes, self.numbers) if text.startswith(each)]
         prefix = max(prefixes, key=len, default=text)
         ids: list[int] = self._tokenizer(prefix)["input_ids"]
         if prefix != text:
@@ -265,17 +255,9 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         Raises:
             ConfigError: a row does not begin with the codes of a known combination.
         """
-        inputs = self._inputs(input_ids, attention_mask, combinations)
-        shift = input_ids.shape[1] - inputs["inputs_embeds"].shape[1]
-        # The head gets states where the row has its tokens, before any other hook sees them.
-        hook = self.get_output_embeddings().register_forward_pre_hook(
-            lambda _, states: (functional.pad(states[0], (0, 0, shift, 0)),),  # below 0: cut
-            prepend=True,
-        )
-        try:
-            return self.base(**inputs, use_cache=False)
-        finally:
-            hook.remove()
+        width = input_ids.shape[1]
+        inputs = self._inputs(input_ids, attention_mask, combinations, width)
+        return self.base(**inputs, use_cache=False, logits_to_keep=width)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def generate(
@@ -304,8 +286,9 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         ids: torch.Tensor,
         mask: torch.Tensor | None,
         combinations: torch.Tensor | None = None,
+        width: int = 0,
     ) -> dict[str, Any]:
-        """Return the language model's inputs, aligned on the right.
+        """Return the language model's inputs, aligned on the right, of at least this width.
 
         A row is the start token, the vectors, and the text without its codes.
         """
@@ -325,6 +308,9 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             for vectors, text, read, (_, begin) in zip(before, embed(ids), mask, found, strict=True)
         ]
         embeddings, visible = map(_padded, zip(*rows, strict=True))
+        if (room := width - visible.shape[1]) > 0:
+            embeddings = functional.pad(embeddings, (0, 0, room, 0))
+            visible = functional.pad(visible, (room, 0))
         cache = DynamicCache(config=self.config)
         for number, (keys, contents) in enumerate(layers):
             cache.update(keys, contents, number)

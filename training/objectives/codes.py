@@ -104,7 +104,7 @@ class Coded(Likelihood):
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the loss of a batch, times the number of its target tokens."""
         places = torch.randperm(len(self.pool))[: self.how.contrasts].tolist()
-        numbers = [_OWN, *(model.number(self.pool[place]) for place in places)]
+        numbers = [_OWN, *(model.numbers[self.pool[place]] for place in places)]
         losses = target_losses(model, read_as(batch, numbers))
         means = losses.unflatten(0, (len(numbers), -1)).mean(1)
         return (means[0] + self.how.weight * (-means).logsumexp(0)) * len(batch.labels)
