@@ -1,22 +1,17 @@
 """`spor baseline`: what systems without a model write, and what they score."""
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.cli.arguments import Choices, Commands, positive
 from spor_tasks.core.visible import visible
-
-# As in spor_tasks.evaluation.baselines, which is slow to import.
-BASELINES = (
-    *("copy-input", "copy-demonstrations", "nearest-demonstration"),
-    *("units-joined", "nearest-training-text", "reference"),
-)
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("baseline", help="run and score baselines that need no model")
-    parser.add_argument("name", metavar="NAME", help=f"one of {', '.join(BASELINES)}")
+    parser.add_argument("name", choices=Choices(_names), metavar="NAME", help="one of %(choices)s")
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
@@ -28,6 +23,12 @@ def add(commands: Commands) -> None:
         "--limit", type=positive, metavar="N", help="only the first N samples of each task"
     )
     parser.set_defaults(run=run)
+
+
+def _names() -> Iterable[str]:
+    from spor_tasks.evaluation.baselines import BASELINES
+
+    return BASELINES
 
 
 def run(options: argparse.Namespace) -> None:

@@ -6,11 +6,13 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Commands, Registered, add_classifier, add_json
+from spor_tasks.cli.arguments import Choices, Commands, positive
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import Kind, registry
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
@@ -43,7 +45,7 @@ def add(commands: Commands) -> None:
         parser.add_argument(
             f"--{kind}",
             required=True,
-            choices=Registered(kind),
+            choices=Choices(partial(_registered, kind)),
             metavar=kind.upper(),
             help="one of %(choices)s",
         )
@@ -65,7 +67,24 @@ def add(commands: Commands) -> None:
         help="another system's outputs, for paired significance tests",
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
-    add_classifier(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
+    _add_models(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the models that some metrics need."""
+    group = parser.add_argument_group(
+        "metrics facts, nli_acc, bleurt and mctg_ppl",
+        "the classifier that decides which units a text expresses, or whether a table entails it, "
+        "or that rates a text, or the model that says how likely it is",
+    )
+    group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
+    group.add_argument(
+        "--label", help="its class that means yes, if the checkpoint does not name it"
+    )
+    group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
+    group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
     group = parser.add_argument_group("metric compmctg", "what says which attributes a text has")
     group.add_argument(
         "--classifiers", metavar="FOLDER", help="has a folder with a classifier for each aspect"
@@ -73,8 +92,10 @@ def add(commands: Commands) -> None:
     group.add_argument(
         "--ppl-model", metavar="PATH_OR_NAME", help="a causal model, for perplexity too"
     )
-    add_json(parser, "print JSON, with signatures")
-    parser.set_defaults(run=run)
+
+
+def _registered(kind: Kind) -> tuple[str, ...]:
+    return registry().names(kind)
 
 
 def _filters(text: str) -> tuple[str, ...]:

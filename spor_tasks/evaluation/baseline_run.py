@@ -11,15 +11,14 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from spor_tasks.core.codec import sample_of, to_row
-from spor_tasks.core.contracts import Splits
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
-from spor_tasks.core.sample import Sample, sides, views
+from spor_tasks.core.sample import Sample, Split, sides, views
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Baseline, TextsByUnits
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.evaluation.scoring import output_fields
-from spor_tasks.harness import task_files
+from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
@@ -50,11 +49,10 @@ def run(
         CorpusError: the data of a task is missing.
     """
     baseline = baselines.find(name)
-    for requested in names:
-        if not task_files.expand([requested]):
-            raise ConfigError(
-                f"{requested!r} is not a task", remedy="`spor tasks list` names the tasks."
-            )
+    if unknown := [each for each in names if not task_files.expand([each])]:
+        raise ConfigError(
+            f"{unknown[0]!r} is not a task", remedy="`spor tasks list` names the tasks."
+        )
     suited = [file for file in task_files.expand(names) if suits(baseline, file)]
     if not suited:
         raise ConfigError(
@@ -182,15 +180,11 @@ def _as_shown(request: Instance) -> tuple[Sample, int]:
 
 
 @cache
-def _arm(task: str, name: str | None = None, split: str | None = None) -> Mapping[str, Sample]:
-    """Return the samples of an arm by id, by default of the one whose demonstrations are shown."""
+def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping[str, Sample]:
+    """Return the samples of an arm by id; a task's own arm of demonstrations has precedence."""
     (file,) = task_files.expand([task])
-    metadata = file.content["metadata"]
-    sets, sets_name = sets_of(metadata)
-    if split is not None:
-        sets_name = cast("Splits", sets).read_under(sets_name, split)
-    arms = {arm.name: arm for arm in sets.load(sets_name).arms}
-    return {sample.id: sample for sample in arms[name or metadata["icl_arm"]].samples}
+    planned = plan.resolve({**file.content["metadata"], "fewshot_arm": arm, "split": split})
+    return {sample.id: sample for sample in cast("Split", planned.fewshot_arm).samples}
 
 
 @cache

@@ -5,24 +5,22 @@ evidence of its ability.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
-from spor_tasks.prompts.content import copied_text
 from spor_tasks.text.normalize import display
 
 PREFIX = "baseline:"
 """The prefix of a baseline's name in place of a model's name."""
 
 _KNOWN_UNITS = 16384
-
-_Item = TypeVar("_Item")
 
 
 def copy_input(sample: Sample) -> str:
@@ -91,17 +89,17 @@ def _words_of(unit: DataUnit) -> frozenset[str]:
     return frozenset(" ".join(map(display, unit)).lower().split())
 
 
-class _Overlaps(Generic[_Item]):
+class _Overlaps:
     """Sets, found by what they share with another set, without comparing with all of them."""
 
-    def __init__(self, sets: Sequence[set[_Item]]) -> None:
+    def __init__(self, sets: Sequence[AbstractSet[Hashable]]) -> None:
         self._sizes = list(map(len, sets))
-        self._having: dict[_Item, list[int]] = defaultdict(list)
+        self._having: dict[Hashable, list[int]] = defaultdict(list)
         for number, items in enumerate(sets):
             for item in items:
                 self._having[item].append(number)
 
-    def most_like(self, items: set[_Item]) -> list[int]:
+    def most_like(self, items: AbstractSet[Hashable]) -> list[int]:
         """Return the indices of the sets with the highest Jaccard index; none if it is zero."""
         shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
         index = {
@@ -126,11 +124,10 @@ class Baseline(NamedTuple):
 BASELINES: Mapping[str, Baseline] = {
     "copy-input": Baseline("input", copy_input),
     "copy-demonstrations": Baseline(
-        "demonstrations", lambda _, demonstrations: copied_text(demonstrations)
+        "demonstrations", lambda _, shown: " ".join(each.references[0] for each in shown)
     ),
     "nearest-demonstration": Baseline(
-        "demonstrations",
-        lambda sample, demonstrations: TextsByUnits(demonstrations).nearest_text(sample),
+        "demonstrations", lambda sample, shown: TextsByUnits(shown).nearest_text(sample)
     ),
     "units-joined": Baseline("training", lambda sample, training: training.units_joined(sample)),
     "nearest-training-text": Baseline(

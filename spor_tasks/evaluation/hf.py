@@ -10,7 +10,6 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import torch
@@ -21,7 +20,6 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.apart import ReadsApart
 from spor_tasks.evaluation.coded import CodedModel, load
@@ -63,9 +61,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         trust_remote_code: bool | None = False,
         **kwargs: Any,  # noqa: ANN401 - passed on
     ) -> None:
-        self._reduced: dict[str, Any] = {}
-        if quantization is not None:
-            self._reduced = {"quantization_config": reduction.settings(quantization)}
+        reduced = {"quantization_config": reduction.settings(quantization)} if quantization else {}
+        self._reduced = reduced
         trust = trust_remote_code is True  # with None, transformers asks on the terminal
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
@@ -78,10 +75,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             self._world_size = self.accelerator.num_processes
 
     def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
-        coded = None
-        with suppress(ConfigError):  # of a damaged folder, which peft tells
-            coded = checkpoints.coded_folder(kwargs.get("peft"), kwargs.get("revision"))
-        if coded:
+        if coded := checkpoints.coded_folder(kwargs.get("peft"), kwargs.get("revision")):
             kwargs["peft"] = None
         super()._create_model(*args, **{**kwargs, **self._reduced})
         reduction.keep_layout(self._model)

@@ -11,6 +11,7 @@ default.
 """
 
 import hashlib
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -134,9 +135,7 @@ def score(
     if per_sample:
         with writing(per_sample):
             write_rows(per_sample, map(_described, rows))
-    else:
-        for _ in rows:
-            pass
+    deque(rows, maxlen=0)  # reads what is left
     if not own.keys:
         raise CorpusError("holds no row", where=file)
     return Result(
@@ -183,13 +182,14 @@ def _rows(file: Path, corpus: Corpus) -> Rows:
     """Return rows; a corpus may also read its published format, one JSON text in a `.json` file."""
     if file.suffix == ".json" and corpus.read_outputs:
         return corpus.read_outputs(read_json(file, CorpusError), str(file))
-    if file != STANDARD_INPUT:
-        return read_rows(file)
-    return stream_rows(_standard_input(), "standard input")
+    return stream_rows(*_opened(file)) if file == STANDARD_INPUT else read_rows(file)
 
 
-def _standard_input() -> BufferedReader:
-    return open(0, "rb", closefd=False)
+def _opened(file: Path) -> tuple[BufferedReader, str]:
+    """Return the open file, and its name in errors."""
+    if file == STANDARD_INPUT:
+        return open(0, "rb", closefd=False), "standard input"
+    return open_lines(file), str(file)
 
 
 def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
@@ -200,10 +200,9 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
             where="references",
             remedy="Write JSON Lines: each sample with its `output`.",
         )
-    is_stream = file == STANDARD_INPUT
-    place = "standard input" if is_stream else str(file)
     samples = cast("Generator[tuple[str, Sample]]", corpus.read_references(references))
-    with closing(samples), _standard_input() if is_stream else open_lines(file) as opened:
+    opened, place = _opened(file)
+    with closing(samples), opened:
         pairs = zip_longest(stream_lines(opened, place), samples)
         for number, (line, known) in enumerate(pairs, start=1):
             if line is None or known is None:
@@ -238,24 +237,8 @@ def _judged(
     metrics: Sequence[Metric],
     filters: Sequence[str],
 ) -> Iterator[_Row]:
-    """Yield the rows with a judgement by each metric; all have a twin or none."""
-    has_twins: bool | None = None
-
-    def checked() -> Iterator[_Row]:
-        nonlocal has_twins
-        for place, fields, known in rows:
-            # A maker for each row, for one remembers every sample to number equal ones.
-            needs_texts = any(each.needs_texts for each in metrics)
-            sample = known or from_row(
-                fields, SampleMaker(corpus.name), where=place, needs_texts=needs_texts
-            )
-            has_twins = sample.twin is not None if has_twins is None else has_twins
-            _check(sample, place, corpus.name, metrics, has_twins=has_twins)
-            names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
-            texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
-            yield _Row(place, fields, sample, texts)
-
-    source = checked()
+    """Yield the rows with a judgement by each metric."""
+    source = _parsed(rows, corpus, metrics, filters)
     while batch := list(islice(source, _AT_ONCE)):
         try:
             yield from _measured(batch, metrics)
@@ -266,6 +249,26 @@ def _judged(
                 except CorpusError as error:
                     raise CorpusError(error.what, where=row.place, remedy=error.remedy) from error
             raise
+
+
+def _parsed(
+    rows: Iterable[LabelledRow],
+    corpus: Corpus,
+    metrics: Sequence[Metric],
+    filters: Sequence[str],
+) -> Iterator[_Row]:
+    """Yield the rows with what is scored of their outputs; all have a twin or none."""
+    needs_texts = any(each.needs_texts for each in metrics)
+    has_twins: bool | None = None
+    for place, fields, known in rows:
+        # A maker for each row, for one remembers every sample to number equal ones.
+        maker = SampleMaker(corpus.name)
+        sample = known or from_row(fields, maker, where=place, needs_texts=needs_texts)
+        has_twins = sample.twin is not None if has_twins is None else has_twins
+        _check(sample, place, corpus.name, metrics, has_twins=has_twins)
+        names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
+        texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
+        yield _Row(place, fields, sample, texts)
 
 
 def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:

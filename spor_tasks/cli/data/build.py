@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_json, positive
-from spor_tasks.cli.data.common import title
+from spor_tasks.cli.arguments import INTERRUPTED, Commands, positive
+from spor_tasks.cli.data.check import title
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder to write")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing data folder")
-    add_json(parser, "print the manifest as JSON")
+    parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
     parser.set_defaults(run=run)
 
 

@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import VIOLATED, Commands, add_json
-from spor_tasks.cli.data.common import fill, number, title
+from spor_tasks.cli.arguments import VIOLATED, Commands
+from spor_tasks.core.sample import SplitPair
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -25,20 +26,18 @@ def add(commands: Commands) -> None:
         metavar="DIR | PROTOCOL:ASPECT:CORPUS[:PART]",
         help="a folder that `build` wrote, or a name such as published:productivity:e2e:n4",
     )
-    add_json(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check each of the sets, and print what was counted and what is violated."""
     from spor_tasks.aspects import check, request
-    from spor_tasks.cli.progress import working
 
     rows: dict[str, dict[str, Any]] = {}
     for target in options.targets:
-        with working(f"checking {target}"):
-            pair, limit = request.find(target)
-            result = check.check(pair, limit=limit)
+        pair, limit = request.find(target)
+        result = check.check(pair, limit=limit)
         if not options.json:
             print("\n" if rows else "", end="")
             _print(f"{target}: {title(pair)}", result)
@@ -56,10 +55,22 @@ def _row(result: "CheckResult") -> dict[str, Any]:
 def _print(heading: str, result: "CheckResult") -> None:
     print(visible(heading))
     for name, count in result.counts.items():
-        print(f"  {name.replace('_', ' '):<{_WIDTH}}{number(count):>16}")
+        print(f"  {name.replace('_', ' '):<{_WIDTH}}{_number(count):>16}")
     if result.holds:
         print("  every requirement holds")
     for violation in result.violations:
         print(f"  ≠ {visible(violation.words)}")
         for split, ids in violation.samples.items():
-            print(fill(f"{len(ids):,} in {split}: {' '.join(ids)}", indent=6))
+            line = visible(f"{len(ids):,} in {split}: {' '.join(ids)}")
+            print(textwrap.fill(line, 100, initial_indent=" " * 6, subsequent_indent=" " * 8))
+
+
+def _number(count: float | tuple[int, ...]) -> str:
+    if isinstance(count, tuple):
+        return " ".join(map(_number, count))
+    return f"{count:.4f}" if isinstance(count, float) else f"{count:,}"
+
+
+def title(pair: SplitPair) -> str:
+    """Return aspect, corpus, protocol and part in one line."""
+    return " ".join(filter(None, [pair.aspect, pair.corpus, pair.protocol, pair.part]))
