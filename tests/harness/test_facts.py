@@ -1,4 +1,4 @@
-"""`facts` by a tiny random classifier: against plain transformers, in tasks, in `spor score`."""
+"""`facts` by a tiny random classifier: against plain transformers, and in tasks."""
 
 import importlib
 import json
@@ -12,14 +12,11 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
-from spor_tasks import cli
 from spor_tasks.aspects import named
-from spor_tasks.core.codec import sample_of, to_row
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.core.files import read_rows, write_rows
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
@@ -27,8 +24,6 @@ from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
-from spor_tasks.report import collect
-from spor_tasks.results import runs
 from tests.support import scripted
 from tests.support.classifiers import save_classifier
 from tests.support.scores import answers_of, judge, scores_of
@@ -42,7 +37,6 @@ OUTPUTS = [
     "" if number % 9 == 8 else " ".join(sample.references[0].split()[: 3 + number % 20])
     for number, sample in enumerate(SAMPLES)
 ]
-TEXTS = [(output,) for output in OUTPUTS]
 
 
 @pytest.fixture(scope="session")
@@ -54,64 +48,60 @@ def load(folder: Path, **settings: Any) -> Facts:  # noqa: ANN401
     return readers.facts(str(folder), **{"device": "cpu", **settings})
 
 
-def plain(folder: Path, pair: ClassifierInput) -> torch.Tensor:
+def logits(folder: Path, pair: ClassifierInput) -> torch.Tensor:
     """The logits of one pair alone, without padding."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
-        logits: torch.Tensor = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
-    return logits
+        found: torch.Tensor = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
+    return found
 
 
-def pairs() -> list[ClassifierInput]:
-    return [
-        pair
-        for sample, output in zip(SAMPLES[:6], OUTPUTS, strict=False)
-        for pair in FACTS.items(sample, output)
-    ]
+def softmax(folder: Path, pairs: list[ClassifierInput], index: int = 1) -> list[float]:
+    return [torch.softmax(logits(folder, pair), dim=0)[index].item() for pair in pairs]
+
+
+PAIRS = [
+    pair
+    for sample, output in zip(SAMPLES[:6], OUTPUTS, strict=False)
+    for pair in FACTS.items(sample, output)
+]
 
 
 # --- The classifier -------------------------------------------------------------------------------
 
 
 def test_a_probability_is_that_of_plain_transformers(folder: Path) -> None:
-    asked = pairs()
-    found = answers_of(load(folder, batch_size=5), asked)
-    expected = [torch.softmax(plain(folder, pair), dim=0)[1].item() for pair in asked]
+    expected = softmax(folder, PAIRS)
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
+    found = answers_of(load(folder, batch_size=5), PAIRS)
     assert found == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("batch_size", [1, 7])
-def test_batches_change_no_verdict(folder: Path, batch_size: int) -> None:
-    expected = load(folder).judge(SAMPLES, TEXTS)
-    told = [likely > 0.5 for each in expected for likely in each.details["told"]]
-    assert 0.1 < sum(told) / len(told) < 0.9
-    metric = load(folder, batch_size=batch_size)
-    assert metric.judge(SAMPLES, TEXTS) == expected
+def test_the_batch_changes_no_verdict(folder: Path) -> None:
+    expected = load(folder).judge(SAMPLES, [(output,) for output in OUTPUTS])
+    likely = [each > 0.5 for judgement in expected for each in judgement.details["told"]]
+    assert 0.1 < sum(likely) / len(likely) < 0.9
+    metric = load(folder, batch_size=7)
+    assert metric.judge(SAMPLES, [(output,) for output in OUTPUTS]) == expected
     assert [judge(metric, *pair) for pair in zip(SAMPLES, OUTPUTS, strict=True)] == expected
 
 
 @pytest.mark.parametrize(
-    ("labels", "settings", "asked", "index"),
+    ("labels", "label", "index"),
     [
-        (("entailment", "neutral", "contradiction"), {}, {}, 0),
-        (("LABEL_0", "LABEL_1", "LABEL_2"), {}, {"label": 2}, 2),
-        (("no", "yes"), {}, {"label": "no"}, 0),
+        (("entailment", "neutral", "contradiction"), {}, 0),
+        (("LABEL_0", "LABEL_1", "LABEL_2"), {"label": 2}, 2),
+        (("no", "yes"), {"label": "no"}, 0),
     ],
 )
 def test_a_class_is_judged_among_all(
-    tmp_path: Path,
-    labels: tuple[str, ...],
-    settings: Mapping[str, Any],
-    asked: Mapping[str, Any],
-    index: int,
+    tmp_path: Path, labels: tuple[str, ...], label: Mapping[str, Any], index: int
 ) -> None:
-    save_classifier(tmp_path, labels, **settings)
-    facts = load(tmp_path, **asked)
-    (pair, *_) = pairs()
-    expected = torch.softmax(plain(tmp_path, pair), dim=0)[index].item()
-    assert answers_of(facts, [pair]) == pytest.approx([expected], abs=1e-5)
+    save_classifier(tmp_path, labels)
+    facts = load(tmp_path, **label)
+    pair = PAIRS[:1]
+    assert answers_of(facts, pair) == pytest.approx(softmax(tmp_path, pair, index), abs=1e-5)
     assert f"|label:{labels[index]}|" in facts.signature
 
 
@@ -122,31 +112,27 @@ def test_a_class_is_judged_among_all(
         (("other", "entailment"), {"problem_type": "multi_label_classification"}, 1),
     ],
 )
-def test_a_class_by_itself_is_told_where_its_output_is_above_0(
+def test_a_class_may_be_judged_by_itself(
     tmp_path: Path, labels: tuple[str, ...], settings: Mapping[str, Any], index: int
 ) -> None:
     save_classifier(tmp_path, labels, seed=9, **settings)
-    facts = load(tmp_path)
-    asked = pairs()
-    logits = [plain(tmp_path, pair)[index] for pair in asked]
-    assert min(logits) < 0 < max(logits)
-    expected = [torch.sigmoid(logit).item() for logit in logits]
-    assert answers_of(facts, asked) == pytest.approx(expected, abs=1e-5)
+    values = [logits(tmp_path, pair)[index] for pair in PAIRS]
+    assert min(values) < 0 < max(values)
+    expected = [torch.sigmoid(value).item() for value in values]
+    assert answers_of(load(tmp_path), PAIRS) == pytest.approx(expected, abs=1e-5)
 
 
 def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
-    asked = pairs()
-    found = answers_of(load(tmp_path), asked)
+    found = answers_of(load(tmp_path), PAIRS)
     model.float().save_pretrained(tmp_path)
-    expected = [torch.softmax(plain(tmp_path, pair), dim=0)[1].item() for pair in asked]
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert found != answers_of(load(folder), asked)
+    assert found == pytest.approx(softmax(tmp_path, PAIRS), abs=1e-6)
+    assert found != answers_of(load(folder), PAIRS)
 
 
-def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
+def test_the_signature_depends_on_the_weights_alone(folder: Path, tmp_path: Path) -> None:
     copy, other = tmp_path / "here" / folder.name, tmp_path / "there" / folder.name
     shutil.copytree(folder, copy)
     save_classifier(other, seed=1)
@@ -155,15 +141,11 @@ def test_the_signature_tells_the_weights_wherever_they_lie(folder: Path, tmp_pat
     assert f"facts|model:{folder.name}|weights:{weights}|label:LABEL_1|" in load(folder).signature
 
 
-# --- Too long -------------------------------------------------------------------------------------
-
-
-def test_too_long_a_pair_loses_the_end_of_its_output_alone(
+def test_the_end_of_a_long_output_is_cut_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save_classifier(tmp_path, positions=102)
-    unit = "ab, cd, ef"
-    facts = load(tmp_path)
+    unit, facts = "ab, cd, ef", load(tmp_path)
     without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)("", unit)
     room = 100 - len(without_output["input_ids"])
     fits, cut = (" ".join("x" * room), unit), ("x " * 300 + "y", unit)
@@ -225,7 +207,7 @@ def test_a_folder_without_a_sound_classifier_is_refused(
         load(tmp_path)
 
 
-def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "spor_tasks.metrics.readers")
     with pytest.raises(ConfigError, match="not installed: torch") as caught:
@@ -236,178 +218,58 @@ def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 # --- In tasks -------------------------------------------------------------------------------------
 
 
-def run(*names: str, metadata: Mapping[str, Any], **settings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Evaluate tasks, and return the result as a file has it, with its samples."""
+def run(**metadata: object) -> dict[str, Any]:
+    """Evaluate four tasks, and return the result as a file has it, with its samples."""
+    names = (SYSTEMATICITY, PERFORMANCE, *OTHERS)
     manager = task_files.manager(None, **metadata)
-    limit = {"limit": 30} | settings
-    found = scripted.evaluate(ScriptedLM(half_right), *names, manager=manager, **limit)
+    found = scripted.evaluate(ScriptedLM(half_right), *names, manager=manager, limit=30)
     written: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return written
 
 
-def task(**metadata: object) -> Task:
-    return task_files.manager(metadata).load(SYSTEMATICITY)["tasks"][SYSTEMATICITY]
+@pytest.fixture(scope="module")
+def scored(folder: Path) -> dict[str, Any]:
+    return run(facts_model=str(folder), facts_device="cpu", facts_batch_size=7)
 
 
 @pytest.fixture(scope="module")
-def judged(folder: Path) -> dict[str, Any]:
-    metadata = {"facts_model": str(folder), "facts_device": "cpu", "facts_batch_size": 7}
-    return run(SYSTEMATICITY, PERFORMANCE, *OTHERS, metadata=metadata)
-
-
-@pytest.fixture(scope="module")
-def unjudged() -> dict[str, Any]:
-    return run(SYSTEMATICITY, PERFORMANCE, *OTHERS, metadata={})
+def unscored() -> dict[str, Any]:
+    return run()
 
 
 @pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE])
-def test_tasks_that_score_parent_give_facts_too(
-    judged: Mapping[str, Any], folder: Path, name: str
+def test_tasks_that_score_parent_score_facts_too(
+    scored: Mapping[str, Any], folder: Path, name: str
 ) -> None:
-    metric = load(folder)
-    rows = judged["samples"][name]
-    judgements = [
-        judge(metric, sample_of(row["doc"]), row["filtered_resps"][0])  # one by one
-        for row in rows
-    ]
-    assert [tuple(row["doc"]["told"]) for row in rows] == [
-        each.details["told"] for each in judgements
-    ]
-    assert [row["facts"] for row in rows] == [each.values["facts"] for each in judgements]
+    metric, rows = load(folder), scored["samples"][name]
+    judgements = [judge(metric, sample_of(row["doc"]), row["filtered_resps"][0]) for row in rows]
+    for row, judgement in zip(rows, judgements, strict=True):
+        assert tuple(row["doc"]["told"]) == judgement.details["told"]
+        assert row["facts"] == judgement.values["facts"]
     (score,) = scores_of(metric, judgements)
-    assert judged["results"][name]["facts,none"] == pytest.approx(score.value)
+    assert scored["results"][name]["facts,none"] == pytest.approx(score.value)
     assert 10 < score.value < 90
-    assert judged["results"][name]["facts_stderr,none"] > 0
-    assert judged["higher_is_better"][name]["facts"] is True
-    assert judged["configs"][name]["metadata"]["spor"]["facts"] == metric.signature
+    assert scored["results"][name]["facts_stderr,none"] > 0
+    assert scored["higher_is_better"][name]["facts"] is True
+    assert scored["configs"][name]["metadata"]["spor"]["facts"] == metric.signature
 
 
 @pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE, *OTHERS])
-def test_nothing_else_changes(
-    judged: Mapping[str, Any], unjudged: Mapping[str, Any], name: str
+def test_facts_change_nothing_else(
+    scored: Mapping[str, Any], unscored: Mapping[str, Any], name: str
 ) -> None:
-    scores = {
-        key: value for key, value in judged["results"][name].items() if not key.startswith("facts")
-    }
-    assert scores == unjudged["results"][name]
-    assert not any("facts" in key for key in unjudged["results"][name])
-    assert "facts" not in unjudged["configs"][name]["metadata"]["spor"]
-    for one, other in zip(judged["samples"][name], unjudged["samples"][name], strict=True):
+    scores = scored["results"][name].items()
+    assert {k: v for k, v in scores if not k.startswith("facts")} == unscored["results"][name]
+    assert "facts" not in unscored["configs"][name]["metadata"]["spor"]
+    for one, other in zip(scored["samples"][name], unscored["samples"][name], strict=True):
         assert host.IS_NEW or one["doc_hash"] == other["doc_hash"]  # 0.5 takes it after scoring
-        assert {**other["doc"], "told": one["doc"].get("told")} == {
-            "told": None,
-            **one["doc"],
-        }
-
-
-def write(folder: Path, found: Mapping[str, Any], name: str) -> None:
-    """Write a result with its samples as lm-eval does."""
-    content = {key: value for key, value in found.items() if key != "samples"}
-    content["config"] |= {"model": name, "model_args": {"pretrained": name}}
-    (folder / f"results_{name}.json").write_text(json.dumps(content))
-    for of, rows in found["samples"].items():
-        logged = [
-            row
-            | {
-                "arguments": {
-                    f"gen_args_{number}": {"arg_0": prompt}
-                    for number, (prompt, *_) in enumerate(row["arguments"])
-                }
-            }
-            for row in rows
-        ]
-        write_rows(folder / f"samples_{of}_{name}.jsonl", logged)
-
-
-def test_the_result_is_one_and_its_report_has_facts_and_tells_classifiers_apart(
-    judged: Mapping[str, Any], unjudged: Mapping[str, Any], folder: Path, tmp_path: Path
-) -> None:
-    write(tmp_path, json.loads(json.dumps(judged)), "one")
-    write(tmp_path, json.loads(json.dumps(unjudged)), "two")
-    of = {
-        (result.task, result.model): result.signature["facts"]
-        for result in runs.collect([tmp_path]).runs
-    }
-    assert f"facts|{of[SYSTEMATICITY, 'one']}" == load(folder).signature
-    assert of[SYSTEMATICITY, "two"] == of[OTHERS[0], "one"] == "None"
-    report = collect([tmp_path])
-    assert [problem for problem in report.problems if problem.lost] == []
-    rows = [row for table in report.tables for row in table.rows if row.metric == "facts"]
-    assert {(row.model, row.task) for row in rows} == {
-        ("one", SYSTEMATICITY),
-        ("one", PERFORMANCE),
-    }
-    for row in rows:
-        assert row.as_is.mean == pytest.approx(judged["results"][row.task]["facts,none"])
-        assert row.as_is.interval
-        assert row.as_is.interval.source == "samples"
+        assert one["doc"] | {"told": None} == other["doc"] | {"told": None}
 
 
 def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
-    settings = EvaluatorConfig(
-        tasks=[SYSTEMATICITY], metadata={"facts_model": str(tmp_path / "nothing")}
-    )
+    metadata = {"facts_model": str(tmp_path / "nothing")}
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        checks.check(settings, [Model({"pretrained": "nowhere"}, "")])
-
-
-@pytest.mark.parametrize(
-    ("metadata", "named"),
-    [
-        ({"facts_label": "entailment"}, "facts_model"),
-        ({"facts_model": "somewhere", "facts_lable": "entailment"}, "facts_lable"),
-        ({"facts_model": 3}, "facts_model"),
-    ],
-)
-def test_settings_of_facts_that_mean_nothing_are_refused(
-    metadata: dict[str, Any], named: str
-) -> None:
-    with pytest.raises(ConfigError, match=named) as caught:
-        task(**metadata)
-    assert caught.value.remedy
-
-
-# --- In `spor score` ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "rows.jsonl"
-    rows = ({**to_row(s), "output": text} for s, text in zip(SAMPLES, OUTPUTS, strict=True))
-    write_rows(path, rows)
-    return path
-
-
-def test_a_file_of_outputs_is_scored(
-    file: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "evidence.jsonl"
-    arguments = ["score", str(file), "--metric", "facts", "--corpus", "webnlg"]
-    own = ["--model", str(folder), "--device", "cpu", "--batch-size", "3", "--label", "0"]
-    own += ["--per-sample", str(out), "--json"]
-    assert cli.main([*arguments, *own]) == 0
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
-    metric = load(folder, label=0)
-    judgements = metric.judge(SAMPLES, TEXTS)
-    assert score["value"] == pytest.approx(scores_of(metric, judgements)[0].value)
-    assert score["signature"].startswith(metric.signature)
-    found = [row for _, row in read_rows(out)]
-    for key in ("told", "untold"):
-        assert [tuple(row[key]) for row in found] == [each.details[key] for each in judgements]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--metric", "facts"], "--model"),
-        (["--metric", "facts", "--label", "1"], "needs its model"),
-        (["--metric", "facts", "--model", "./nothing"], "./nothing"),
-    ],
-)
-def test_a_command_without_a_classifier_says_what_to_type(
-    file: Path, arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["score", str(file), "--corpus", "webnlg", *arguments]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert named in said
+        checks.check(
+            EvaluatorConfig(tasks=[SYSTEMATICITY], metadata=metadata),
+            [Model({"pretrained": "nowhere"}, "")],
+        )
