@@ -48,7 +48,7 @@ def prompts(name: str, number: int = 10) -> Iterator[str]:
 
 def test_files_are_those_of_the_generator() -> None:
     """Loading a task checks the digest of its test set, which needs the corpora."""
-    written = {}
+    written: dict[str, str] = {}
     for sets in named.benchmarks():
         specs = [replace(spec, is_pinned=False) for spec in sets.sets()]
         written |= dict(generate.contents(sets, specs))
