@@ -36,7 +36,7 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, judged, with_groups
+from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, judge_all, with_groups
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.results import statistics
 from spor_tasks.results.statistics import Clusters, Estimate
@@ -274,7 +274,7 @@ def _parsed(
 def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:
     samples, outputs = [row.sample for row in batch], [row.outputs for row in batch]
     by_metric = (
-        judged(each, samples, outputs, {info.name for info in with_groups(each.scores)})
+        judge_all(each, samples, outputs, {info.name for info in with_groups(each.scores)})
         for each in metrics
     )
     by_row = zip(*by_metric, strict=True)

@@ -7,7 +7,7 @@ from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, judged, metric, registered_score, score_info
+from spor_tasks.metrics.base import Metric, judge_all, metric, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
 
 Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
@@ -77,7 +77,7 @@ def measured(
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
-        judgements = judged(each, samples, outputs, scores)
+        judgements = judge_all(each, samples, outputs, scores)
         for number, (of_sample, details) in enumerate(judgements):
             values_of[number] |= of_sample
             if not samples[number].twin:

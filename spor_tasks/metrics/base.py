@@ -30,12 +30,12 @@ from spor_tasks.metrics.groups import (
 from spor_tasks.metrics.totals import (
     COUNTED_MEAN,
     MEAN,
+    Less,
     Numbers,
     Totals,
     Value,
     added,
     has_verdict,
-    less,
 )
 
 Texts: TypeAlias = Sequence[str]
@@ -127,7 +127,7 @@ class Metric:
         ]
 
 
-def judged(
+def judge_all(
     metric: Metric,
     samples: Sequence[Sample],
     outputs: Sequence[Texts],
@@ -168,8 +168,8 @@ def metric(name: str) -> Metric:
     Raises:
         ConfigError: there is none, or it cannot be imported or lacks a part of the contract.
     """
-    found: Metric = registry().get("metric", name)
-    return found
+    registered: Metric = registry().get("metric", name)
+    return registered
 
 
 @cache
@@ -194,21 +194,21 @@ def score_infos() -> Mapping[str, ScoreInfo]:
     return infos
 
 
-def known_info(name: str) -> ScoreInfo | None:
-    """Return the declaration of a score, also over a group; None of an unknown one."""
-    infos = score_infos()
-    if name in infos:
-        return infos[name]
-    score, group = group_of(name) or ("", "")
-    return info_over(infos[score], group) if score in infos else None
+def _score_and_group(name: str) -> tuple[str, str | None]:
+    """Return the score that a score over a group comes from, and the group."""
+    return (name, None) if name in score_infos() else group_of(name) or (name, None)
 
 
 def registered_score(name: str) -> str:
     """Return the score of a registered metric that a score over a group comes from."""
-    if name in score_infos():
-        return name
-    score, _ = group_of(name) or (name, "")
-    return score
+    return _score_and_group(name)[0]
+
+
+def known_info(name: str) -> ScoreInfo | None:
+    """Return the declaration of a score, also over a group; None of an unknown one."""
+    score, group = _score_and_group(name)
+    info = score_infos().get(score)
+    return info_over(info, group) if info and group else info
 
 
 def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:
@@ -251,23 +251,23 @@ def score_info(name: str) -> ScoreInfo:
         ConfigError: no registered metric has it.
     """
     if gap := Gap.of(name):
-        one, other = map(score_info, gap)
+        first, second = map(score_info, gap)
         is_of_twins = gap.other == of_twin(gap.one)
         return ScoreInfo(
             name,
-            f"{one.label}, original − twin" if is_of_twins else f"{one.label} − {other.label}",
-            low=one.low - other.high,
-            high=one.high - other.low,
+            f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",
+            low=first.low - second.high,
+            high=first.high - second.low,
             higher_is_better=None,
-            totals=less(one.totals, other.totals),
+            totals=Less(first.totals, second.totals),
         )
-    if not (found := known_info(name)):
-        known = ", ".join(info.name for info in score_infos().values() if not info.of_some)
+    if not (info := known_info(name)):
+        names = ", ".join(info.name for info in score_infos().values() if not info.of_some)
         raise ConfigError(
             f"no metric has a score {name!r}",
-            remedy=f"Use one of {known}, or install the package that it comes from.",
+            remedy=f"Use one of {names}, or install the package that it comes from.",
         )
-    return found
+    return info
 
 
 # --- Scores of many outputs -----------------------------------------------------------------------
@@ -318,7 +318,7 @@ class Column:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Which outputs have a verdict."""
+        """A mask of the outputs that have a verdict."""
         return has_verdict(self.statistics)
 
     @property
@@ -339,15 +339,15 @@ class Column:
         """Return a column of the same score for so many outputs without a verdict."""
         return Column(np.full((outputs, self.statistics.shape[1]), np.nan), self.totals)
 
-    def less(self, other: "Column") -> "Column":
+    def less(self, second: "Column") -> "Column":
         """Return the column of this score less another one, of the same outputs or of others."""
-        width = max(each.statistics.shape[1] for each in (self, other))
+        width = max(each.statistics.shape[1] for each in (self, second))
         rows = np.zeros((len(self.statistics), 2 * width))
-        for start, each in ((0, self), (width, other)):
+        for start, each in ((0, self), (width, second)):
             end = start + each.statistics.shape[1]
             rows[:, start:end] = np.nan_to_num(each.statistics)
-        rows[~(self.scored | other.scored)] = np.nan
-        return Column(rows, less(self.totals, other.totals))
+        rows[~(self.scored | second.scored)] = np.nan
+        return Column(rows, Less(self.totals, second.totals))
 
     def score(self, name: str, signature: str) -> Score:
         """Return the value with what it takes to trust it."""
@@ -371,11 +371,6 @@ class Tally:
             if name in self._outputs:
                 self._outputs[name].append(self._count)
         self._count += 1
-
-    @property
-    def declared(self) -> Container[str]:
-        """The names of all scores that there may be."""
-        return self._infos.keys()
 
     @property
     def names(self) -> tuple[str, ...]:

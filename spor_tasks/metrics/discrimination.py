@@ -17,7 +17,7 @@ from spor_tasks.core.sample import DataUnit, Rivals, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, ScoreInfo
 from spor_tasks.metrics.groups import difference_of_halves, marks_of
 from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
-from spor_tasks.metrics.totals import MEAN, Value, less
+from spor_tasks.metrics.totals import MEAN, Less, Value
 
 
 class _Discrimination(LikelihoodMetric):
@@ -26,7 +26,7 @@ class _Discrimination(LikelihoodMetric):
         ScoreInfo("disc_acc_within", "Accuracy within the half", of_some=True),
         ScoreInfo("disc_aspects", "Accuracy by aspect"),
         ScoreInfo(
-            "disc_gap", "Gap in points", -100, 100, None, totals=less(MEAN, MEAN), of_some=True
+            "disc_gap", "Gap in points", -100, 100, None, totals=Less(MEAN, MEAN), of_some=True
         ),
     )
     challenge = Rivals

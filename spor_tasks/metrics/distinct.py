@@ -15,12 +15,12 @@ from spor_tasks import __version__
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.compmctg import text_of
-from spor_tasks.metrics.totals import RATIO, Numbers, Totals, Value
+from spor_tasks.metrics.totals import Numbers, Ratio, Value
 
 _ORDER = 3
 
 
-class _Pooled(Totals):
+class _Pooled(Ratio):
     """Different n-grams of all outputs over all n-grams.
 
     Each output adds the n-grams that no output before it has: how many that are depends on the
@@ -33,21 +33,18 @@ class _Pooled(Totals):
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         statistics = np.full((len(values), 2), np.nan)
-        known: set[tuple[int, ...]] = set()
+        earlier: set[tuple[int, ...]] = set()
         for number, value in enumerate(values):
             if isinstance(value, _Counts):
                 grams = _grams(value.codes)
-                before = len(known)
-                known.update(grams)
-                statistics[number] = len(known) - before, len(grams)
+                before = len(earlier)
+                earlier.update(grams)
+                statistics[number] = len(earlier) - before, len(grams)
             elif isinstance(value, tuple):
                 statistics[number] = value
             elif value is not None:
                 raise TypeError(f"{value!r} is not about the words of a text")
         return statistics
-
-    def score(self, totals: Numbers) -> Numbers:
-        return RATIO.score(totals)
 
     def stderr(self, _: Sequence[Value]) -> float:
         """Return NaN: n-grams of different outputs are not independent."""

@@ -1,13 +1,12 @@
 """Log likelihoods of given texts, and the units to compare them by."""
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.totals import Numbers, Totals, Value
+from spor_tasks.metrics.totals import Numbers, Totals, Value, as_rows
 
 
 class Likelihood(NamedTuple):
@@ -50,8 +49,7 @@ class _GroupPerplexity(Totals):
     """
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
-        rows = [(math.nan,) * 3 if value is None else value for value in values]
-        groups, losses, tokens = np.array(rows, float).reshape(len(values), 3).T
+        groups, losses, tokens = as_rows(values, 3).T
         present = ~np.isnan(losses)
         statistics = np.full((len(values), 2), np.nan)
         _, codes = np.unique(groups[present], return_inverse=True)
@@ -62,8 +60,8 @@ class _GroupPerplexity(Totals):
 
     def score(self, totals: Numbers) -> Numbers:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            found: Numbers = np.exp(totals[..., 0] / totals[..., 1])
-        return found
+            perplexity: Numbers = np.exp(totals[..., 0] / totals[..., 1])
+        return perplexity
 
 
 GROUP_PERPLEXITY = _GroupPerplexity()

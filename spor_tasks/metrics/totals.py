@@ -106,17 +106,47 @@ def added(statistics: Numbers) -> Numbers:
     return totals
 
 
-class _Mean(Totals):
+def as_rows(values: Sequence[Value], width: int) -> Numbers:
+    """Return values of so many numbers as rows; no verdict is a row of NaN.
+
+    Raises:
+        TypeError, ValueError: a value is not so many numbers.
+    """
+    rows = [(math.nan,) * width if value is None else value for value in values]
+    return np.array(rows, float).reshape(len(values), width)
+
+
+def _means(sums: Numbers, counts: Numbers) -> Numbers:
+    """Return sums over counts, 0 where nothing was counted."""
+    return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+
+
+class Sums(Totals):
+    """A score of several sums; a value is the ``width`` numbers that an output adds."""
+
+    width: ClassVar[int]
+
+    def statistics(self, values: Sequence[Value]) -> Numbers:  # noqa: D102 - as declared
+        return as_rows(values, self.width)
+
+
+class Ratio(Sums):
+    """A sum over a sum."""
+
+    width = 2
+
+    def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
+            result: Numbers = totals[..., 0] / totals[..., 1]
+        return result
+
+
+class _Mean(Ratio):
     """The mean of numbers: each output adds itself and a count of one."""
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         numbers = np.array(values, float).reshape(len(values))
         return np.stack([numbers, np.where(np.isnan(numbers), np.nan, 1)], axis=1)
-
-    def score(self, totals: Numbers) -> Numbers:
-        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            result: Numbers = totals[..., 0] / totals[..., 1]
-        return result
 
     def weights(self, totals: Numbers) -> Numbers:
         return np.array([1 / max(totals[1], 1), 0])
@@ -138,42 +168,21 @@ class _CountedMean(_Mean):
         return sum(numbers) / len(numbers)  # rounded as lm-eval rounds any other mean
 
 
-class Sums(Totals):
-    """A score of several sums; a value is the ``width`` numbers that an output adds."""
-
-    width: ClassVar[int]
-
-    def statistics(self, values: Sequence[Value]) -> Numbers:  # noqa: D102 - as declared
-        rows = [(math.nan,) * self.width if value is None else value for value in values]
-        return np.array(rows, float).reshape(len(values), self.width)
-
-
-class _Ratio(Sums):
-    """A sum over a sum."""
-
-    width = 2
-
-    def score(self, totals: Numbers) -> Numbers:
-        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
-            result: Numbers = totals[..., 0] / totals[..., 1]
-        return result
-
-
-class _Less(Totals):
+class Less(Totals):
     """One score less another, of other outputs; each has half of the statistics.
 
     A value is a row of statistics.
     """
 
     def __init__(self, first: Totals, second: Totals) -> None:
-        self._one, self._other = first, second
+        self._first, self._second = first, second
 
-    def statistics(self, values: Sequence[Value]) -> Numbers:
+    def statistics(self, values: Sequence[Value]) -> Numbers:  # noqa: D102 - as declared
         return np.array(values, float)
 
-    def score(self, totals: Numbers) -> Numbers:
+    def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         first, second = np.split(totals, 2, axis=-1)
-        return self._one.score(first) - self._other.score(second)
+        return self._first.score(first) - self._second.score(second)
 
 
 class RelativeGap(Sums):
@@ -207,18 +216,16 @@ class GapOfSame(Totals):
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return sum and count of the first kind, then of the second, for each thing asked."""
-        rows = [None if value is None else tuple(value) for value in values]  # type: ignore[arg-type]
-        width = max((len(value) for value in rows if value is not None), default=3)
-        numbers = np.array([(math.nan,) * width if value is None else value for value in rows])
-        numbers = numbers.reshape(len(rows), width)
-        scored = np.flatnonzero(~np.isnan(numbers[:, 0]))
+        width = max((len(value) for value in values if value is not None), default=3)  # type: ignore[arg-type]
+        numbers = as_rows(values, width)
+        scored = np.flatnonzero(has_verdict(numbers))
         if width % 2 == 0 or not (numbers[scored, 0] >= 0).all():
             raise ValueError("a value must be its kinds, and then two numbers for each question")
         result = []
         for kind in _kinds(numbers[scored, 0].astype(np.int64)):
             for at in range(1, width, 2):
                 things, codes = np.unique(numbers[scored, at], return_inverse=True)
-                columns = np.full((len(rows), 4 * max(1, len(things))), np.nan)
+                columns = np.full((len(numbers), 4 * max(1, len(things))), np.nan)
                 columns[scored] = 0
                 columns[scored, 4 * codes + 2 * kind] = numbers[scored, at + 1]
                 columns[scored, 4 * codes + 2 * kind + 1] = 1
@@ -255,11 +262,7 @@ class GapOfSame(Totals):
         """Return both means of each thing asked, and how often the second kind was asked for it."""
         sums_1, counts_1, sums_2, counts_2 = (totals[..., place::4] for place in range(4))
         shares = np.where(counts_1 > 0, counts_2, 0)
-        first, second = (
-            np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
-            for sums, counts in ((sums_1, counts_1), (sums_2, counts_2))
-        )
-        return first, second, shares
+        return _means(sums_1, counts_1), _means(sums_2, counts_2), shares
 
 
 def _kinds(bits: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -278,22 +281,22 @@ class _GroupMeans(Totals):
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return the number, and a one, each in the two columns of its group."""
-        pairs = [(math.nan, math.nan) if value is None else value for value in values]
-        groups, numbers = np.array(pairs, float).reshape(len(pairs), 2).T
+        groups, numbers = as_rows(values, 2).T
         present = np.flatnonzero(~np.isnan(numbers))
         kinds, codes = np.unique(groups[present], return_inverse=True)
-        statistics = np.full((len(pairs), 2 * max(1, len(kinds))), np.nan)
+        statistics = np.full((len(values), 2 * max(1, len(kinds))), np.nan)
         statistics[present] = 0
         statistics[present, 2 * codes] = numbers[present]
         statistics[present, 2 * codes + 1] = 1
         return statistics
 
     def score(self, totals: Numbers) -> Numbers:
-        means, held = _group_means(totals)
+        counts = totals[..., 1::2]
+        means = _means(totals[..., ::2], counts)
         # A single score is rounded once; of resamples nobody sees the last digits.
         sums = np.float64(math.fsum(means)) if means.ndim == 1 else means @ np.ones(means.shape[-1])
         with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            result: Numbers = sums / held.sum(axis=-1)
+            result: Numbers = sums / (counts > 0).sum(axis=-1)
         return result
 
     def weights(self, totals: Numbers) -> Numbers:
@@ -318,21 +321,9 @@ class _GroupMeans(Totals):
         return math.sqrt(math.fsum(variances)) / len(variances)
 
 
-def _group_means(totals: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Return the mean of each group, 0 where it has no output, and which groups have some."""
-    sums, counts = totals[..., ::2], totals[..., 1::2]
-    held = counts > 0
-    return np.divide(sums, counts, out=np.zeros_like(sums), where=held), held
-
-
-def less(first: Totals, second: Totals) -> Totals:
-    """Return how the difference of two scores comes about: each has half of the totals."""
-    return _Less(first, second)
-
-
 MEAN = _Mean()
 COUNTED_MEAN = _CountedMean()
-RATIO = _Ratio()
+RATIO = Ratio()
 RELATIVE_GAP = RelativeGap()
 GAP_OF_SAME = GapOfSame()
 GROUP_MEANS = _GroupMeans()

@@ -144,7 +144,7 @@ def judged(metric: Any, samples: Sequence[Any], outputs: Sequence[Any]) -> dict[
     infos = [info for info in all_infos if info.name in own | shown]
     names = {info.name for info in infos}
     tally = base.Tally(infos)
-    values = [each.values for each in base.judged(metric, samples, outputs, names)]
+    values = [each.values for each in base.judge_all(metric, samples, outputs, names)]
     for of_sample in values:
         tally.add(of_sample)
     return {

@@ -7,7 +7,7 @@ import pytest
 from spor_tasks.core.contracts import Gap, of_twin
 from spor_tasks.core.sample import Hidden, Orders, Sample, Triple, sides
 from spor_tasks.harness import adapt
-from spor_tasks.metrics.base import judged, metric, score_info, with_groups
+from spor_tasks.metrics.base import judge_all, metric, score_info, with_groups
 from spor_tasks.metrics.totals import Value
 from tests.support.twinning import backward
 
@@ -45,7 +45,7 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
     alone, (sample, outputs) = metric(name), BOTH[name]
     asked = replace(sample, twin=backward(sample))
     assert sides(asked) == (sample, backward(sample))
-    (of_both,) = judged(alone, [asked], [outputs], ())
+    (of_both,) = judge_all(alone, [asked], [outputs], ())
     half = len(outputs) // 2
     halves = (outputs[:half], outputs[half:])
     expected: dict[str, Value] = {}

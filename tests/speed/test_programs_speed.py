@@ -10,7 +10,7 @@ import pytest
 from spor_tasks.core.table import parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
-from spor_tasks.metrics.programs.execute import Executor
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Stop
 from tests.support import golden
@@ -46,14 +46,14 @@ def test_programs(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> No
         *golden.read(verdicts_dir, "programs_bootstrap", rows=375),
     ]
     names = {record["table_id"] for record in records}
-    executors = {name: Executor(tables(name)) for name in names}
-    texts = [(executors[record["table_id"]], record["program"]) for record in records]
+    typed = {name: tables(name) for name in names}
+    programs = [(record["program"], typed[record["table_id"]]) for record in records]
 
     def run_all() -> None:
-        for executor, program in texts:
-            executor.verdict(program)
+        for program, table in programs:
+            verdict(program, table)
 
-    print(f"{len(texts) / seconds(run_all):,.0f} programs/s")
+    print(f"{len(programs) / seconds(run_all):,.0f} programs/s")
 
 
 def test_searches(tables: Callable[[str], TypedTable], verdicts_dir: Path) -> None:

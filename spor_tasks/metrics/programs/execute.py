@@ -1,6 +1,5 @@
 """The verdict of a program about a table."""
 
-from functools import cached_property
 from typing import Any
 
 from spor_tasks.corpora.logicnlg.columns import TypedTable
@@ -16,29 +15,20 @@ class Executor:
     """Runs programs on one table; a program can do nothing but call the operators.
 
     The published repository has no executor: its verdicts are those that its search prints. Where
-    the published operators raise an error, there is no verdict.
+    the published operators raise an error, a program has no verdict.
     """
 
     def __init__(self, table: TypedTable) -> None:
         self.table = table
-        self.operators = Published(table)
-
-    @cached_property
-    def _methods(self) -> dict[str, tuple[str, Any, tuple[Any, ...]]]:
-        return {
-            name: (takes, getattr(self.operators, method), more)
-            for name, (takes, method, more) in OPERATORS.items()
+        operators = Published(table)
+        self._functions: dict[str, tuple[str, Any, tuple[Any, ...]]] = {
+            name: (
+                takes,
+                getattr(operators, function) if isinstance(function, str) else function,
+                more,
+            )
+            for name, (takes, function, more) in OPERATORS.items()
         }
-
-    def verdict(self, program: str) -> bool | None:
-        """Return the verdict of a program; None where it has none."""
-        if self.table.ragged:
-            return None
-        try:
-            value = self.value(parse(program))
-        except ProgramError:
-            return None
-        return value if isinstance(value, bool) else None
 
     def apply(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401 - any operator's
         """Return what an operator makes of values.
@@ -46,8 +36,8 @@ class Executor:
         Raises:
             ProgramError: it has no answer for them.
         """
-        _, method, more = self._methods[name]
-        return method(*arguments, *more)
+        _, function, more = self._functions[name]
+        return function(*arguments, *more)
 
     def value(self, call: Call) -> Any:  # noqa: ANN401 - any operator's
         """Return the value of a program or a part of one: a truth, a number, a text, or rows.
@@ -56,10 +46,9 @@ class Executor:
             ProgramError: it has none.
         """
         name, trees = call
-        found = self._methods.get(name)
-        if found is None:
+        if name not in self._functions:
             raise ProgramError("has an unknown operator", name)
-        takes, method, more = found
+        takes, function, more = self._functions[name]
         if takes == "*":
             takes = "v" * len(trees)
         if len(takes) != len(trees):
@@ -77,9 +66,15 @@ class Executor:
                 arguments.append(self.table.rows)
             else:
                 raise ProgramError("has other arguments", tree)
-        return method(*arguments, *more)
+        return function(*arguments, *more)
 
 
 def verdict(program: str, table: TypedTable) -> bool | None:
     """Return the verdict of a program about a table; None where it has none."""
-    return Executor(table).verdict(program)
+    if table.ragged:
+        return None
+    try:
+        value = Executor(table).value(parse(program))
+    except ProgramError:
+        return None
+    return value if isinstance(value, bool) else None

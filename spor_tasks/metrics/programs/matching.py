@@ -18,8 +18,7 @@ from spor_tasks.metrics.programs.parse import ProgramError
 _SPECIAL = re.compile(r"[$()*+?[\\\]^{|}]")  # the dot is not one of them
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 _LONGEST = 1000  # characters of a text that becomes a regular expression
-_MOST_DEGREE = 30
-_MOST_STEPS = 10_000_000  # of one comparison of all cells
+_LIMIT = 10_000_000  # of one comparison of all cells
 
 
 class Matches(NamedTuple):
@@ -44,15 +43,17 @@ def matches(text: str, cells: Sequence[str | None]) -> Matches:
     if _SPECIAL.search(text):
         return _general(text, words, cells)
     rarest = max(text.replace(".", " ").split(" "), key=len)  # the longest, which few cells contain
-    found = [
+    matched = [
         cell is not None
         and rarest in cell
         and all(word in cell or ("." in word and _dotted(word, cell)) for word in words)
         for cell in cells
     ]
-    if any("\n" in cell for cell in compress(cells, found) if cell):  # one line must have all words
+    if any(
+        "\n" in cell for cell in compress(cells, matched) if cell
+    ):  # one line must have all words
         return _general(text, words, cells)
-    return Matches(found, negatable=True)
+    return Matches(matched, negatable=True)
 
 
 def _contained(text: str, cells: Sequence[str | None]) -> Matches:
@@ -73,27 +74,23 @@ def _general(text: str, words: Sequence[str], cells: Sequence[str | None]) -> Ma
     pattern = _compiled("".join(f"(?=.*{word})" for word in words))
     if pattern is None:
         return _contained(text, cells)
-    if _steps(text, words, cells) > _MOST_STEPS:
+    if _REPEATED_GROUP.search(text) or _most_steps(text, words, cells) > _LIMIT:
         raise ProgramError("is too slow as a regular expression", text[:80])
-    found = [cell is not None and pattern.search(cell) is not None for cell in cells]
-    return Matches(found, negatable=True)
+    matched = [cell is not None and pattern.search(cell) is not None for cell in cells]
+    return Matches(matched, negatable=True)
 
 
-def _steps(text: str, words: Sequence[str], cells: Sequence[str | None]) -> float:
-    """Return a bound on the steps of all searches, infinite where a group is repeated.
+def _most_steps(text: str, words: Sequence[str], cells: Sequence[str | None]) -> int:
+    """Return a bound on the steps of all searches, where no group is repeated.
 
     A search begins at each place. From there, each lookahead skips any number of characters, and
     each repetition in a word tries any length; a word that opens more groups than it closes puts
     the next lookaheads inside its own. Each bar may double the ways.
     """
-    if _REPEATED_GROUP.search(text):
-        return float("inf")
     nested = sum(max(0, word.count("(") - word.count(")")) for word in words)
-    degree, bars = 2 + nested + sum(map(text.count, "*+?{")), text.count("|")
-    if degree + bars > _MOST_DEGREE:
-        return float("inf")
-    starts = sum((len(cell) + 1.0) ** degree for cell in cells if cell is not None)
-    return len(words) * 2.0**bars * starts
+    degree = 2 + nested + sum(map(text.count, "*+?{"))
+    starts: int = sum((len(cell) + 1) ** degree for cell in cells if cell is not None)
+    return len(words) * starts << text.count("|")
 
 
 @lru_cache(maxsize=4096)

@@ -23,10 +23,10 @@ from spor_tasks.metrics.programs.states import (
 
 
 def _rows(search: Expansion, state: State, name: str, operator: str) -> None:
-    for j, one in enumerate(state.sets):
-        whole = one.program == ALL_ROWS
+    for j, row_set in enumerate(state.sets):
+        whole = row_set.program == ALL_ROWS
         if (not whole or search.counts_all) if name == "count" else whole:
-            search.attempt(state, operator, one.program, (one.rows,), used=(j,))
+            search.attempt(state, operator, row_set.program, (row_set.rows,), used=(j,))
 
 
 def _all_rows(search: Expansion, state: State, _: str, operator: str) -> None:
@@ -36,10 +36,10 @@ def _all_rows(search: Expansion, state: State, _: str, operator: str) -> None:
 
 def _two_sets(search: Expansion, state: State, name: str, operator: str) -> None:
     alone = 2 if name in {"after", "before"} else 1
-    for (i, one), (j, other) in combinations(islice(enumerate(state.sets), alone - 1, None), 2):
-        if (len(one.rows) == 1) + (len(other.rows) == 1) >= alone:
-            text = f"{one.program}; {other.program}"
-            search.attempt(state, operator, text, (one.rows, other.rows), used=(i, j))
+    for (i, first), (j, second) in combinations(islice(enumerate(state.sets), alone - 1, None), 2):
+        if (len(first.rows) == 1) + (len(second.rows) == 1) >= alone:
+            text = f"{first.program}; {second.program}"
+            search.attempt(state, operator, text, (first.rows, second.rows), used=(i, j))
 
 
 # --- A set of rows and a column -------------------------------------------------------------------
@@ -52,14 +52,14 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
     is_hop, linked = name.endswith("_hop"), search.linked
     is_text = name in {"str_hop", "uniq_str"}
     columns = linked.text_columns if is_text else linked.number_columns
-    for j, one in enumerate(state.sets):
-        if (len(one.rows) == 1) is not is_hop:
+    for j, row_set in enumerate(state.sets):
+        if (len(row_set.rows) == 1) is not is_hop:
             continue
         for column in columns:
-            if not is_hop or f"; {column};" not in one.program:
-                text, arguments = f"{one.program}; {column}", (one.rows, column)
-                of = "count" if name == "uniq_str" else column
-                search.attempt(state, operator, text, arguments, column=of, used=(j,))
+            if not is_hop or f"; {column};" not in row_set.program:
+                text, arguments = f"{row_set.program}; {column}", (row_set.rows, column)
+                result_column = "count" if name == "uniq_str" else column
+                search.attempt(state, operator, text, arguments, column=result_column, used=(j,))
 
 
 def _text_columns(search: Expansion, state: State, _: str, operator: str) -> None:
@@ -73,7 +73,7 @@ def _text_columns(search: Expansion, state: State, _: str, operator: str) -> Non
 
 def _all_texts(search: Expansion, state: State, _: str, operator: str) -> None:
     texts = state.texts
-    same = len({item.column for item in texts}) == 1 and not any(one.is_computed for one in texts)
+    same = len({item.column for item in texts}) == 1 and not any(item.is_computed for item in texts)
     if search.step == 0 and len(texts) > 1 and same:
         text = "; ".join(item.program for item in texts)
         values, removed = tuple(item.value for item in texts), tuple(range(len(texts)))
@@ -99,24 +99,24 @@ def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> N
             counts = [item.value for item in items if not isinstance(item.value, str)]
             if any(count > search.executor.table.size for count in counts):
                 continue
-        for one, other in ((first, second), (second, first)):
-            text, values = f"{one.program}; {other.program}", (one.value, other.value)
+        for left, right in ((first, second), (second, first)):
+            text, values = f"{left.program}; {right.program}", (left.value, right.value)
             search.attempt(
-                state, operator, text, values, column=one.column, removed=(i, j), repeats=True
+                state, operator, text, values, column=left.column, removed=(i, j), repeats=True
             )
 
 
 def _two_texts(search: Expansion, state: State, _: str, operator: str) -> None:
-    for (i, one), (j, other) in combinations(enumerate(state.texts), 2):
-        if (one.is_computed or other.is_computed) and one.kind == other.kind:
-            text, values = f"{one.program}; {other.program}", (other.value, one.value)
+    for (i, first), (j, second) in combinations(enumerate(state.texts), 2):
+        if (first.is_computed or second.is_computed) and first.kind == second.kind:
+            text, values = f"{first.program}; {second.program}", (second.value, first.value)
             search.attempt(state, operator, text, values, field="texts", removed=(i, j))
 
 
 def _two_truths(search: Expansion, state: State, _: str, operator: str) -> None:
     if len(state.truths) < MOST_TRUTHS:
-        for (i, (one, is_one)), (j, (other, is_other)) in combinations(enumerate(state.truths), 2):
-            text, values = f"{one}; {other}", (is_one, is_other)
+        for (i, first), (j, second) in combinations(enumerate(state.truths), 2):
+            text, values = f"{first.program}; {second.program}", (first.verdict, second.verdict)
             search.attempt(state, operator, text, values, field="truths", removed=(i, j))
 
 
@@ -126,14 +126,14 @@ def _values(search: Expansion, state: State, name: str, operator: str) -> None:
         return
     is_text = "_str_" in name
     field, items = ("texts", state.texts) if is_text else ("numbers", state.numbers)
-    for j, one in enumerate(state.sets):
-        if len(one.rows) == 1 and not is_text:
+    for j, row_set in enumerate(state.sets):
+        if len(row_set.rows) == 1 and not is_text:
             continue
         for item in items:
             if not item.is_computed:
-                first = next(i for i, other in enumerate(items) if other[:2] == item[:2])
-                text = f"{one.program}; {item.column}; {item.program}"
-                arguments = (one.rows, item.column, item.value)
+                first = next(i for i, same in enumerate(items) if same[:2] == item[:2])
+                text = f"{row_set.program}; {item.column}; {item.program}"
+                arguments = (row_set.rows, item.column, item.value)
                 search.attempt(
                     state, operator, text, arguments, used=(j,), field=field, removed=(first,)
                 )
@@ -162,11 +162,11 @@ def _how_many(search: Expansion, state: State, name: str, operator: str) -> None
     """Use the truth that one row or several are left, and also go on without it."""
     if len(state.truths) >= MOST_TRUTHS:
         return
-    for j, one in enumerate(state.sets):
-        program = f"{operator}{{{one.program}}}"
-        applies = one.program.startswith("filter") if name == "only" else one.program == ALL_ROWS
+    for j, row_set in enumerate(state.sets):
+        rows, program = row_set.program, f"{operator}{{{row_set.program}}}"
+        applies = rows.startswith("filter") if name == "only" else rows == ALL_ROWS
         if applies and program not in state.done:
-            truth = search.result(program, name, one.rows)
+            truth = search.result(program, name, row_set.rows)
             following = state._replace(sets=state.using(j))
             finished = search.conclude(following, program, truth=truth)
             if finished or len(state.truths) >= KEPT_TRUTHS:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
-from spor_tasks.metrics.programs.matching import matches
+from spor_tasks.metrics.programs.matching import Matches, matches
 from spor_tasks.metrics.programs.parse import Literal, ProgramError
 
 Rows: TypeAlias = tuple[int, ...]
@@ -67,44 +67,26 @@ class Published:
             return value
         if not isinstance(value, Literal):
             raise ProgramError("is of another type", value)
-        found = as_number(value)
-        if found is None:
+        number = as_number(value)
+        if number is None:
             raise ProgramError("is not a number", value)
-        return found
+        return number
 
     # --- Counts and places ------------------------------------------------------------------------
-
-    def count(self, rows: Rows) -> int:
-        return len(rows)
-
-    def half(self, rows: Rows) -> int:
-        return len(rows) // 2
-
-    def one_third(self, rows: Rows) -> int:
-        return len(rows) // 3
 
     def only(self, rows: Rows) -> bool:
         return len(rows) > 1 if rows is self.table.rows else len(rows) == 1
 
-    def several(self, rows: Rows) -> bool:
-        return len(rows) > 1
-
-    def top(self, rows: Rows) -> Rows:
-        return (*rows[:1],)  # never the same object as all rows
-
-    def bottom(self, rows: Rows) -> Rows:
-        return (*rows[-1:],)
-
-    def place(self, rows: Rows, one: Rows) -> int:
+    def place(self, rows: Rows, single: Rows) -> int:
         """Return at which place among the rows the first of the others stands."""
         if len(rows) == 1:
-            rows, one = one, rows
+            rows, single = single, rows
         if len(self.table.columns) < _COMPARED:
             raise ProgramError("needs a table of four columns")
-        if not one:
+        if not single:
             raise ProgramError("needs a row or a value")
         columns = [column.values for column in self.table.columns[:_COMPARED]]
-        cells = [values[one[0]] for values in columns]
+        cells = [values[single[0]] for values in columns]
         for place, row in enumerate(rows):
             # A missing cell is not even equal to itself.
             if all(
@@ -114,11 +96,11 @@ class Published:
                 return place
         raise ProgramError("needs a row or a value")
 
-    def is_at(self, rows: Rows, one: Rows, place: int) -> bool:
-        return self.place(rows, one) == (place if place >= 0 else len(rows) + place)
+    def is_at(self, rows: Rows, single: Rows, place: int) -> bool:
+        return self.place(rows, single) == (place if place >= 0 else len(rows) + place)
 
-    def comes(self, one: Rows, other: Rows, holds: Relation) -> bool:
-        return holds(self.place(self.table.rows, one), self.place(self.table.rows, other))
+    def comes(self, first: Rows, second: Rows, holds: Relation) -> bool:
+        return holds(self.place(self.table.rows, first), self.place(self.table.rows, second))
 
     # --- Of a column ------------------------------------------------------------------------------
 
@@ -193,31 +175,25 @@ class Published:
     def zero(self, value: Value) -> bool:
         return self.number(value) == 0
 
-    def combined(self, one: Value, other: Value, combine: Callable[[float, float], Any]) -> Any:  # noqa: ANN401
-        return combine(self.number(one), self.number(other))
+    def combined(self, first: Value, second: Value, combine: Callable[[float, float], Any]) -> Any:  # noqa: ANN401
+        return combine(self.number(first), self.number(second))
 
-    def eq(self, one: Value, other: Value) -> bool:
-        if isinstance(one, str) and isinstance(other, str) and not _are_numbers(one, other):
-            return one in other or other in one
-        return self.number(one) == self.number(other)
+    def eq(self, first: Value, second: Value) -> bool:
+        if isinstance(first, str) and isinstance(second, str) and not _are_numbers(first, second):
+            return first in second or second in first
+        return self.number(first) == self.number(second)
 
-    def not_eq(self, one: Value, other: Value) -> bool:
-        return not self.eq(one, other)
-
-    def both(self, one: bool, other: bool) -> bool:  # noqa: FBT001 - an operator of truth values
-        return one and other
-
-    def exist(self, *_: Value) -> bool:
-        return True
+    def not_eq(self, first: Value, second: Value) -> bool:
+        return not self.eq(first, second)
 
     # --- Of a column and a value ------------------------------------------------------------------
 
-    def equal(self, rows: Rows, name: str, value: Value) -> tuple[list[bool], bool]:
-        """Return which of the rows have a value, and whether a negation asks for the others."""
+    def equal(self, rows: Rows, name: str, value: Value) -> Matches:
+        """Return which of the rows have a value."""
         column = self.column(name)
         if column.kind is Kind.NUMBER:
             number = self.number(value)
-            return [column.values[row] == number for row in rows], True
+            return Matches([column.values[row] == number for row in rows], negatable=True)
         texts = self.cells(name, Kind.TEXT)
         if not isinstance(value, str):
             raise ProgramError("is of another type", name)
@@ -225,7 +201,10 @@ class Published:
         return matches(value, texts if whole else [texts[row] for row in rows])
 
     def compared(self, rows: Rows, name: str, value: Value, holds: Relation) -> list[bool]:
-        """Return which of the rows have a number of which the relation holds."""
+        """Return for which of the rows the relation of its cell to the value holds."""
+        if holds in (operator.eq, operator.ne):
+            cells, negatable = self.equal(rows, name, value)
+            return [not cell for cell in cells] if holds is operator.ne and negatable else cells
         numbers, number = self.cells(name, Kind.NUMBER), self.number(value)
         return [holds(numbers[row], number) for row in rows]
 
@@ -235,18 +214,8 @@ class Published:
     def all_by(self, rows: Rows, name: str, value: Value, holds: Relation) -> bool:
         return all(self.compared(rows, name, value, holds))
 
-    def filter_eq(self, rows: Rows, name: str, value: Value) -> Rows:
-        return tuple(compress(rows, self.equal(rows, name, value)[0]))
-
-    def filter_not_eq(self, rows: Rows, name: str, value: Value) -> Rows:
-        found, negatable = self.equal(rows, name, value)
-        return tuple(compress(rows, [not one for one in found] if negatable else found))
-
-    def all_eq(self, rows: Rows, name: str, value: Value) -> bool:
-        return all(self.equal(rows, name, value)[0])
-
     def all_not_eq(self, rows: Rows, name: str, value: Value) -> bool:
-        return not any(self.equal(rows, name, value)[0])
+        return not any(self.equal(rows, name, value).cells)
 
 
 def as_number(text: str) -> float | None:
@@ -267,20 +236,23 @@ def _is_missing(value: object) -> bool:
 
 
 class Operator(NamedTuple):
-    """An operator: the method that computes it, and what this takes after the arguments.
+    """An operator of programs.
 
-    ``takes`` has a letter for each argument: r are rows, c is the name of a column, v a value, b a
-    truth value, and * any number of values.
+    ``function`` is a function, or the name of a method of :class:`Published`. It takes the
+    arguments of the program, then ``more``. ``takes`` has a letter for each argument: r are rows,
+    c is the name of a column, v a value, b a truth value, and * any number of values.
     """
 
     takes: str
-    method: str
+    function: str | Callable[..., Any]
     more: tuple[Any, ...] = ()
 
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _ARITHMETIC = {"diff": operator.sub, "add": operator.add, "greater": operator.gt}
 _RELATIONS = {
+    "eq": operator.eq,
+    "not_eq": operator.ne,
     "less": operator.lt,
     "less_eq": operator.le,
     "greater": operator.gt,
@@ -288,8 +260,13 @@ _RELATIONS = {
 }
 
 OPERATORS = {
-    **{name: Operator("r", name) for name in ("count", "half", "one_third", "only", "several")},
-    **{name: Operator("r", name) for name in ("top", "bottom")},
+    "count": Operator("r", len),
+    "half": Operator("r", lambda rows: len(rows) // 2),
+    "one_third": Operator("r", lambda rows: len(rows) // 3),
+    "only": Operator("r", "only"),
+    "several": Operator("r", lambda rows: len(rows) > 1),
+    "top": Operator("r", lambda rows: (*rows[:1],)),  # never the same object as all rows
+    "bottom": Operator("r", lambda rows: (*rows[-1:],)),
     **{name: Operator("rr", "is_at", (place,)) for place, name in enumerate(_PLACES)},
     "last": Operator("rr", "is_at", (-1,)),
     "after": Operator("rr", "comes", (operator.gt,)),
@@ -301,12 +278,11 @@ OPERATORS = {
     **{name: Operator("v", name) for name in ("none", "zero")},
     **{name: Operator("vv", "combined", (combine,)) for name, combine in _ARITHMETIC.items()},
     **{name: Operator("vv", name) for name in ("eq", "not_eq")},
-    "and": Operator("bb", "both"),
-    "exist": Operator("*", "exist"),
-    **{name: Operator("rcv", name) for name in ("filter_eq", "filter_not_eq")},
-    **{name: Operator("rcv", name) for name in ("all_eq", "all_not_eq")},
+    "and": Operator("bb", operator.and_),
+    "exist": Operator("*", lambda *_: True),
     **{f"filter_{name}": Operator("rcv", "filter_by", (r,)) for name, r in _RELATIONS.items()},
     **{f"all_{name}": Operator("rcv", "all_by", (r,)) for name, r in _RELATIONS.items()},
+    "all_not_eq": Operator("rcv", "all_not_eq"),
 }
 """All operators by name: the 44 of the published list, `min` and `several`.
 

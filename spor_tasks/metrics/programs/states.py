@@ -57,7 +57,7 @@ class Stop(Enum):
 
 
 class Finished(NamedTuple):
-    """A program and its verdict."""
+    """A program, or a part of one, and its verdict."""
 
     program: str
     verdict: bool
@@ -95,7 +95,7 @@ class RowSet(NamedTuple):
 
 
 Items: TypeAlias = tuple[Item, ...]
-Truths: TypeAlias = tuple[tuple[str, bool], ...]
+Truths: TypeAlias = tuple[Finished, ...]
 
 
 class State(NamedTuple):
@@ -112,15 +112,15 @@ class State(NamedTuple):
         if all(self.sets[place].used for place in places):
             return self.sets
         return tuple(
-            RowSet(one.program, one.rows, one.used or i in places)
-            for i, one in enumerate(self.sets)
+            RowSet(program, rows, used or i in places)
+            for i, (program, rows, used) in enumerate(self.sets)
         )
 
     @property
     def is_finished(self) -> bool:
         """Whether no value remains, and every set of rows was used."""
         remaining = self.texts or self.numbers or self.truths
-        return not remaining and all(one.used for one in self.sets)
+        return not remaining and all(row_set.used for row_set in self.sets)
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error
@@ -147,14 +147,12 @@ class Expansion:
 
     def result(self, program: str, operator: str, *arguments: Any) -> Any:  # noqa: ANN401 - any value
         """Return the result of an operation, computed once, or FAILED."""
-        found = self.results.get(program)
-        if found is None:
+        if program not in self.results:
             try:
-                found = self.executor.apply(operator, *arguments)
+                self.results[program] = self.executor.apply(operator, *arguments)
             except ProgramError:
-                found = FAILED
-            self.results[program] = found
-        return found
+                self.results[program] = FAILED
+        return self.results[program]
 
     def attempt(
         self,
@@ -223,5 +221,5 @@ class Expansion:
             self.finished.append(Finished(program, truth))
             return True
         if len(state.truths) < most:
-            self.keep(state, program, truths=(*state.truths, (program, truth)))
+            self.keep(state, program, truths=(*state.truths, Finished(program, truth)))
         return False
