@@ -1,8 +1,7 @@
-"""The training arms of each aspect, and the difference between their demonstrations."""
+"""The training arms of each aspect, and what its builders have in common."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair, Untested
@@ -14,21 +13,6 @@ ARMS: Mapping[str, tuple[str, ...]] = {
     "rule_learnability": ("original",),
 }
 """The training arms, in the order in which the sets have them."""
-
-Rule: TypeAlias = Literal[
-    "units together", "length", "order", "none", "similar tables", "combinations"
-]
-"""What the demonstrations of two arms differ in (:mod:`spor_tasks.prompts.demonstrations`).
-
-Those of a benchmark without aspects are about ``similar tables``, or of ``combinations``.
-"""
-
-DEMONSTRATIONS: Mapping[str, Rule] = {
-    "systematicity": "units together",
-    "productivity": "length",
-    "order_invariance": "order",
-    "rule_learnability": "none",
-}
 
 
 def strict_sets(

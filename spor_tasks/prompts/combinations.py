@@ -2,36 +2,28 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, Split
 
 
-def same_or_other_combinations(
-    pair: SplitPair, most: int
-) -> Callable[[Sample], tuple[tuple[Sample, ...], ...]]:
-    """Return what finds the demonstrations of a test sample: ``most`` of each arm.
+def same_or_other_combinations(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+    """Return the function that chooses ``most`` demonstrations of a test sample.
 
     If the arm has texts of the sample's combination, they are of it. If not, each is of another
     combination, all as likely; only where there are fewer is one shown again. The sample's id is
     the seed.
 
     Raises:
-        SplitError: an arm has no sample.
+        SplitError: the arm has no sample.
     """
-    choices = [_choice(arm.samples, arm.name, most) for arm in pair.arms]
-    return lambda sample: tuple(choose(sample) for choose in choices)
-
-
-def _choice(
-    samples: Sequence[Sample], arm: str, most: int
-) -> Callable[[Sample], tuple[Sample, ...]]:
+    samples = arm.samples
     numbers: dict[frozenset[DataUnit], list[int]] = defaultdict(list)
     for number, sample in enumerate(samples):
         numbers[frozenset(sample.units)].append(number)
     if not numbers:
-        raise SplitError(f"{arm} has no samples")
+        raise SplitError(f"{arm.name} has no samples")
     combinations = [*numbers]
 
     def choose(sample: Sample) -> tuple[Sample, ...]:

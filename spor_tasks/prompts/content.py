@@ -41,13 +41,6 @@ class Matching:
     words: float
     copied: float | None
 
-    def __str__(self) -> str:
-        copied = "" if self.copied is None else f"; to copy its texts has PARENT {self.copied:.2f}"
-        return (
-            f"{self.demonstrations:.2f} demonstrations, {self.own_units:.2f} units of the test "
-            f"sample, {self.other_units:.2f} other units, {self.words:.1f} words{copied}"
-        )
-
 
 def digest(prompted: Iterable[Prompted]) -> str:
     """Return a SHA-256 of which demonstrations all arms show before which test samples.

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from spor_tasks.aspects.arms import DEMONSTRATIONS, Rule
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
+from spor_tasks.core.sample import DataUnit, Hidden, Sample, Split, SplitPair, Triple
 from spor_tasks.prompts.combinations import same_or_other_combinations
 from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
@@ -80,9 +79,9 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
     has_tables = "table" in pair.test.samples[0].context
-    rule_of_benchmark: Rule = "similar tables" if has_tables else "combinations"
-    rule = DEMONSTRATIONS.get(pair.aspect, rule_of_benchmark)
-    demonstrate = _RULES[rule](pair, most)
+    rule_of_benchmark = similar_tables if has_tables else same_or_other_combinations
+    rule = _RULES.get(pair.aspect) or _arm_by_arm(rule_of_benchmark)
+    demonstrate = rule(pair, most)
     choices = ((sample, demonstrate(sample)) for sample in pair.test.samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)
     if not prompted:
@@ -251,10 +250,8 @@ def _order_invariance(pair: SplitPair, most: int) -> _Demonstrate:
     pool = Pool(sample for sample in original if len(sample.units) > 1)
 
     def demonstrate(sample: Sample) -> _Arms | None:
-        demonstrations = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
-        if demonstrations is None:
-            return None
-        return demonstrations, tuple(matched[demonstration.id] for demonstration in demonstrations)
+        first = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
+        return (first, tuple(matched[each.id] for each in first)) if first else None
 
     return demonstrate
 
@@ -275,19 +272,8 @@ def _matched_orders(original: Iterable[Sample], match: Iterable[Sample]) -> dict
         raise SplitError("Match does not have one sample for each reference of Original") from error
 
 
-def _rule_learnability(pair: SplitPair, most: int) -> _Demonstrate:
-    (original,) = pair.arms
-    pool = Pool(original.samples, shows=_shows_unhidden)
-
-    def demonstrate(sample: Sample) -> _Arms | None:
-        demonstrations = _fewest(sample, _unhidden(sample), pool, most)
-        return None if demonstrations is None else (demonstrations,)
-
-    return demonstrate
-
-
-def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demonstrations | None:
-    """Return as few samples as show every unit, of these the smallest; None where too few do."""
+def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demonstrations:
+    """Return as few samples as show every unit, of these the smallest; none where too few do."""
     full = (1 << len(keys)) - 1
     blocks = pool.blocks(sample, keys)
     smallest = {block.mask: block for block in sorted(blocks, reverse=True)}
@@ -299,16 +285,39 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
             for block in possible[min(possible)].blocks:
                 drawn_bits |= draw_bit(blocks[block] & ~drawn_bits, rng)
             return pool.in_order(drawn_bits)
-    return None
+    return ()
 
 
-_RULES: Mapping[Rule, Callable[[SplitPair, int], _Demonstrate]] = {
-    "units together": _systematicity,
-    "length": _productivity,
-    "order": _order_invariance,
-    "none": _rule_learnability,
-    "similar tables": similar_tables,
-    "combinations": same_or_other_combinations,
+# --- Each arm apart -------------------------------------------------------------------------------
+
+
+def _arm_by_arm(
+    rule: Callable[[Split, int], Callable[[Sample], Demonstrations]],
+) -> Callable[[SplitPair, int], _Demonstrate]:
+    """Return the rule that applies another one to each arm."""
+
+    def of_arms(pair: SplitPair, most: int) -> _Demonstrate:
+        choices = [rule(arm, most) for arm in pair.arms]
+
+        def demonstrate(sample: Sample) -> _Arms | None:
+            arms = tuple(choose(sample) for choose in choices)
+            return arms if all(arms) else None
+
+        return demonstrate
+
+    return of_arms
+
+
+def _rule_learnability(arm: Split, most: int) -> Callable[[Sample], Demonstrations]:
+    pool = Pool(arm.samples, shows=_shows_unhidden)
+    return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
+
+
+_RULES: Mapping[str, Callable[[SplitPair, int], _Demonstrate]] = {
+    "systematicity": _systematicity,
+    "productivity": _productivity,
+    "order_invariance": _order_invariance,
+    "rule_learnability": _arm_by_arm(_rule_learnability),
 }
 
 

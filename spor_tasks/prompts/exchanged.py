@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain, compress, repeat
 
-from spor_tasks.aspects.arms import DEMONSTRATIONS
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair, sides
 from spor_tasks.twins import Untwinned, twins_of
@@ -22,7 +21,7 @@ def with_twins(pair: SplitPair) -> SplitPair:
         SplitError: an arm has no such sample.
         ConfigError: the corpus has no twins.
     """
-    if DEMONSTRATIONS.get(pair.aspect) == "order":
+    if pair.aspect == "order_invariance":
         stay = _in_both(*pair.arms)
     else:
         stay = tuple(tuple(map(_has_twin, arm.samples)) for arm in pair.arms)

@@ -7,13 +7,14 @@ is the smallest. The needs of a test sample are *keys*: its units, or what stand
 import random
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample
 from spor_tasks.prompts.cover import Block
+
+T = TypeVar("T", bound=Hashable)
 
 Key: TypeAlias = Hashable
 """What a demonstration must show where a test sample has a unit."""
@@ -67,7 +68,7 @@ class Pool:
 
         Those with a text of the test sample, or with exactly its units, are left out.
         """
-        parts = {0: ((1 << len(self._samples)) - 1) & ~self._with_text_of(sample)}
+        parts = {0: ((1 << len(self._samples)) - 1) & ~_union(self._with_text, sample.references)}
         for number, key in enumerate(keys):
             holders = self._with_key.get(key, 0)
             parts = {
@@ -96,19 +97,8 @@ class Pool:
 
     def fillers(self, sample: Sample, keys: Iterable[Key]) -> "Fillers":
         """Return the samples that have none of the keys and no text of a test sample."""
-        barred = self._with_text_of(sample)
-        for key in keys:
-            barred |= self._with_key.get(key, 0)
-        related = 0
-        for entity in _entities(sample):
-            related |= self._with_entity.get(entity, 0)
-        return Fillers(self, barred, related)
-
-    def _with_text_of(self, sample: Sample) -> int:
-        bits = 0
-        for text in sample.references:
-            bits |= self._with_text.get(text, 0)
-        return bits
+        barred = _union(self._with_text, sample.references) | _union(self._with_key, keys)
+        return Fillers(self, barred, _union(self._with_entity, _entities(sample)))
 
 
 class Fillers(NamedTuple):
@@ -126,7 +116,15 @@ class Fillers(NamedTuple):
             return draw_bit(near, rng)
         drawn = (rng.choice(self.pool.numbers[size]) for _ in range(FILLER_DRAWS))
         free = (1 << number for number in drawn if not barred >> number & 1)
-        return next(islice(free, 1), 0)
+        return next(free, 0)
+
+
+def _union(sets: Mapping[T, int], keys: Iterable[T]) -> int:
+    """Return the samples in the sets of any of the keys."""
+    bits = 0
+    for key in keys:
+        bits |= sets.get(key, 0)
+    return bits
 
 
 def draw_bit(bits: int, rng: random.Random) -> int:

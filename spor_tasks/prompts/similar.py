@@ -7,37 +7,14 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import Sample, Split
 from spor_tasks.corpora.tables import header_of
-
-_ArmsShown: TypeAlias = tuple[tuple[Sample, ...], ...]
-
-
-def similar_tables(pair: SplitPair, most: int) -> Callable[[Sample], _ArmsShown | None]:
-    """Return what finds the demonstrations of a test sample: ``most`` of each arm.
-
-    They are about the tables whose headers are most like that of the sample, by the share of
-    columns that both have (Jaccard), one sample of each. The sample's digest decides ties and
-    chooses the sample of a table. Tables with the name or the title of the test table are left
-    out. The most similar one stands last, next to the question.
-
-    Raises:
-        SplitError: an arm has no sample with a table.
-        CorpusError: a table is malformed.
-    """
-    choices = [_choice(arm.samples, arm.name, most) for arm in pair.arms]
-
-    def demonstrate(sample: Sample) -> _ArmsShown | None:
-        demonstrations = tuple(choose(sample) for choose in choices)
-        return demonstrations if all(demonstrations) else None
-
-    return demonstrate
 
 
 class _Table(NamedTuple):
@@ -83,12 +60,22 @@ class _Headers:
             likeness[numbers] = -1
 
 
-def _choice(
-    samples: Sequence[Sample], arm: str, most: int
-) -> Callable[[Sample], tuple[Sample, ...]]:
+def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+    """Return the function that chooses ``most`` demonstrations of a test sample.
+
+    They are about the tables whose headers are most like that of the sample, by the share of
+    columns that both have (Jaccard), one sample of each. The sample's digest decides ties and
+    chooses the sample of a table. Tables with the name or the title of the test table are left
+    out. The most similar one stands last, next to the question.
+
+    Raises:
+        SplitError: the arm has no sample with a table.
+        CorpusError: a table is malformed.
+    """
+    samples = arm.samples
     headers = _Headers(samples)
     if not headers.tables:
-        raise SplitError(f"{arm} has no sample with a table")
+        raise SplitError(f"{arm.name} has no sample with a table")
 
     @cache  # a test table has several samples
     def ranked(name: str, title: str, header: frozenset[str]) -> list[_Table]:
