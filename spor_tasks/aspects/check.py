@@ -37,20 +37,19 @@ class CheckResult(NamedTuple):
         return not self.violations
 
 
-def check(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
+def check(pair: SplitPair) -> CheckResult:
     """Check the sets of ``pair`` against the requirements of their aspect.
 
-    ``limit`` is the largest divergence allowed between the arms. In order invariance and rule
-    learnability only the test samples are looked at.
+    In order invariance and rule learnability only the test samples are looked at.
 
     Raises:
         SplitError: the aspect or part is unknown, or an arm has nothing to count.
     """
     match pair.aspect:
         case "systematicity":
-            return systematicity(pair, limit=limit)
+            return systematicity(pair)
         case "productivity":
-            return productivity(pair, threshold_of(pair.part), limit=limit)
+            return productivity(pair, threshold_of(pair.part))
         case "order_invariance":
             return _order_invariance(pair)
         case "rule_learnability":
@@ -64,7 +63,8 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     """Check the sets of ``pair``: Atom, Combination and their test set (section 3.1.1).
 
     Atoms are the units of the test set; test pairs are the unordered pairs of units within a test
-    sample. The divergence is over atoms. More test pairs in Combination are better.
+    sample. The divergence is over atoms and at most ``limit``. More test pairs in Combination are
+    better.
 
     Raises:
         SplitError: an arm has no atom at all.
@@ -100,9 +100,9 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
 def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> CheckResult:
     """Check the sets of ``pair``: Invisible, Visible and their test set (section 3.2.1).
 
-    The divergence is over all units. More samples of Visible with more than N units are better. The
-    sets alone do not show whether Invisible has *all* training samples of at most ``threshold``
-    units, so this is not checked.
+    The divergence is over all units and at most ``limit``. More samples of Visible with more than
+    N units are better. The sets alone do not show whether Invisible has *all* training samples of
+    at most ``threshold`` units, so this is not checked.
 
     Raises:
         SplitError: an arm has no unit.

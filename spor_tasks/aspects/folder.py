@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,13 +21,6 @@ from spor_tasks.corpora import jsonl
 MANIFEST = "manifest.json"
 _KIND = "sets"
 _TEST = "test"
-
-
-class StoredSets(NamedTuple):
-    """The sets in a folder, and the largest divergence allowed between their arms."""
-
-    pair: SplitPair
-    limit: float
 
 
 @contextmanager
@@ -67,7 +60,7 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
     return read_manifest(folder, MANIFEST)
 
 
-def read_sets(folder: Path) -> StoredSets:
+def read_sets(folder: Path) -> SplitPair:
     """Return the sets in a folder, after comparing every file with the manifest.
 
     Raises:
@@ -86,12 +79,7 @@ def read_sets(folder: Path) -> StoredSets:
     *arms, test = (
         Split(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
     )
-    pair = SplitPair(read.aspect, read.corpus, read.protocol, tuple(arms), test, read.part)
-    return StoredSets(pair, read.settings.limit)
-
-
-class _Settings(msgspec.Struct):
-    limit: float
+    return SplitPair(read.aspect, read.corpus, read.protocol, tuple(arms), test, read.part)
 
 
 class _File(msgspec.Struct):
@@ -104,7 +92,6 @@ class _Manifest(msgspec.Struct):
     corpus: str
     protocol: str
     part: str | None
-    settings: _Settings
     files: dict[str, _File]
 
 

@@ -107,10 +107,8 @@ def _own_sets_of(request: Request) -> Answer | None:
     return Answer(pair, {"corpus_version": version, "settings": {}, "seed": None})
 
 
-def find(target: str) -> tuple[SplitPair, float]:
+def find(target: str) -> SplitPair:
     """Return sets by a name such as ``published:productivity:e2e:n4``, or those of a folder.
-
-    The second value is the divergence that their arms were allowed.
 
     Raises:
         ResultError: the folder has no manifest of sets.
@@ -119,9 +117,8 @@ def find(target: str) -> tuple[SplitPair, float]:
     """
     if match := re.fullmatch(r"(published|strict):([^:]+):([^:]+)(?::([^:]+))?", target):
         protocol, aspect, corpus, part = match.groups()
-        return named.load(aspect, corpus, protocol, part), LIMIT
-    stored = folder.read_sets(Path(target))
-    return stored.pair, stored.limit
+        return named.load(aspect, corpus, protocol, part)
+    return folder.read_sets(Path(target))
 
 
 def _shipped(request: Request) -> Answer:

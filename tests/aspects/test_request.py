@@ -122,13 +122,11 @@ def test_settings_that_no_search_has_are_refused(settings: dict[str, Any], where
 
 def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
     pair = named.load("productivity", "mini", "strict", "n4")
-    assert find("strict:productivity:mini:n4") == (pair, 0.02)
-    facts = {"settings": {"limit": 0.5}}
+    assert find("strict:productivity:mini:n4") == pair
     with folder.new(tmp_path / "sets") as staging:
-        folder.write_sets(staging, pair, facts)
-    found, limit = find(str(tmp_path / "sets"))
-    assert [split.name for split in found.splits] == [split.name for split in pair.splits]
-    assert limit == 0.5
+        folder.write_sets(staging, pair, {})
+    stored = find(str(tmp_path / "sets"))
+    assert [split.name for split in stored.splits] == [split.name for split in pair.splits]
 
 
 def test_names_that_there_are_not_and_folders_without_sets_are_refused(tmp_path: Path) -> None:

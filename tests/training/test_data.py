@@ -101,7 +101,7 @@ def test_sets_are_those_that_the_command_line_builds(
     named_part = ["--part", part] if part else []
     command = ["data", "build", "--corpus", str(lighthouses), "--aspect", aspect, *named_part]
     assert cli.main([*command, "--out", str(out)]) == 0
-    built = folder.read_sets(out).pair
+    built = folder.read_sets(out)
     assert [digest(split.samples) for split in pair.splits] == [
         digest(split.samples) for split in built.splits
     ]

@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
 
     rows: dict[str, dict[str, Any]] = {}
     for target in options.targets:
-        pair, limit = request.find(target)
-        result = check.check(pair, limit=limit)
+        pair = request.find(target)
+        result = check.check(pair)
         if not options.json:
             print("\n" if rows else "", end="")
             _print(f"{target}: {title(pair)}", result)

@@ -58,9 +58,9 @@ def test_finished_sets_stay_unless_they_are_to_be_replaced(
     arguments = ("build", "--corpus=mini", "--aspect=rule_learnability", f"--out={built}")
     assert run(*arguments) == 2
     assert "already exists" in capsys.readouterr().err
-    assert folder.read_sets(built).pair.aspect == "systematicity"
+    assert folder.read_sets(built).aspect == "systematicity"
     assert run(*arguments, "--overwrite") == 0
-    assert folder.read_sets(built).pair.aspect == "rule_learnability"
+    assert folder.read_sets(built).aspect == "rule_learnability"
 
 
 def test_of_two_builds_into_one_folder_at_once_one_is_refused(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_of_two_builds_into_one_folder_at_once_one_is_refused(tmp_path: Path) ->
     assert sorted(build.returncode for build in builds) == [0, 2]
     (error,) = filter(None, errors)
     assert re.search("is being written by another process|already exists", error)
-    assert check.check(folder.read_sets(path).pair).holds
+    assert check.check(folder.read_sets(path)).holds
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -97,7 +97,7 @@ def test_an_interrupted_search_writes_the_best_found_and_how_to_find_it_again(
     process.join()
     assert process.exitcode == 130
     assert "interrupted: " in log.read_text()
-    assert check.check(folder.read_sets(found).pair).holds
+    assert check.check(folder.read_sets(found)).holds
     rounds = json.loads((found / folder.MANIFEST).read_bytes())["settings"]["rounds"]
     assert run("build", "--corpus=mini", "--aspect=systematicity", "--search",
                f"--rounds={rounds}", f"--out={again}") == 0  # fmt: skip

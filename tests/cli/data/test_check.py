@@ -19,7 +19,7 @@ def test_violations_are_said_with_their_samples(
 ) -> None:
     assert run("check", str(built), str(leaking)) == 1
     printed = capsys.readouterr().out.splitlines()
-    (sample,) = folder.read_sets(leaking).pair.test.samples
+    (sample,) = folder.read_sets(leaking).test.samples
     assert printed.count("  every requirement holds") == 1
     start = printed.index("  ≠ 1 test pairs occur in Atom")
     assert printed[start + 1 : start + 3] == [
@@ -35,7 +35,7 @@ def test_a_check_can_be_had_as_json(leaking: Path, capsys: pytest.CaptureFixture
     assert found["strict:productivity:mini:n4"]["threshold"] == 4
     report = found[str(leaking)]
     assert (report["holds"], report["pairs_in_atom"]) == (False, 1)
-    (sample,) = folder.read_sets(leaking).pair.test.samples
+    (sample,) = folder.read_sets(leaking).test.samples
     assert report["violations"][0] == {
         "words": "2 training samples have exactly the units of a test sample",
         "samples": {"atom": [sample.id], "combination": [sample.id]},
