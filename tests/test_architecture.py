@@ -86,9 +86,9 @@ def test_only_a_benchmark_imports_its_own_modules(name: str, path: Path) -> None
             assert f"{name}.".startswith(f"{own}."), f"{name} imports {imported}"
 
 
-def test_aspects_are_named_by_the_aspects_by_benchmarks_and_by_what_corpora_give_them() -> None:
+def test_aspects_are_named_where_their_sets_and_demonstrations_are_made() -> None:
     literals = {f'"{aspect}"' for aspect in ARMS}
-    homes = ("spor_tasks.aspects", "spor_tasks.benchmarks.", "spor_tasks.corpora.")
+    homes = tuple(f"spor_tasks.{room}." for room in ("aspects", "benchmarks", "corpora", "prompts"))
     named = {
         name
         for name, path in ALL
