@@ -20,9 +20,6 @@ from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair, Untested
 
-THRESHOLDS = (3, 4, 5)
-"""The values of N in the paper."""
-
 
 def threshold_of(part: str | None) -> int:
     """Return the N of a part such as ``n3``.

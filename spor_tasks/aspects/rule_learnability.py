@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from string import ascii_uppercase
 from typing import TypeAlias
 
@@ -86,9 +85,9 @@ def build(
         raise SplitError(
             f"no test sample has anything that can be hidden: {in_words(untested)}",
             where=train[0].corpus,
-            remedy="An entity must be a subject without a digit that all references mention. A "
-            "value must be in all references, or --hide must name its attribute. Nothing else in "
-            "the input may reveal it.",
+            remedy="Entities need a subject without a digit that all references mention. Values "
+            "must be in all references, or --hide must name their attribute. Nothing else in the "
+            "input may reveal them.",
         )
     return strict_sets("rule_learnability", train, test=tested, untested=untested)
 
@@ -122,31 +121,6 @@ def _hide(samples: Sequence[Sample], choose: Callable[[Sample], Hidden | str]) -
     return list(map(hide, samples))
 
 
-def _phrases(
-    names: Sequence[str],
-    phrase: Callable[[int], str],
-    revealed: Callable[[Sequence[str]], Collection[str]],
-    *,
-    looks_once: bool = False,
-    all_or_none: bool = False,
-) -> dict[str, str]:
-    """Return a phrase for each of the names that the rest of the input does not reveal.
-
-    A name is an entity in display form, or an attribute. ``phrase`` makes a phrase of a place among
-    the names, and ``revealed`` returns the names that are revealed if all of those are hidden. The
-    published search for entities ``looks_once`` for such names: without these, others may be
-    revealed, and their numbers are not given to the rest [code]. With ``all_or_none`` a sample that
-    reveals one name hides nothing.
-    """
-    remaining = names
-    while dropped := revealed(remaining):
-        remaining = [] if all_or_none else [name for name in remaining if name not in dropped]
-        if looks_once:
-            break
-    phrases = dict(zip(names if looks_once else remaining, map(phrase, count(1)), strict=False))
-    return {name: phrases[name] for name in remaining}
-
-
 def _with_phrases(unit: DataUnit, phrases: Mapping[str, str]) -> DataUnit:
     if isinstance(unit, AttributeValue):
         return unit._replace(value=phrases.get(unit.attribute, unit.value))
@@ -158,12 +132,18 @@ def _with_phrases(unit: DataUnit, phrases: Mapping[str, str]) -> DataUnit:
 
 
 def _entities(sample: Sample) -> Hidden | str:
-    """Return the entities to hide, or the reason for none."""
+    """Return the entities to hide, or the reason for none.
+
+    As published, those that the rest of the input reveals are sought once: without these, others
+    may be revealed, and their numbers are not given to the rest [code].
+    """
     triples = [unit for unit in sample.units if isinstance(unit, Triple)]
     names = sorted(_in_all_references(triples, sample.references))
-    revealed = partial(_revealed_entities, triples)
-    if phrases := _phrases(names, "Entity {}".format, revealed, looks_once=True):
-        return Hidden(tuple(phrases.items()))
+    revealed = _revealed_entities(triples, names)
+    numbered = ((name, f"Entity {number}") for number, name in enumerate(names, start=1))
+    phrases = tuple((name, phrase) for name, phrase in numbered if name not in revealed)
+    if phrases:
+        return Hidden(phrases)
     return _REVEALED if names else "no entity is in all references"
 
 
@@ -205,9 +185,12 @@ def _values(
     """
     attributes = [unit[0] for unit in sample.units if unit[0] in named]
     names = [*dict.fromkeys(attributes if named else _copied(sample))][: len(ascii_uppercase)]
-    revealed = partial(_revealed_attributes, sample, values=values)
-    if phrases := _phrases(names, _placeholder, revealed, all_or_none=bool(named)):
-        return Hidden(tuple(phrases.items()), tuple((n, tuple(values[n])) for n in phrases))
+    hidden = names
+    while revealed := _revealed_attributes(sample, hidden, values):
+        hidden = [] if named else [name for name in hidden if name not in revealed]
+    if hidden:
+        phrases = tuple((name, _placeholder(n)) for n, name in enumerate(hidden, start=1))
+        return Hidden(phrases, tuple((name, tuple(values[name])) for name in hidden))
     if names:
         return _REVEALED
     return "no unit has a named attribute" if named else "no value is in all references"
