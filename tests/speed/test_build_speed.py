@@ -75,7 +75,7 @@ def test_systematicity(corpora: dict[str, CorpusSamples], corpus: str, asked: st
 def test_productivity(corpora: dict[str, CorpusSamples]) -> None:
     def build() -> None:
         for corpus in corpora.values():
-            for n in productivity.THRESHOLDS:
+            for n in (3, 4, 5):
                 productivity.build(corpus.train, corpus.test, n)
 
     row("productivity: all N, both corpora", fastest(build), "≤ 3 s", "42 s")
