@@ -1,8 +1,8 @@
-"""The sets of benchmarks: declared as data (`sets.toml`), found by name, and loaded once."""
+"""The base of benchmarks: sets declared as data (`sets.toml`), and the plainest tables of them."""
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -10,25 +10,49 @@ from typing import Any
 
 import msgspec
 
+from spor_tasks.benchmarks import published
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_metric, section_title
 
 
 class DeclaredSets:
-    """The part of a benchmark about its sets (:class:`~spor_tasks.core.contracts.Sets`).
+    """A benchmark whose sets are data (:class:`~spor_tasks.results.benchmarks.Benchmark`).
 
     A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
     that they are made of, if any.
     """
 
+    name: str
+    title: str
+    source: str
+    paper: str = ""
     specs: tuple[SetSpec, ...]
     files: Repository | Archive | None = None
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """The titles of its aspects; a benchmark without aspects is its own."""
+        return {self.name: self.title}
 
     def read(self, name: SetName) -> SplitPair:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
+
+    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
+        """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
+        yield by_metric(section_title(rows[0]), rows)
+
+    def overall(self, _rows: Sequence[Comparison]) -> Iterator[Grid]:
+        """Yield further tables of the rows of all corpora and kinds of sets."""
+        yield from ()
+
+    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+        """Return the paper's rows of `published.csv` for those that ask the same."""
+        return published.beside(self.name, rows)
 
     def sets(self) -> tuple[SetSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""

@@ -30,6 +30,9 @@ class Benchmark(Sets, Protocol):
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
 
+    def overall(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
+        """Yield further tables of the rows of all corpora and kinds of sets."""
+
     def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         """Return the paper's rows for those that ask the same, on the same sets."""
 
@@ -76,18 +79,11 @@ def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison
 
 
 def grids(table: Table) -> tuple[Grid, ...]:
-    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking.
-
-    A benchmark may have ``overall``, which yields further grids of all these rows.
-    """
+    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in table.pooled:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
     layouts = benchmark(table.benchmark)
     parts = tuple(grid for _, rows in sorted(sections.items()) for grid in layouts.grids(rows))
-    return (*parts, *getattr(layouts, "overall", _nothing)(table.pooled))
-
-
-def _nothing(_: Sequence[Comparison]) -> tuple[Grid, ...]:
-    return ()
+    return (*parts, *layouts.overall(table.pooled))

@@ -139,14 +139,14 @@ def _part(row: Comparison, heading: str) -> str:
 # --- One column for each metric -------------------------------------------------------------------
 
 
-_Key = tuple[str | None, str]
+Column = tuple[str | None, str]
 """A column: the part of the sets, and the metric."""
 
 
 def by_metric(
     title: str,
     rows: Sequence[Comparison],
-    header: Callable[[_Key], str] | None = None,
+    header: Callable[[Column], str] | None = None,
     about: Iterable[str] = (),
 ) -> Grid:
     """Return the rows with a column for each metric, and a line for each arm.
@@ -155,7 +155,7 @@ def by_metric(
     texts that follow the number of samples in the caption.
     """
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
-    models: dict[tuple[bool, str], dict[_Key, Comparison]] = defaultdict(dict)
+    models: dict[tuple[bool, str], dict[Column, Comparison]] = defaultdict(dict)
     for row in rows:
         models[row.published, row.name][row.part, row.metric] = row
     notes = Notes()
@@ -170,7 +170,7 @@ def by_metric(
 
 
 def _model_lines(
-    by_column: Mapping[_Key, Comparison], columns: Iterable[_Key], notes: Notes
+    by_column: Mapping[Column, Comparison], columns: Iterable[Column], notes: Notes
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.benchmarks.spor import sets
+from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.sample import AttributeValue, Orders, Sample
 from spor_tasks.harness import task_files
@@ -32,7 +32,7 @@ OUTPUTS = (
 
 
 def spec_of(aspect: str, part: str | None = None) -> SetSpec:
-    return sets.find(SetName(aspect, "e2e", "twin", part))
+    return SPOR.find(SetName(aspect, "e2e", "twin", part))
 
 
 def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, gap: float) -> Path:

@@ -1,121 +1,121 @@
-"""CompMCTG as a benchmark: its sets, its tables, and what was published beside them."""
+"""CompMCTG: its tasks, the splits that answers are read under, and its tables."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from statistics import fmean
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from spor_tasks.benchmarks.compmctg import averages, discrimination, splits
-from spor_tasks.benchmarks.compmctg import sets as declared
-from spor_tasks.benchmarks.published import beside
-from spor_tasks.core.contracts import Gap, SetName
-from spor_tasks.metrics.groups import HALVES
+from spor_tasks.benchmarks.compmctg import averages, designs, discrimination, sets, tables
+from spor_tasks.benchmarks.compmctg.designs import SHIPPED
+from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.digests import sha256_of
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.compmctg import reader
+from spor_tasks.corpora.compmctg.spaces import read_space
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_metric, full_title, label, section_title
+from spor_tasks.results.tables import Grid
 
 
-class CompMCTG:
-    """The registered benchmark ``compmctg``; the contract describes its methods."""
+class CompMCTG(DeclaredSets):
+    """The registered benchmark ``compmctg``."""
 
-    name = declared.BENCHMARK
-    title = declared.TITLE
-    groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
+    name = sets.BENCHMARK
+    title = sets.TITLE
     source = "https://github.com/tqzhong/CG4MCTG"
     paper = "Zhong et al., ACL 2024, Tables 1 to 4"
+    specs = tuple(sets.tasks())
+    files = sources.COMPMCTG
 
-    sets = staticmethod(declared.specs)
-    find = staticmethod(declared.find)
-    load = staticmethod(declared.load)
-    read_under = staticmethod(declared.read_under)
-    split_of = staticmethod(declared.split_of)
-    published = staticmethod(partial(beside, declared.BENCHMARK))
-    own_sets = staticmethod(declared.own_sets)
-    own_texts = staticmethod(declared.own_texts)
+    def find(self, name: SetName) -> SetSpec:
+        """Return the declaration of the sets of a task, or of a split of it; no file is read.
+
+        Raises:
+            SplitError: there are no such sets.
+        """
+        if name.aspect == self.name and sets.is_known(name):
+            return sets.spec_of(name)
+        if names := sets.split_names(name.corpus, name.protocol):
+            raise SplitError(
+                f"there is no split {str(name)!r}", remedy=f"Its splits are {', '.join(names)}."
+            )
+        return super().find(name)
+
+    def read(self, name: SetName) -> SplitPair:
+        """Return sets; a single split has an arm, which is read when it is needed."""
+        if name.corpus not in SHIPPED:
+            raise SplitError(
+                f"{str(name)!r} is of a space of your own",
+                remedy="Name its YAML file in place of the corpus.",
+            )
+        design = SHIPPED[name.corpus]
+        if name.protocol != discrimination.PROTOCOL:
+            return designs.pair(name, design, sets.partitions(name, design))
+        split = sets.read_as(name)
+        texts = discrimination.samples(design.space, frozenset(split.unseen))
+        return replace(designs.pair(name, design, [split]), test=Split("test", texts))
+
+    def read_under(self, name: SetName, split: str) -> SetName:
+        """Return the sets of a task's split: ``3``, or ``published_3`` of an ``unseen.jsonl``.
+
+        ``published`` are all splits of that file.
+
+        Raises:
+            SplitError: the split does not exist.
+        """
+        is_published = re.fullmatch(r"published(?:_(\d+))?", split)
+        if is_published and name.protocol != discrimination.PROTOCOL:
+            protocol = f"{name.protocol}{sets.PUBLISHED}"
+            return self.find(name._replace(protocol=protocol, part=is_published[1])).name
+        return self.find(name._replace(part=split)).name
+
+    def split_of(self, name: SetName, trained: SetName) -> str | None:
+        """Return the task's split that a model was trained on; None of another task."""
+        if trained.part is None or trained[:2] != name[:2]:
+            return None
+        if name.protocol == discrimination.PROTOCOL:
+            return f"{trained.protocol}_{trained.part}"
+        if trained.protocol == f"{name.protocol}{sets.PUBLISHED}":
+            return f"published_{trained.part}"
+        return trained.part if trained.protocol == name.protocol else None
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the scores over all splits of a protocol, then those that break them down."""
-        if rows[0].spec.name.protocol == discrimination.PROTOCOL:
-            yield from _of_texts(rows)
-            return
-        title = section_title(rows[0])
-        is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
-        main = [row for row in rows if is_main[row.metric]]
-        further = [row for row in rows if not is_main[row.metric] and not row.published]
-        for name, part in ((title, main), (f"{title}, other scores", further)):
-            if part:
-                yield by_metric(name, sorted(part, key=_place), _header, _about(part, rows))
+        return tables.grids(rows)
 
     def overall(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's averages over datasets."""
         return averages.grids(rows)
 
+    # --- Spaces of one's own ----------------------------------------------------------------------
 
-def _place(row: Comparison) -> tuple[int, int]:
-    """Return where a score stands: after the main score that it is a half of, or at the end."""
-    reported, scores = row.spec.reported, row.spec.shown
-    whole = row.metric
-    for half in HALVES:
-        whole = whole.removesuffix(f"_{half}")
-    at = reported.index(whole) if whole in reported else len(reported)
-    return at, scores.index(row.metric)
+    def own_sets(self, file: str, protocol: str | None, part: str | None) -> SplitPair:
+        """Return the sets of a space in a YAML file, which has the texts of training beside it.
 
+        The splits of ACD and Few-Shot are those of the ``unseen.jsonl`` beside it.
 
-def _header(column: tuple[str | None, str]) -> str:
-    if gap := Gap.of(column[1]):
-        return f"{_header((None, gap.one))} − i.d."
-    return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
+        Raises:
+            ConfigError: the YAML file is malformed.
+            SplitError: the protocol is unknown, or has no such split.
+            CorpusError: ``unseen.jsonl`` is needed, and is missing or malformed.
+        """
+        design = designs.own(Path(file).resolve(), sha256_of(Path(file)))
+        name = self.find(SetName(self.name, design.space.name, protocol or "original", part)).name
+        return designs.pair(name, design, sets.partitions(name, design))
 
+    def own_texts(self, file: str) -> tuple[Sample, ...]:
+        """Return all labelled texts beside a YAML file, those for classifiers last.
 
-def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
-    """Yield a table of likelihoods for each split, with what a system scores by chance."""
-    for part in sorted({row.part or "" for row in rows}):
-        own = [row for row in rows if (row.part or "") == part]
-        chances = discrimination.chances(declared.read_as(own[0].spec.name))
-        yield by_metric(full_title(own[0]), sorted(own, key=_place), _header, [chances])
-
-
-def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a word on how splits were put together, and on the scores of a table."""
-    headers = " ".join({_header((None, row.metric)) for row in part}).lower()
-    splits = max(row.splits for row in rows)
-    yield _together(rows[0].spec.name, splits)
-    if splits > 1 and "dist" in headers:
-        yield "Dist: the mean of the splits' own"
-    if "gap" in headers:
-        yield "gap: how much lower comp. is, in % of i.d."
-    if "same values" in headers:
-        yield (
-            "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. "
-            "ones"
-        )
-    if "acc" in headers:
-        yield _without_codes(rows)
-    if any(row.published for row in part):
-        yield "published: other splits and other classifiers"
-
-
-def _together(name: SetName, number: int) -> str:
-    """Return which splits of the protocol are put together; empty if it has only one."""
-    splits = max(1, len(declared.find(name).splits), number)
-    if splits == 1:
-        return ""
-    return (
-        f"{number} of {splits} splits" if 0 < number < splits else f"all {splits} splits together"
-    )
-
-
-def _without_codes(rows: Sequence[Comparison]) -> str:
-    """Return what a system scores that ignores what is asked, under all shipped splits."""
-    accuracies = [splits.without_codes(split) for split in declared.shipped(rows[0].spec.name)]
-    in_training, unseen = (
-        map(fmean, zip(*accuracies, strict=True)) if accuracies else (math.nan, math.nan)
-    )
-    if math.isnan(unseen):
-        return ""
-    return (
-        f"a system that writes like its training texts, whatever is asked, has an accuracy of "
-        f"{in_training:.1f} i.d., {unseen:.1f} comp."
-    )
+        Raises:
+            ConfigError: the YAML file is malformed.
+            CorpusError: ``gen.jsonl`` is missing, or a row is malformed.
+        """
+        space, folder = read_space(Path(file)), Path(file).parent
+        of_classifiers = folder / "cls.jsonl"
+        paths = [folder / "gen.jsonl", *([of_classifiers] if of_classifiers.exists() else [])]
+        return tuple(sample for path in paths for sample in reader.read(path, space))
 
 
 COMPMCTG = CompMCTG()

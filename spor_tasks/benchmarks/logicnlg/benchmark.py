@@ -1,45 +1,113 @@
-"""LogicNLG as a benchmark: its sets, its table, and the paper's numbers beside it."""
+"""LogicNLG: one training set, several questions about the test tables, and its table.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+The sets of one training set have its arm in common, so that one checkpoint answers all of them.
+"""
 
-from spor_tasks.benchmarks.logicnlg import sets as declared
-from spor_tasks.benchmarks.published import beside
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from spor_tasks.benchmarks import declared
+from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.core.contracts import SetName
+from spor_tasks.core.sample import Contrast, Deferred, Sample, Split, SplitPair, challenge_of
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
+from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Grid, by_metric, section_title
+from spor_tasks.text.filters import SEPARATOR
+
+_VARIANTS: dict[str, Variant] = {"spaced": "spaced", "full_table": "full_table"}
+"""The prompts of the protocols that do not have the published one."""
+
+_PARTS_OF_TABLES: dict[str, tuple[str | None, ...]] = {
+    "": ("ppl", None, "adversarial"),
+    "template first": ("c2f", "c2f_adversarial"),
+}
+_IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
 
 
-class LogicNLG:
-    """The registered benchmark ``logicnlg``; the contract describes its methods."""
+class LogicNLG(DeclaredSets):
+    """The registered benchmark ``logicnlg``."""
 
-    name = declared.BENCHMARK
-    title = declared.TITLE
-    groups: Mapping[str, str] = {declared.BENCHMARK: declared.TITLE}
+    name = "logicnlg"
+    title = "LogicNLG"
     source = "https://github.com/wenhuchen/LogicNLG"
     paper = (
         "Chen et al., ACL 2020, Table 2 (test set); SP-Acc and NLI-Acc by the paper's own models"
     )
+    specs = tuple(declared.specs(name))
+    files = sources.LOGICNLG
 
-    sets = staticmethod(declared.specs)
-    find = staticmethod(declared.find)
-    load = staticmethod(declared.load)
-    published = staticmethod(partial(beside, declared.BENCHMARK))
+    def read(self, name: SetName) -> SplitPair:
+        """Return training set and test set, both with the prompts of the sets."""
+        is_coarse = (name.part or "").startswith("c2f")
+        variant = "coarse_to_fine" if is_coarse else _VARIANTS.get(name.protocol, "published")
+        test = _test(name)
+        if name.protocol == "strict":
+            test = map(_under_one_prompt, test)
+        arm = Split("train", _arm(name.corpus, variant))
+        return SplitPair(*name[:3], (arm,), Split("test", _varied(test, variant)), name.part)
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield tables as the paper's Table 2, and of other scores.
 
         Models that write a template first have tables of their own.
         """
-        for what, parts in _TABLES.items():
+        for what, parts in _PARTS_OF_TABLES.items():
             title = ", ".join(filter(None, [section_title(rows[0]), what]))
             yield from _grids(title, [row for part in parts for row in _ordered(rows, part)])
 
 
-_TABLES: Mapping[str, tuple[str | None, ...]] = {
-    "": ("ppl", None, "adversarial"),
-    "template first": ("c2f", "c2f_adversarial"),
-}
-_IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
+LOGICNLG = LogicNLG()
+
+
+# --- Sets ---
+
+
+def _test(name: SetName) -> Iterable[Sample]:
+    is_paired = (name.part or "").endswith("adversarial")
+    is_challenge = name.protocol == "challenge"
+    if name.corpus != LogicNLG.name:
+        return LOGICNLG_MINI.part("pairs" if is_paired else "test")
+    if is_paired:
+        return reader.read_pairs("challenge" if is_challenge else "test")
+    return reader.read_challenge_inputs() if is_challenge else reader.read_part("test")
+
+
+def _arm(corpus: str, variant: Variant) -> Sequence[Sample]:
+    if corpus != LogicNLG.name:
+        return _varied(LOGICNLG_MINI.part("train"), variant)
+    blobs = (sources.LOGICNLG.files()[file].blob for file in ("data/train_lm.json", "all_csv.zip"))
+    sha256 = hashlib.sha256(" ".join([variant, *blobs]).encode()).hexdigest()
+    return Deferred(lambda: _varied(reader.read_part("train"), variant), sha256)
+
+
+def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:
+    if variant == "published":
+        return tuple(samples)
+    return tuple(_in_variant(sample, variant) for sample in samples)
+
+
+def _in_variant(sample: Sample, variant: Variant) -> Sample:
+    varied = in_variant(sample, variant)
+    contrast = sample.challenge
+    if variant != "coarse_to_fine" or not isinstance(contrast, Contrast):
+        return varied
+    text = f"{contrast.template} {SEPARATOR} {contrast.text}"
+    return replace(varied, challenge=Contrast(contrast.units, text, contrast.template))
+
+
+def _under_one_prompt(sample: Sample) -> Sample:
+    """Return the pair with the columns of both sides, in the table's order, before each."""
+    contrast = challenge_of(sample, Contrast)
+    units = tuple(sorted({*sample.units, *contrast.units}, key=lambda unit: int(unit[-1])))
+    return replace(sample, units=units, challenge=replace(contrast, units=units))
+
+
+# --- Tables ---
 
 
 def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
@@ -67,6 +135,3 @@ def _judges(rows: Sequence[Comparison]) -> Iterator[str]:
     has_paper = any(row.published for row in rows)
     if has_paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
         yield "the paper's SP-Acc and NLI-Acc are by its own models"
-
-
-LOGICNLG = LogicNLG()

@@ -1,31 +1,73 @@
-"""SPOR as a benchmark: its sets, its tables, and the paper's numbers beside them."""
+"""SPOR: its sets, shipped and of corpora of one's own, and its tables."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from spor_tasks.benchmarks.published import beside
-from spor_tasks.benchmarks.spor import sets as declared
-from spor_tasks.benchmarks.spor import tables
+from spor_tasks.aspects import build, named
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.benchmarks import declared
+from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.benchmarks.spor import released, strict, tables, twins
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.sample import SplitPair
+from spor_tasks.corpora import sources
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Grid, by_arm
 
 
-class Spor:
-    """The registered benchmark ``spor``; the contract describes its methods."""
+def _spec(benchmark: str, name: SetName, **fields: Any) -> SetSpec:  # noqa: ANN401 - any field
+    number = (name.part or "").removeprefix("n")
+    title = f"N = {number}" if name.aspect == "productivity" else name.part
+    return declared.spec(benchmark, name, arms=ARMS[name.aspect], part_title=title, **fields)
 
-    name = declared.BENCHMARK
+
+class Spor(DeclaredSets):
+    """The registered benchmark ``spor``."""
+
+    name = "spor"
     title = "SPOR"
-    groups: Mapping[str, str] = declared.TITLES
+    groups = declared.aspects(name)
     source = "https://github.com/xzy-xzy/SPOR"
     paper = (
         "Xu & Wang 2024, Tables 2, 4, 5, 6; mean of three seeds; † and ‡ as printed there: two "
         "levels of significance of the difference, whose caption the text does not keep (commonly "
         "p < 0.05 and p < 0.01)"
     )
+    specs = tuple(twins.with_twins(declared.specs(name, _spec)))
+    files = sources.SPOR
 
-    sets = staticmethod(declared.specs)
-    find = staticmethod(declared.find)
-    load = staticmethod(declared.load)
-    published = staticmethod(partial(beside, declared.BENCHMARK))
-    grids = staticmethod(tables.grids)
+    def find(self, name: SetName) -> SetSpec:
+        """Return the declaration of sets, shipped or of a corpus of one's own.
+
+        Raises:
+            SplitError: the aspect or part does not exist, or the corpus has no units.
+        """
+        if any(each.name == name for each in self.specs):
+            return super().find(name)
+        named.check_has_units(name.corpus)
+        build.require_known(name.aspect, name.part)
+        tags = ["spor_{corpus}", "spor_{aspect}_{corpus}"]
+        return _spec(self.name, name, is_default=True, is_fixed=False, tags=tags)
+
+    def read(self, name: SetName) -> SplitPair:
+        """Return shipped sets, not those of a corpus of one's own."""
+        super().find(name)
+        default = "published" if name.corpus in released.CORPORA else "strict"
+        if name.protocol == twins.PROTOCOL:
+            return twins.of_pair(self.load(name._replace(protocol=default)))
+        read = released.load if name.protocol == "published" else strict.load
+        return read(name.aspect, name.corpus, part=name.part)
+
+    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
+        """Yield the paper's table of the aspect, or those of samples beside their twins."""
+        if rows[0].spec.name.protocol == twins.PROTOCOL:
+            yield from tables.with_twins(rows)
+        elif rows[0].aspect in {"systematicity", "productivity"}:
+            yield by_arm(rows, "N")
+        elif rows[0].aspect == "order_invariance":
+            yield from tables.order_invariance(rows)
+        else:
+            yield from super().grids(rows)
 
 
 SPOR = Spor()

@@ -1,11 +1,10 @@
-"""The paper's four tables (Tables 2, 4, 5 and 6): arms or metrics beside each other."""
+"""The paper's tables with a column for each metric, and tables of samples beside their twins."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from spor_tasks.benchmarks.spor import twins
 from spor_tasks.core.contracts import Gap, without_twin
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_arm, by_metric, full_title, label, section_title
+from spor_tasks.results.tables import Grid, by_metric, full_title, label, section_title
 
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
 _PERFORMANCE = {
@@ -16,30 +15,15 @@ _PERFORMANCE = {
     "facts": "Performance, facts",
 }
 _NOT_IN_THE_PAPER = frozenset(
-    {
-        "parent_full_table",
-        "chrf",
-        "coverage",
-        "facts",
-        "faithful_ordering_pbh",
-        "faithful_ordering_poh",
-        "cwio_located",
-        "cwio_located_share",
-    }
+    (
+        *_PERFORMANCE.keys() - {"parent"},
+        *("faithful_ordering_pbh", "faithful_ordering_poh", "cwio_located", "cwio_located_share"),
+    )
 )
 
 
-def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
-    """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
-    arrange = _ARRANGEMENTS[rows[0].aspect]
-    yield from (_with_twins if rows[0].spec.name.protocol == twins.PROTOCOL else arrange)(rows)
-
-
-def _by_arm(rows: Sequence[Comparison]) -> Iterator[Grid]:
-    yield by_arm(rows, "N")
-
-
-def _order_invariance(rows: Sequence[Comparison]) -> Iterator[Grid]:
+def order_invariance(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield the paper's table, and one of other metrics."""
     title = section_title(rows[0])
     order = {part: number for number, part in enumerate(_PARTS)}
     ordered = sorted(rows, key=lambda row: (order.get(row.part or "", len(order)), row.part or ""))
@@ -55,7 +39,7 @@ def _header(column: tuple[str | None, str]) -> str:
     return _PERFORMANCE[metric] if part == "performance" else label(metric)
 
 
-def _with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
+def with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield for each part a table with every score of the samples, of their twins, and the gap."""
     about = "original − twin: the same samples about known and about invented entities"
     for part in dict.fromkeys(row.part for row in rows):
@@ -73,15 +57,3 @@ def _place(row: Comparison) -> tuple[int, int]:
     own = gap.one if gap else without_twin(row.metric) or row.metric
     scores = row.spec.shown
     return scores.index(own), scores.index(row.metric)
-
-
-def _rule_learnability(rows: Sequence[Comparison]) -> Iterator[Grid]:
-    yield by_metric(section_title(rows[0]), rows)
-
-
-_ARRANGEMENTS: Mapping[str, Callable[[Sequence[Comparison]], Iterator[Grid]]] = {
-    "systematicity": _by_arm,
-    "productivity": _by_arm,
-    "order_invariance": _order_invariance,
-    "rule_learnability": _rule_learnability,
-}

@@ -9,7 +9,7 @@ import pytest
 from lm_eval import simple_evaluate
 
 from spor_tasks import report
-from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
+from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
@@ -54,12 +54,12 @@ def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
 
 
 def test_a_task_is_read_under_the_splits_of_all_protocols() -> None:
-    whole, split = sets.find(name_of("yelp")), sets.find(name_of("yelp", "acd_3"))
+    whole, split = COMPMCTG.find(name_of("yelp")), COMPMCTG.find(name_of("yelp", "acd_3"))
     assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
     assert len(whole.splits) == 8 + 10 + 4
     assert (split.task, split.split_of) == ("compmctg_yelp_discrimination", whole.name)
     assert ("_comp" in str(whole.scores), "_comp" in str(split.scores)) == (False, True)
-    assert sets.find(name_of("compmctg_mini")).is_pinned
+    assert COMPMCTG.find(name_of("compmctg_mini")).is_pinned
     assert not whole.is_pinned
 
 
@@ -71,23 +71,23 @@ def test_a_task_asks_for_at_most_so_many_likelihoods(space: Any) -> None:  # noq
 
 
 def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
-    pair = sets.load(name_of("compmctg_mini", "acd_0"))
+    pair = COMPMCTG.load(name_of("compmctg_mini", "acd_0"))
     assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
         attributes.SPACE.combinations, 100
     )
     texts = {sample.target for sample in pair.test.samples}
     assert len(texts) == 1200
     assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
-    assert pair.arms == sets.load(SetName("compmctg", "compmctg_mini", "acd", "0")).arms
-    other = sets.load(name_of("compmctg_mini", "acd_1"))
+    assert pair.arms == COMPMCTG.load(SetName("compmctg", "compmctg_mini", "acd", "0")).arms
+    other = COMPMCTG.load(name_of("compmctg_mini", "acd_1"))
     assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
     assert digest(other.test.samples) != digest(pair.test.samples)
-    assert sets.load(pair_name := name_of("compmctg_mini", "acd_0")) is sets.load(pair_name)
+    assert COMPMCTG.load(pair_name := name_of("compmctg_mini", "acd_0")) is COMPMCTG.load(pair_name)
 
 
 def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
     split = splits.shipped(attributes.SPACE, "acd")[0]
-    for sample in sets.load(name_of("compmctg_mini", "acd_0")).test.samples[:12]:
+    for sample in COMPMCTG.load(name_of("compmctg_mini", "acd_0")).test.samples[:12]:
         own, rivals = combination_in(sample), challenge_of(sample, Rivals)
         others = [tuple(unit[-1] for unit in units) for units in rivals.units]
         assert {own, *others} == {*attributes.SPACE.combinations}
@@ -105,7 +105,7 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
     long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
     compmctg.write(folder, "yelp", "gen", rows(2))
     compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
-    pair = sets.load(name_of("yelp", "acd_0"))
+    pair = COMPMCTG.load(name_of("yelp", "acd_0"))
     found = [sample.target for sample in pair.test.samples]
     assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
     assert {*found} <= {each["review"] for each in held_out}
@@ -119,7 +119,7 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
 def test_of_few_texts_all_are_taken(folder: Path) -> None:
     compmctg.write(folder, "yelp", "gen", rows(1))
     compmctg.write(folder, "yelp", "cls", rows(3, start=100)[:-1])
-    assert len(sets.load(name_of("yelp", "fewshot_0")).test.samples) == 23
+    assert len(COMPMCTG.load(name_of("yelp", "fewshot_0")).test.samples) == 23
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_without_texts_an_error_says_what_to_type(
 ) -> None:
     for part in written:
         compmctg.write(folder, "yelp", part, rows(1))
-    pair = sets.load(name_of("yelp", "holdout_0"))
+    pair = COMPMCTG.load(name_of("yelp", "holdout_0"))
     with pytest.raises(CorpusError) as caught:
         split_digest(pair.test)  # as the task does, before any model is loaded
     assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")

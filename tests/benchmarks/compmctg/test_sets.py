@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.benchmarks.compmctg import sets, splits
+from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
@@ -17,7 +18,7 @@ from spor_tasks.harness.plan import arm_digest
 from tests.support import compmctg, golden
 from tests.support.compmctg import unseen_rows
 
-WRITTEN = [spec for spec in sets.specs() if spec.name.protocol != "discrimination"]
+WRITTEN = [spec for spec in COMPMCTG.sets() if spec.name.protocol != "discrimination"]
 SPACES = {space.name: space for space in PUBLISHED}
 
 NUMBERS = {
@@ -63,7 +64,7 @@ def test_a_published_split_shows_the_texts_that_the_published_code_finds(
 
 
 def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None:
-    samples = sets.load(name_of("yelp", "acd", "3")).test.samples
+    samples = COMPMCTG.load(name_of("yelp", "acd", "3")).test.samples
     asked = Counter((combination_in(s), s.context["prefix"]) for s in samples)
     assert asked == dict.fromkeys(((c, p) for c in YELP.combinations for p in PREFIXES), 10)
     assert len({sample.id for sample in samples}) == len(samples) == 8 * 35 * 10
@@ -73,29 +74,29 @@ def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None
 
 
 def test_a_test_set_says_which_combinations_are_unseen() -> None:
-    one, other = (sets.load(name_of("yelp", "acd", part)).test.samples for part in "01")
+    one, other = (COMPMCTG.load(name_of("yelp", "acd", part)).test.samples for part in "01")
     assert [sample.id for sample in one] == [sample.id for sample in other]
     unseen = {combination_in(sample) for sample in one if sample.context["unseen"]}
     assert unseen == {*splits.shipped(YELP, "acd")[0].unseen}
     assert digest(one) != digest(other)
-    original = sets.load(name_of("yelp", "original")).test.samples
+    original = COMPMCTG.load(name_of("yelp", "original")).test.samples
     assert not any(sample.context["unseen"] for sample in original)
 
 
 def test_the_arm_of_the_embedded_corpus_has_what_the_split_shows() -> None:
-    pair = sets.load(name_of("compmctg_mini", "fewshot", "1"))
+    pair = COMPMCTG.load(name_of("compmctg_mini", "fewshot", "1"))
     shown = Counter(combination_in(sample) for sample in pair.arms[0].samples)
     unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
     assert set(shown.values()) == {200}
     assert (len(shown), len(unseen), shown.keys() & unseen) == (3, 9, set())
-    assert sets.load(name_of("compmctg_mini", "fewshot", "1")) is pair
+    assert COMPMCTG.load(name_of("compmctg_mini", "fewshot", "1")) is pair
 
 
 def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) -> None:
     cases = compmctg.cases(data_dir, "yelp")
     compmctg.write(folder, "yelp", "gen", cases)
     one, other, original = (
-        sets.load(name)
+        COMPMCTG.load(name)
         for name in (
             name_of("yelp", "holdout", "0"),
             name_of("yelp", "acd", "0"),
@@ -109,7 +110,7 @@ def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) 
 
 
 def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
-    pair = sets.load(name_of("mixture", "holdout", "0"))
+    pair = COMPMCTG.load(name_of("mixture", "holdout", "0"))
     assert len(pair.test.samples) == 2800
     assert arm_digest(pair.arms[0]) is None
     with pytest.raises(CorpusError) as caught:
@@ -130,8 +131,8 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
     assert {s.context["unseen"] for s in both.test.samples} == {"01", "10"}
     for part in ("2", "-1", "x"):
         with pytest.raises(SplitError):
-            sets.load(name_of("yelp", "acd_published", part))
-    assert not [spec for spec in sets.specs() if "published" in spec.name.protocol]
+            COMPMCTG.load(name_of("yelp", "acd_published", part))
+    assert not [spec for spec in COMPMCTG.sets() if "published" in spec.name.protocol]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +161,9 @@ def test_sets_of_an_unknown_corpus_are_of_a_file_and_not_found_by_name() -> None
 
 
 def test_without_a_split_a_test_set_says_under_which_ones_a_combination_is_unseen() -> None:
-    whole = sets.load(name_of("yelp", "acd"))
+    whole = COMPMCTG.load(name_of("yelp", "acd"))
     assert whole.arms == ()
-    parts = [sets.load(name_of("yelp", "acd", str(n))).test.samples for n in range(10)]
+    parts = [COMPMCTG.load(name_of("yelp", "acd", str(n))).test.samples for n in range(10)]
     for number, sample in enumerate(whole.test.samples[:8]):
         marks = "".join(str(int(bool(part[number].context["unseen"]))) for part in parts)
         assert sample.context["unseen"] == marks
@@ -181,15 +182,15 @@ def test_a_split_is_named_and_is_that_of_what_was_trained(
     task: str, split: str, name: tuple[str, str | None]
 ) -> None:
     whole = name_of("yelp", task)
-    found = sets.read_under(whole, split)
+    found = COMPMCTG.read_under(whole, split)
     assert found == name_of("yelp", *name)
     if found.part and task == "acd":
-        assert sets.split_of(whole, found) == split
-    assert sets.split_of(whole, name_of("yelp", "fewshot", "0")) == (
+        assert COMPMCTG.split_of(whole, found) == split
+    assert COMPMCTG.split_of(whole, name_of("yelp", "fewshot", "0")) == (
         "fewshot_0" if task == "discrimination" else None
     )
-    assert sets.split_of(whole, name_of("amazon", task, "0")) is None
+    assert COMPMCTG.split_of(whole, name_of("amazon", task, "0")) is None
     for unknown in ("10", "x", "acd_10", "original_0"):
         with pytest.raises(SplitError) as caught:
-            sets.read_under(whole, unknown)
+            COMPMCTG.read_under(whole, unknown)
         assert caught.value.remedy

@@ -1,0 +1,91 @@
+"""The tables of CompMCTG: all splits of a protocol together, and likelihoods of given texts."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
+from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.metrics.groups import HALVES
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Column, Grid, by_metric, full_title, label, section_title
+
+
+def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield the scores over all splits of a protocol, then those that break them down."""
+    if rows[0].spec.name.protocol == discrimination.PROTOCOL:
+        yield from _of_texts(rows)
+        return
+    title = section_title(rows[0])
+    is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
+    main = [row for row in rows if is_main[row.metric]]
+    further = [row for row in rows if not is_main[row.metric] and not row.published]
+    for name, part in ((title, main), (f"{title}, other scores", further)):
+        if part:
+            yield by_metric(name, sorted(part, key=_place), _header, _about(part, rows))
+
+
+def _place(row: Comparison) -> tuple[int, int]:
+    """Return where a score stands: after the main score that it is a half of, or at the end."""
+    reported, scores = row.spec.reported, row.spec.shown
+    whole = row.metric
+    for half in HALVES:
+        whole = whole.removesuffix(f"_{half}")
+    at = reported.index(whole) if whole in reported else len(reported)
+    return at, scores.index(row.metric)
+
+
+def _header(column: Column) -> str:
+    if gap := Gap.of(column[1]):
+        return f"{_header((None, gap.one))} − i.d."
+    return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
+
+
+def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield a table of likelihoods for each split, with what a system scores by chance."""
+    for part in sorted({row.part or "" for row in rows}):
+        own = [row for row in rows if (row.part or "") == part]
+        chances = discrimination.chances(sets.read_as(own[0].spec.name))
+        yield by_metric(full_title(own[0]), sorted(own, key=_place), _header, [chances])
+
+
+def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a word on how splits were put together, and on the scores of a table."""
+    headers = " ".join({_header((None, row.metric)) for row in part}).lower()
+    splits = max(row.splits for row in rows)
+    yield _together(rows[0].spec.name, splits)
+    if splits > 1 and "dist" in headers:
+        yield "Dist: the mean of the splits' own"
+    if "gap" in headers:
+        yield "gap: how much lower comp. is, in % of i.d."
+    if "same values" in headers:
+        yield (
+            "gap, same values: in points, with i.d. texts weighed to ask for the values of comp. "
+            "ones"
+        )
+    if "acc" in headers:
+        yield _without_codes(rows)
+    if any(row.published for row in part):
+        yield "published: other splits and other classifiers"
+
+
+def _together(name: SetName, number: int) -> str:
+    """Return which splits of the protocol are put together; empty if it has only one."""
+    splits = max(1, len(sets.split_names(name.corpus, name.protocol)), number)
+    if splits == 1:
+        return ""
+    return (
+        f"{number} of {splits} splits" if 0 < number < splits else f"all {splits} splits together"
+    )
+
+
+def _without_codes(rows: Sequence[Comparison]) -> str:
+    """Return what a system scores that ignores what is asked, under all shipped splits."""
+    accuracies = [splits.without_codes(split) for split in sets.shipped(rows[0].spec.name)]
+    means = [fmean(half) for half in zip(*accuracies, strict=True)]
+    if not means or math.isnan(means[1]):
+        return ""
+    return (
+        f"a system that writes like its training texts, whatever is asked, has an accuracy of "
+        f"{means[0]:.1f} i.d., {means[1]:.1f} comp."
+    )

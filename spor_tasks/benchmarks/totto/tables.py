@@ -1,0 +1,84 @@
+"""The tables of ToTTo: each score, its halves and their gap, beside what was published."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from spor_tasks.core.contracts import Gap
+from spor_tasks.metrics.groups import group_of
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import Column, Grid, by_metric, full_title, label, section_title
+
+_PUBLISHED = ("totto_bleu", "totto_parent")
+_REAL = ("totto_bleu_real", "totto_parent_real")
+_REAL_REFERENCES = "real references"
+_GAP = "gap"
+_FURTHER: tuple[str, ...] = ()  # all scores that no other table has
+_TABLES = (
+    ("", "references padded to three, as published", _PUBLISHED),
+    (_REAL_REFERENCES, "without the pads", _REAL),
+    ("other scores", "ours without the pads", _FURTHER),
+)
+
+
+def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield the paper's results of each input, other scores, and its ablation of the inputs.
+
+    The ablation is without published systems that have only one input.
+    """
+    parts = {row.part: row for row in rows if not row.published}
+    for part, first in parts.items():
+        yield from _tables(full_title(first), [row for row in rows if row.part == part], _header)
+    if len(parts) > 1:
+        several = {row.name for row in rows if row.published and row.part}
+        compared = [row for row in rows if not row.published or row.name in several]
+        inputs = {row.part: row.spec.part_title or "subtable" for row in compared}
+        yield from _tables(
+            f"{section_title(rows[0])}, by input",
+            [row for row in compared if row.metric in (*_PUBLISHED, *_REAL)],
+            lambda column: f"{_header(column)}, {inputs[column[0]]}",
+        )
+
+
+def _tables(
+    title: str, rows: Sequence[Comparison], header: Callable[[Column], str]
+) -> Iterator[Grid]:
+    """Yield tables in which halves and their gap follow the score of all samples."""
+    ordered = sorted(rows, key=_place)
+    for name, about, scores in _TABLES:
+        if part := [row for row in ordered if _scores_of_table(row.metric) == scores]:
+            yield by_metric(_named(title, name), part, header, _about(about, part))
+
+
+def _place(row: Comparison) -> tuple[int, int]:
+    scores = row.spec.shown
+    return scores.index(_split(row.metric)[0]), scores.index(row.metric)
+
+
+def _scores_of_table(metric: str) -> tuple[str, ...]:
+    score, _ = _split(metric)
+    return next((scores for _, _, scores in _TABLES if score in scores), _FURTHER)
+
+
+def _split(metric: str) -> tuple[str, str]:
+    """Return the score that a metric is about, and its group of samples; a gap is one too."""
+    if gap := Gap.of(metric):
+        return _split(gap.one)[0], _GAP
+    score, group = group_of(metric) or (metric, "")
+    return score, "non-overlap" if group == "nonoverlap" else group
+
+
+def _header(column: Column) -> str:
+    score, group = _split(column[1])
+    return _named(label(score).removesuffix(f", {_REAL_REFERENCES}"), group)
+
+
+def _named(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
+def _about(about: str, rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a word on the references, the gap and the published rows."""
+    yield about
+    if any(_split(row.metric)[1] == _GAP for row in rows):
+        yield "gap: non-overlap − overlap"
+    if any(row.published for row in rows):
+        yield "ours of the development set, the published rows of the hidden test set"
