@@ -15,7 +15,7 @@ import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.splits import without
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.corpora.compmctg.spaces import (
     FYELP,
     MIXTURE,
@@ -158,7 +158,7 @@ def test_a_space_of_ones_own(tmp_path: Path) -> None:
     space = read_space(file)
     assert space.combinations == tuple(itertools.product(("glad", "sad"), ("S", "M")))
     assert space.combination({"mood": "sad", "size": "M"}, "here") == ("sad", "M")
-    with pytest.raises(ConfigError, match="mood"):
+    with pytest.raises(CorpusError, match="mood"):
         space.combination({"size": "M"}, "here")
 
 
