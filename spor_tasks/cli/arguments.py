@@ -35,3 +35,27 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
     return number
+
+
+def add_building(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of sets that are built."""
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of sets that are built: of a corpus without published sets, or by a search",
+    )
+    parser.add_argument(
+        "--restarts",
+        type=positive,
+        metavar="N",
+        help="of a corpus without published sets: runs of Algorithm 1 to choose the best from",
+    )
+    parser.add_argument(
+        "--hide",
+        action="append",
+        default=[],
+        metavar="ATTRIBUTE",
+        help="rule learnability of attribute-value pairs: hide the values of this attribute; may "
+        "be repeated (default: what all references copy)",
+    )

@@ -77,9 +77,15 @@ def run(arguments: Sequence[str]) -> int:
         tasks = task_names(config)
         others = [f"the task {name}" for name in tasks if not task_files.expand([name])]
         others += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option)]
-        if sources:
-            _check_list([*others, *(["--model_args"] if config.model_args else [])])
-        elif others:
+        if sources and config.model_args:
+            others.append("--model_args")
+        if sources and others:
+            raise ConfigError(
+                f"cannot be used with {others[0]}",
+                where="--models",
+                remedy="It takes the tasks of this package, which `spor tasks list` names.",
+            )
+        if others:
             _run_lm_eval(options, config)
             return 0
         evaluator.evaluate(
@@ -91,15 +97,6 @@ def run(arguments: Sequence[str]) -> int:
             **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
         )
     return 0
-
-
-def _check_list(refused: Sequence[str]) -> None:
-    if refused:
-        raise ConfigError(
-            f"cannot be used with {refused[0]}",
-            where="--models",
-            remedy="It takes the tasks of this package, which `spor tasks list` names.",
-        )
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]:

@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
 def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric]]":
     """Return the metric's name, the metric with its settings, and what is measured beside it.
 
-    Of the metric compmctg these are accuracy, if there are classifiers, Dist-3 and perplexity.
+    The metric compmctg is accuracy, if there are classifiers, beside Dist-3 and perplexity.
     """
     from spor_tasks.evaluation.scoring import metric
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.cli.arguments import Commands, add_building
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
@@ -47,16 +47,7 @@ def add(commands: Commands) -> None:
         default=[],
         help="only this aspect; may be repeated (default: every aspect that the corpus allows)",
     )
-    make.add_argument("--seed", type=int, metavar="N", help="seed of the sets")
-    make.add_argument("--restarts", type=positive, metavar="N", help="as in `spor data build`")
-    make.add_argument(
-        "--hide",
-        action="append",
-        default=[],
-        metavar="ATTRIBUTE",
-        help="rule learnability, for attribute-value pairs: hide the values of this attribute; may "
-        "be repeated",
-    )
+    add_building(make)
     make.add_argument(
         "--overwrite", action="store_true", help="replace an existing folder of tasks"
     )

@@ -76,8 +76,8 @@ def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different
     """Return the registered metric with this name, with its settings, such as a ``model``.
 
     Raises:
-        ConfigError: there is no such metric, it takes no such setting, lacks its first one, or its
-            model cannot be loaded.
+        ConfigError: the metric or a setting is unknown, its first setting is missing, or its model
+            cannot be loaded.
     """
     plain = registered(name)
     if not settings:
@@ -109,8 +109,8 @@ def score(
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
     measured too, and so are those ``beside`` it. ``judge`` is the metric of this name with its
     classifier or other settings.
-    ``references`` is a file of samples in the corpus's own format, to which the outputs are plain
-    texts, one a line; those in a `.txt` file are for what is scored of the corpus. ``per_sample``
+    ``references`` is a file of samples in the corpus's own format. The outputs are then plain
+    texts, one a line; those in a `.txt` file are for the corpus's own test samples. ``per_sample``
     is written each row as it was, with what the metrics found. ``against`` holds another system's
     outputs for the same samples in the same order. ``filters`` are applied to each output, in this
     order; an empty list scores it whole, and None is as tasks of the corpus do.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import INTERRUPTED, Commands, positive
+from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_building, positive
 from spor_tasks.cli.data.check import title
 from spor_tasks.core.visible import visible
 
@@ -28,26 +28,7 @@ def add(commands: Commands) -> None:
         help="n2, n3 and so on, or main, cwio, performance (default: the aspect's first part)",
     )
     parser.add_argument("--protocol", choices=("published", "strict"))
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="seed of sets that are built: of any corpus without published sets, or by --search",
-    )
-    parser.add_argument(
-        "--restarts",
-        type=positive,
-        metavar="N",
-        help="of a corpus without published sets: runs of Algorithm 1 to choose the best from",
-    )
-    parser.add_argument(
-        "--hide",
-        action="append",
-        default=[],
-        metavar="ATTRIBUTE",
-        help="rule learnability of attribute-value pairs: hide the values of this attribute; may "
-        "be repeated (default: what all references copy)",
-    )
+    add_building(parser)
     parser.add_argument(
         "--search",
         action="store_true",
