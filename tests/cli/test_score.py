@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from spor_tasks import cli
+from tests.support.aspects import save_gpt2
+from tests.support.classifiers import save_bert
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
 ROW = {
@@ -19,6 +21,7 @@ ROW = {
 }
 UNSAID = {**ROW, "output": "Nothing of it."}
 OPTIONS = ["--metric", "cwio", "--corpus", "e2e"]
+Captured = pytest.CaptureFixture[str]
 
 
 def write(path: Path, *rows: object) -> str:
@@ -26,9 +29,7 @@ def write(path: Path, *rows: object) -> str:
     return str(path)
 
 
-def test_scores_stand_in_a_table_over_their_signature(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, capsys: Captured) -> None:
     assert cli.main(["score", write(tmp_path / "outputs", ROW, UNSAID), *OPTIONS]) == 0
     head, *rows, blank, signature = capsys.readouterr().out.splitlines()
     assert head.split() == ["score", "value", "n", "unscored"]
@@ -41,12 +42,10 @@ def test_scores_stand_in_a_table_over_their_signature(
     assert signature.startswith("cwio|")
 
 
-def test_intervals_and_paired_tests_are_printed_where_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [[row, {**row, "data": [CAFE[0], ["near", "quayside"]]}] for row in (ROW, UNSAID)]
+def test_intervals_and_paired_tests_are_printed(tmp_path: Path, capsys: Captured) -> None:
     file, other = (
-        write(tmp_path / name, *of) for name, of in zip(("ours", "theirs"), rows, strict=True)
+        write(tmp_path / name, row, {**row, "data": [CAFE[0], ["near", "quayside"]]})
+        for name, row in (("ours", ROW), ("theirs", UNSAID))
     )
     assert cli.main(["score", file, *OPTIONS, "--interval", "--compare", other]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -57,32 +56,25 @@ def test_intervals_and_paired_tests_are_printed_where_asked_for(
     assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
 
 
-def test_json_has_signatures_and_null_for_what_has_no_value(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, capsys: Captured) -> None:
     file = write(tmp_path / "outputs", UNSAID)
     assert cli.main(["score", file, *OPTIONS, "--json", "--interval", "--compare", file]) == 0
-
-    def refuse(constant: str) -> None:
-        pytest.fail(f"{constant} is not JSON")
-
-    printed: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert (printed["metric"], printed["corpus"], printed["samples"]) == ("cwio", "e2e", 1)
-    scores = {score["name"]: score for score in printed["scores"]}
-    assert scores["cwio_located"]["value"] is None
-    assert scores["cwio_located"]["interval"] is None
+    printed = capsys.readouterr().out
+    assert "NaN" not in printed
+    result: dict[str, Any] = json.loads(printed)
+    assert (result["metric"], result["corpus"], result["samples"]) == ("cwio", "e2e", 1)
+    scores = {score["name"]: score for score in result["scores"]}
+    assert scores["cwio_located"]["value"] is scores["cwio_located"]["interval"] is None
     assert scores["cwio"]["interval"] is None  # of one sample
-    assert printed["samples_sha256"][:16] in scores["cwio"]["signature"]
-    assert printed["comparisons"]["cwio_located"] is None
-    assert printed["comparisons"]["cwio"]["n"] == 1
+    assert result["samples_sha256"][:16] in scores["cwio"]["signature"]
+    assert result["comparisons"]["cwio_located"] is None
+    assert result["comparisons"]["cwio"]["n"] == 1
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_pipe_is_read_gzipped_or_not(*, packed: bool) -> None:
-    content = (json.dumps(ROW) + "\n").encode()
+def test_a_gzipped_pipe_is_read() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from spor_tasks import cli; cli.main()", "score", "-", *OPTIONS],
-        input=gzip.compress(content) if packed else content,
+        input=gzip.compress((json.dumps(ROW) + "\n").encode()),
         capture_output=True,
         check=True,
     )
@@ -90,49 +82,75 @@ def test_a_pipe_is_read_gzipped_or_not(*, packed: bool) -> None:
     assert done.stderr == b""
 
 
-def test_a_fault_is_told_with_file_and_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = write(tmp_path / "outputs", ROW, {"data": ROW["data"]})
-    assert cli.main(["score", file, *OPTIONS]) == 2
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", f"error: {file}:2: has no `output`\n")
+CHAIN = "strip_reasoning,strip_preamble,first_line"
 
 
 @pytest.mark.parametrize(
-    ("asked", "coverage", "named"),
-    [
-        (None, 0, None),
-        ("first_line", 0, None),
-        ("none", 100, "none"),
-        (
-            "strip_reasoning,strip_preamble,first_line",
-            50,
-            "strip_reasoning,strip_preamble,first_line",
-        ),
-    ],
+    ("filters", "coverage", "signed"),
+    [([], 0, ""), (["first_line"], 0, ""), (["none"], 100, "none"), ([CHAIN], 50, CHAIN)],
 )
-def test_what_is_cut_before_scoring_is_asked_for(
-    tmp_path: Path,
-    asked: str | None,
-    coverage: float,
-    named: str | None,
-    capsys: pytest.CaptureFixture[str],
+def test_filters_cut_before_scoring(
+    tmp_path: Path, filters: list[str], coverage: float, signed: str, capsys: Captured
 ) -> None:
     output = "<think>\nOf what?</think>\nIt is:\nBasque food.\nBy the quayside."
     file = write(tmp_path / "outputs", {**ROW, "output": output})
     options = ["--metric", "coverage", "--corpus", "e2e", "--json"]
-    given = [] if asked is None else ["--filter", asked]
-    assert cli.main(["score", file, *options, *given]) == 0
+    assert cli.main(["score", file, *options, *(f"--filter={each}" for each in filters)]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert score["value"] == coverage
-    assert score["signature"].endswith(f"|filter:{named}") is (named is not None)
-    assert ("|filter:" in score["signature"]) is (named is not None)
+    assert score["signature"].partition("|filter:")[2] == signed
 
 
-def test_a_filter_that_there_is_not_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+# --- CompMCTG -------------------------------------------------------------------------------------
+
+VALUES = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
+TEXTS = ["The pizza was good, and we all ate it in the yard.\n\nIt was late.", "The pizza"]
+MCTG = ["--metric", "compmctg", "--corpus", "yelp"]
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> str:
+    rows = [{"text": text, **VALUES, "unseen": bool(i)} for i, text in enumerate(TEXTS)]
+    return write(tmp_path / "labelled.jsonl", *rows)
+
+
+def test_accuracy_dist_and_perplexity_stand_in_one_table(
+    labelled: str, tmp_path: Path, capsys: Captured
 ) -> None:
-    file = write(tmp_path / "outputs", ROW)
-    assert cli.main(["score", file, *OPTIONS, "--filter", "first_line,last_line"]) == 2
-    assert "last_line" in capsys.readouterr().err
+    for aspect in VALUES:
+        save_bert(tmp_path / "classifiers" / aspect)
+    models = ["--classifiers", str(tmp_path / "classifiers")]
+    models += ["--ppl-model", str(save_gpt2(tmp_path / "gpt2", 0)), "--device", "cpu"]
+    evidence = tmp_path / "evidence.jsonl"
+    options = [*MCTG, *models, "--json", "--per-sample", str(evidence)]
+    assert cli.main(["score", labelled, *options]) == 0
+    scores = {score["name"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
+    assert {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_acc_tense", "dist_3"} <= {*scores}
+    assert (scores["mctg_ppl"]["n"], scores["mctg_ppl"]["unscored"]) == (1, 1)
+    assert scores["dist_3"]["signature"].endswith("|filter:none")  # both lines count
+    first = json.loads(evidence.read_text().splitlines()[0])
+    assert first["said"].keys() == VALUES.keys()
+    assert first["dist_3"][1] == len(TEXTS[0].split()) - 2
+
+
+def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured) -> None:
+    assert cli.main(["score", labelled, *MCTG]) == 0
+    printed = capsys.readouterr()
+    assert "--classifiers" in printed.err
+    assert "dist_3" in printed.out
+    assert "acc" not in printed.out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [*MCTG, "--model=x"],
+        ["--metric=distinct", "--corpus=yelp", "--classifiers=x"],
+        ["--metric=distinct", "--corpus=yelp", "--ppl-model=x"],
+        ["--metric=mctg_ppl", "--corpus=yelp", "--model=x", "--label=1"],
+        ["--metric=distinct", "--corpus=yelp", "--filter=first_line,last_line"],
+    ],
+)
+def test_wrong_options_are_refused(labelled: str, options: list[str], capsys: Captured) -> None:
+    assert cli.main(["score", labelled, *options]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
