@@ -24,9 +24,7 @@ class _Adversarial(LikelihoodMetric):
     )
     challenge = Contrast
 
-    @property
-    def signature(self) -> str:
-        return f"adversarial|mean:tokens|end:counted|ties:lose|v:{__version__}"
+    signature = f"adversarial|mean:tokens|end:counted|ties:lose|v:{__version__}"
 
     def judge_one(self, sample: Sample, true: Likelihood, false: Likelihood) -> Judgement:
         """Return 100 where the true side wins, else 0, and both likelihoods."""
@@ -48,9 +46,9 @@ def _values(true: Likelihood, false: Likelihood, *, identical: bool) -> Iterator
 
 def _are_identical(sample: Sample) -> bool:
     # A model gives the same text after the same columns equal likelihoods.
-    other = challenge_of(sample, Contrast)
-    same_template = (sample.about("template") or "") == other.template
-    return sample.target == other.text and sample.units == other.units and same_template
+    contrast = challenge_of(sample, Contrast)
+    same_template = (sample.about("template") or "") == contrast.template
+    return sample.target == contrast.text and sample.units == contrast.units and same_template
 
 
 ADVERSARIAL = _Adversarial()

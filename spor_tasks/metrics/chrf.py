@@ -1,13 +1,13 @@
 """chrF: character n-grams that an output shares with its references (Popović, WMT 2015)."""
 
-from functools import cache
-
 import sacrebleu
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
+
+_SCORER = sacrebleu.CHRF()
 
 
 class _Chrf(Metric):
@@ -29,13 +29,8 @@ class _Chrf(Metric):
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         if not sample.references:
             raise CorpusError("chrF needs a reference", where=f"sample {sample.id}")
-        values = {"chrf": float(_scorer().sentence_score(output, list(sample.references)).score)}
+        values = {"chrf": float(_SCORER.sentence_score(output, list(sample.references)).score)}
         return Judgement(values, values)
-
-
-@cache
-def _scorer() -> sacrebleu.CHRF:
-    return sacrebleu.CHRF()
 
 
 CHRF = _Chrf()

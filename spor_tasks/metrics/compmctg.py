@@ -36,8 +36,8 @@ def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
     The published gap is how much lower the accuracy of compositional texts is, in per cent of that
     of others. It has two flaws: halves that ask for some values more often than for others have a
     gap even if no code is read, and it is larger where both accuracies are low. The other gap is in
-    points: how much lower the accuracy of compositional texts is than that of others which ask for
-    the same values equally often. Both are small too where a system is bad at everything, so
+    points: the accuracy of other texts, weighted so that they request the same values as often,
+    less that of compositional texts. Both are small too where a system is bad at everything, so
     neither more nor less of them is better.
     """
     gap = ScoreInfo(
@@ -71,12 +71,12 @@ def accuracy_values(
 
     ``recognized`` are the values that the text has, by aspect.
     """
-    wanted = {unit[0]: unit[-1] for unit in sample.units}
-    right = {aspect: recognized.get(aspect) == value for aspect, value in wanted.items()}
+    requested = {unit[0]: unit[-1] for unit in sample.units}
+    right = {aspect: recognized.get(aspect) == value for aspect, value in requested.items()}
     share = 100 * sum(right.values()) / len(right)
     values: dict[str, Value] = {f"{prefix}_acc": share}
     if marks := marks_of(sample):
-        answers = ((_number(value), 100.0 * right[aspect]) for aspect, value in wanted.items())
+        answers = ((_number(value), 100.0 * right[aspect]) for aspect, value in requested.items())
         kinds = float(marks) if len(marks) == 1 else float(int(f"1{marks}", base=2))
         values[f"{prefix}_gap"] = difference_of_halves(share, sample)
         values[f"{prefix}_gap_real"] = (kinds, *chain.from_iterable(answers))

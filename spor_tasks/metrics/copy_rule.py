@@ -169,5 +169,5 @@ def copies_of(phrase: str, *, hides_values: bool) -> tuple[str, ...]:
     show, is not: every text has the letter.
     """
     lowered = phrase.lower()
-    other = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)
-    return (lowered,) if other == lowered or len(other) == 1 else (lowered, other)
+    short = lowered.replace("value ", "") if hides_values else _ORDINALS.get(lowered, lowered)
+    return (lowered,) if short == lowered or len(short) == 1 else (lowered, short)

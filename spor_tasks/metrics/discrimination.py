@@ -31,9 +31,7 @@ class _Discrimination(LikelihoodMetric):
     )
     challenge = Rivals
 
-    @property
-    def signature(self) -> str:
-        return f"discrimination|sum|end:counted|prior:uniform|ties:shared|v:{__version__}"
+    signature = f"discrimination|sum|end:counted|prior:uniform|ties:shared|v:{__version__}"
 
     def judge_one(self, sample: Sample, *likelihoods: Likelihood) -> Judgement:
         """Return 100 or 0 to each accuracy, and the likeliest combination.
@@ -63,9 +61,9 @@ def _values(sample: Sample, logs: Sequence[float]) -> dict[str, Value]:
     return values
 
 
-def _won(own: float, others: Sequence[float]) -> float:
-    """Return 100 if all others are lower, its share if some are as high, 0 if one is higher."""
-    return 0.0 if max(others) > own else 100 / (1 + list(others).count(own))
+def _won(own: float, rivals: Sequence[float]) -> float:
+    """Return 100 if all rivals are lower, its share if some are as high, 0 if one is higher."""
+    return 0.0 if max(rivals) > own else 100 / (1 + list(rivals).count(own))
 
 
 def _posterior(logs: Sequence[float]) -> list[float]:
@@ -84,7 +82,7 @@ def _by_aspect(
         shares = defaultdict[str, list[float]](list)
         for units, share in zip(combinations, posterior, strict=True):
             shares[units[number][-1]].append(share)
-        sums = {value: math.fsum(of) for value, of in shares.items()}
+        sums = {value: math.fsum(of_value) for value, of_value in shares.items()}
         yield _won(sums.pop(own[-1]), list(sums.values()))
 
 

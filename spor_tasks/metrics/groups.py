@@ -5,8 +5,8 @@ outputs is for the twin, and its values are those of `parent_twin`.
 
 A sample's context says which groups it is in, and no metric knows of them. ToTTo's ``overlap`` is
 true where the training set has a table with the same header. CompMCTG's ``unseen`` is true where
-training lacks the combination. Under several splits it is a text with a 0 or 1 for each, and the
-sample is in a half as often as splits put it there, as if their samples were concatenated.
+training lacks the combination. Under several splits it is a text with a 0 or 1 for each. The
+sample is then in a half as often as splits put it there, as if their samples were concatenated.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -42,11 +42,11 @@ class Side(NamedTuple):
 
 def outputs_by_side(sample: Sample, outputs: Sequence[Any]) -> list[Side]:
     """Return the sample, and its twin if it has one, each with its share of the outputs."""
-    both = sides(sample)
-    share = len(outputs) // len(both)
+    samples = sides(sample)
+    share = len(outputs) // len(samples)
     return [
         Side(side, outputs[number * share : (number + 1) * share], is_twin=number > 0)
-        for number, side in enumerate(both)
+        for number, side in enumerate(samples)
     ]
 
 
@@ -79,8 +79,8 @@ def marks_of(sample: Sample) -> str:
 
 def difference_of_halves(value: float, sample: Sample) -> Value:
     """Return a sample's sum and count in the first of :data:`HALVES`, then in the second."""
-    seen, unseen = map(marks_of(sample).count, "01")
-    return (value * seen if seen else 0, seen, value * unseen if unseen else 0, unseen)
+    first, second = map(marks_of(sample).count, "01")
+    return (value * first if first else 0, first, value * second if second else 0, second)
 
 
 def in_groups(

@@ -159,7 +159,7 @@ class NliAcc(Learned):
         return [(sample, output)] if _is_readable(sample) and has_words(output) else []
 
     def judgement(self, sample: Sample, answers: Sequence[float | None]) -> Judgement:
-        """Return 100 if the table entails the output, else 0; None is no verdict."""
+        """Return 100 if the table entails the output, else 0, and None without an answer."""
         likely = (answers or (0.0,))[0] if _is_readable(sample) else None
         is_true = None if likely is None else round(likely, DECIMALS) > THRESHOLD
         values = {"nli_acc": None if is_true is None else 100.0 * is_true}
@@ -262,7 +262,7 @@ class TextPerplexity(Learned):
         return [text] if len(text.split(" ")) >= LEAST_WORDS else []
 
     def judgement(self, _: Sample, answers: Sequence[float | None]) -> Judgement:
-        """Return the perplexity; None is no verdict."""
+        """Return the perplexity, None if the text is too short or cannot be read."""
         values = {"mctg_ppl": answers[0] if answers else None}
         return Judgement(values, values)
 
@@ -327,13 +327,13 @@ def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[
     settings = {
         key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
     }
-    first, *others = (prefix + name for name in loader.settings)
+    first, *further = (prefix + name for name in loader.settings)
     unknown = [prefix + name for name in settings.keys() - set(loader.settings)]
     if unknown or (settings and not isinstance(metadata.get(first), str)):
         fault = f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}"
         raise ConfigError(
             fault,
             where="metadata",
-            remedy=f"Set {first} to a path or a name; further settings: {', '.join(others)}.",
+            remedy=f"Set {first} to a path or a name; further settings: {', '.join(further)}.",
         )
     return settings

@@ -106,23 +106,21 @@ class _Attributes:
         Raises:
             ConfigError: no classifier knows a requested value.
         """
-        known = {name: [*map(str.casefold, of.values)] for name, of in self._by_aspect.items()}
+        values_of = {aspect: each.values for aspect, each in self._by_aspect.items()}
         for aspect, value in dict.fromkeys((unit[0], unit[-1]) for unit, _ in items):
-            if value.casefold() not in known.get(aspect, ()):
-                values = (
-                    f"{name} ({', '.join(of.values)})" for name, of in self._by_aspect.items()
-                )
+            if value.casefold() not in map(str.casefold, values_of.get(aspect, ())):
+                listed = (f"{name} ({', '.join(values)})" for name, values in values_of.items())
                 raise ConfigError(
-                    f"no classifier knows the {aspect} {value!r}, only {', '.join(values)}",
+                    f"no classifier knows the {aspect} {value!r}, only {', '.join(listed)}",
                     remedy=_ATTRIBUTES_REMEDY,
                 )
-        answers: dict[int, str] = {}
+        answers = [""] * len(items)
         for aspect, classifier in self._by_aspect.items():
             places = [i for i, (unit, _) in enumerate(items) if unit[0] == aspect]
             numbers = classifier.numbers([items[i][1] for i in places])
             for place, of_text in zip(places, numbers, strict=True):
                 answers[place] = classifier.values[of_text.index(max(of_text))]
-        return [answers[place] for place in range(len(items))]
+        return answers
 
 
 def _values(folder: Path, labels: Sequence[str]) -> tuple[str, ...]:

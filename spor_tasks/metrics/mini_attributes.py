@@ -48,8 +48,8 @@ class _MiniAttributes(Metric):
         recognized = values_of(text)
         values = accuracy_values("mini", SPACE.aspects, sample, recognized)
         values["mini_readable"] = 100.0 * is_readable(text)
-        said = {aspect: value or _NO_VALUE for aspect, value in recognized.items()}
-        return Judgement(values, {**values, "said": said})
+        named = {aspect: value or _NO_VALUE for aspect, value in recognized.items()}
+        return Judgement(values, {**values, "said": named})
 
 
 MINI_ATTRIBUTES = _MiniAttributes()

@@ -19,7 +19,7 @@ from spor_tasks.text import align
 Positions = tuple[int | None, ...]
 
 
-def kendall(one: Sequence[int], other: Sequence[int]) -> float:
+def kendall(first: Sequence[int], second: Sequence[int]) -> float:
     """Return Kendall's τ of two orders of the same units, from -1 (reversed) to 1 (equal).
 
     Over all pairs of units: the share that both orders rank alike less the share that they do not.
@@ -27,8 +27,8 @@ def kendall(one: Sequence[int], other: Sequence[int]) -> float:
     Raises:
         ValueError: there are fewer than two units, so nothing is ordered.
     """
-    rank = {unit: place for place, unit in enumerate(other)}
-    pairs = [rank[before] < rank[after] for before, after in combinations(one, 2)]
+    rank = {unit: place for place, unit in enumerate(second)}
+    pairs = [rank[before] < rank[after] for before, after in combinations(first, 2)]
     if not pairs:
         raise ValueError("an order of fewer than two units correlates with nothing")
     return (2 * sum(pairs) - len(pairs)) / len(pairs)
@@ -82,16 +82,16 @@ class OrderInvariance(Metric):
             CorpusError: the sample has no orders, or fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        both = [_order_of(sample, output) for output in (first, second)]
+        orders = [_order_of(sample, output) for output in (first, second)]
         values: dict[str, float] = {}
         for name, _, keys in _PROPERTIES:
-            has_first, has_second = (all(map(output.get, keys)) for output in both)
+            has_first, has_second = (all(map(order.get, keys)) for order in orders)
             values[f"{name}_pbh"] = 100.0 * (has_first and has_second)
             values[f"{name}_poh"] = 100.0 * (has_first != has_second)
         details = {
             f"{key}_{number}": value
-            for number, output in enumerate(both, start=1)
-            for key, value in output.items()
+            for number, order in enumerate(orders, start=1)
+            for key, value in order.items()
         }
         return Judgement(values, details)
 

@@ -102,15 +102,15 @@ class Parent(Metric):
         if not sample.references:
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
         table, text = self.table(sample), tokens(output)
-        found = self._compare(_prepare(table, sample.references, self.max_order), text)
-        numbers = (found.f, found.precision, found.recall)
+        evidence = self._compare(_prepare(table, sample.references, self.max_order), text)
+        numbers = (evidence.f, evidence.precision, evidence.recall)
         values = {
             info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)
         }
         if self.full_table:
-            details = {f"{key}_full_table": value for key, value in found._asdict().items()}
+            details = {f"{key}_full_table": value for key, value in evidence._asdict().items()}
         else:
-            details = {"n_table": len(table), "tok_output": text, **found._asdict()}
+            details = {"n_table": len(table), "tok_output": text, **evidence._asdict()}
         return Judgement(values, details)
 
     def _compare(self, truth: "_Truth", text: tuple[str, ...]) -> ParentEvidence:
@@ -135,11 +135,11 @@ class NGrams(NamedTuple):
     """The n-grams of one order in a text, and how many tokens of each the table has.
 
     An n-gram is entailed in that proportion; tokens are counted and divided last, so that every
-    sum is exact. ``known`` is the sum.
+    sum is exact. ``entailed`` is the sum.
     """
 
-    known_of: Mapping[str, int]
-    known: int
+    entailed_of: Mapping[str, int]
+    entailed: int
 
 
 class _Truth(NamedTuple):
@@ -168,20 +168,20 @@ def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> l
     An n-gram is its tokens joined by spaces, of which they have none: a string keeps its hash, and
     the garbage collector need not walk it. All are different, see :func:`_numbered`.
     """
-    ngrams, known = text, [token in lexicon for token in text]
-    known_tokens: Sequence[int] = known
-    found = []
+    ngrams, entailed = text, [token in lexicon for token in text]
+    entailed_tokens: Sequence[int] = entailed
+    orders = []
     for order in range(max_order):
         if order:
             ngrams = [
                 f"{ngram} {token}" for ngram, token in zip(ngrams, text[order:], strict=False)
             ]
-            known = list(map(operator.add, known, known_tokens[order:]))
-        known_of = dict(zip(ngrams, known, strict=True))
-        if len(known_of) < len(ngrams):
-            known_of = dict(zip(_numbered(ngrams), known, strict=True))
-        found.append(NGrams(known_of, sum(known)))
-    return found
+            entailed = list(map(operator.add, entailed, entailed_tokens[order:]))
+        entailed_of = dict(zip(ngrams, entailed, strict=True))
+        if len(entailed_of) < len(ngrams):
+            entailed_of = dict(zip(_numbered(ngrams), entailed, strict=True))
+        orders.append(NGrams(entailed_of, sum(entailed)))
+    return orders
 
 
 def _numbered(ngrams: Sequence[str]) -> list[str]:
@@ -189,12 +189,12 @@ def _numbered(ngrams: Sequence[str]) -> list[str]:
 
     A text and a reference then share the smaller of two counts.
     """
-    seen: dict[str, int] = {}
-    apart = []
+    counts: dict[str, int] = {}
+    numbered = []
     for ngram in ngrams:
-        number = seen[ngram] = seen.get(ngram, 0) + 1
-        apart.append(ngram if number == 1 else f"{ngram} {number}")
-    return apart
+        number = counts[ngram] = counts.get(ngram, 0) + 1
+        numbered.append(ngram if number == 1 else f"{ngram} {number}")
+    return numbered
 
 
 def _is_published(unit: DataUnit) -> bool:
@@ -223,13 +223,13 @@ def compared(output: Sequence[NGrams], reference: Sequence[NGrams]) -> tuple[flo
     """Return an output's precision, and its recall of one reference."""
     precisions, recalls = [], []
     for order, (written, expected) in enumerate(zip(output, reference, strict=True), start=1):
-        known_of = expected.known_of
-        found = [known_of[ngram] for ngram in written.known_of if ngram in known_of]
-        count, found_known = len(written.known_of), sum(found)
+        entailed_of = expected.entailed_of
+        shared = [entailed_of[ngram] for ngram in written.entailed_of if ngram in entailed_of]
+        count, shared_entailed = len(written.entailed_of), sum(shared)
         # An n-gram of the reference is right; any other is as right as the table entails it.
-        right = order * len(found) + written.known - found_known
+        right = order * len(shared) + written.entailed - shared_entailed
         precisions.append(right / (order * count) if count else 0.0)
-        recalls.append(found_known / expected.known if expected.known else 1.0)
+        recalls.append(shared_entailed / expected.entailed if expected.entailed else 1.0)
     precision = _geometric_mean(precisions) if precisions[0] else 0.0
     recall = _geometric_mean(recalls) if recalls[0] else FLOOR
     return precision, recall

@@ -53,9 +53,9 @@ def parent(
 
     Both are given as the words (:func:`spor_tasks.text.mteval.words`) of prepared texts.
 
-    Where the published code fails, this is what counts: a value or title without a word is not
-    there; if nothing is there to mention, everything was; a tab or a line break in a value is a
-    blank; and a value ends where its cell does, whatever signs are in it.
+    Where the published code fails, these rules hold. A value or title without a word is ignored. If
+    there is nothing to mention, all of it is mentioned. A tab or a line break in a value is a
+    blank. A value ends where its cell does, whatever signs are in it.
 
     Raises:
         CorpusError: the sample has no table of cells.
@@ -71,7 +71,7 @@ def parent(
         )
         for reference in references
     ]
-    return max(against, key=lambda found: found.f)
+    return max(against, key=lambda evidence: evidence.f)
 
 
 class _Table(NamedTuple):

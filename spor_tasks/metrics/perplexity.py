@@ -43,9 +43,7 @@ class _Perplexity(LikelihoodMetric):
         ),
     )
 
-    @property
-    def signature(self) -> str:
-        return f"perplexity|mean:tables|end:counted|v:{__version__}"
+    signature = f"perplexity|mean:tables|end:counted|v:{__version__}"
 
     def judge_one(self, sample: Sample, likelihood: Likelihood) -> Judgement:
         """Return the loss of a text; without a known number of tokens it has no perplexity."""

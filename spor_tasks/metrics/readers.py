@@ -48,8 +48,8 @@ def identity_of(name: str) -> str:
     """Return a model's name, without the folders above its own, and the digest of its weights."""
     folder = find_folder(name, "config.json")
     weights = digest_weights(folder)[:16] if folder else "unknown"
-    shown = Path(name).name if Path(name).is_dir() else name
-    return f"model:{shown}|weights:{weights}"
+    short = Path(name).name if Path(name).is_dir() else name
+    return f"model:{short}|weights:{weights}"
 
 
 def device_of(name: str | None) -> torch.device:
@@ -64,7 +64,7 @@ def device_of(name: str | None) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(
-            f"there is no device {name} for the classifier: {reason}", remedy="Use cpu."
+            f"the classifier cannot use the device {name}: {reason}", remedy="Use cpu."
         ) from error
 
 
@@ -214,8 +214,8 @@ class Reader:
             batch = by_length[start : start + batch_size]
             inputs = tokenizer.pad([encoded[i] for i in batch], return_tensors="pt")
             with torch.inference_mode():
-                found = self.answer(model, inputs.to(device))
-            for number, answer in zip(batch, found, strict=True):
+                of_batch = self.answer(model, inputs.to(device))
+            for number, answer in zip(batch, of_batch, strict=True):
                 answers[number] = answer
         return answers
 
@@ -234,8 +234,8 @@ def probability_of(label: int) -> Answer:
         alone |= model.config.problem_type == "multi_label_classification"
         logits = model(**inputs).logits
         likely = torch.sigmoid(logits) if alone else torch.softmax(logits, dim=-1)
-        found: list[float] = likely[:, label].tolist()
-        return found
+        answers: list[float] = likely[:, label].tolist()
+        return answers
 
     return probabilities
 
@@ -261,8 +261,8 @@ def label_of(
         # A name goes before an equal index.
         numbers = {str(number): number for number in range(len(names))}
         numbers |= {name: number for number, name in enumerate(names)}
-        if (wanted := str(requested).casefold()) in numbers:
-            return numbers[wanted]
+        if (name := str(requested).casefold()) in numbers:
+            return numbers[name]
         raise ConfigError(
             f"the classifier has no class {requested!r}", remedy=f"Its classes are {classes}."
         )

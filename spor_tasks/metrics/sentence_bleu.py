@@ -1,8 +1,8 @@
 """BLEU of single sentences, as LogicNLG reports it (Chen et al., ACL 2020), and of the corpus.
 
 The published numbers are means of NLTK's sentence BLEU without smoothing, in lower case, against
-all sentences of the same table. Beside them stands corpus BLEU, which the README of the published
-code computes. The weights of BLEU-3 are 0.33, so they do not add up to 1 [code].
+all sentences of the same table. Corpus BLEU is what the README of the published code computes. The
+weights of BLEU-3 are 0.33, so they do not add up to 1 [code].
 """
 
 import sys
@@ -33,13 +33,13 @@ def bleu(numbers: Numbers, order: int) -> Numbers:
     It is 0 if no word is found. A longer n-gram that is never found counts as the smallest float,
     so that it takes the score almost to 0.
     """
-    found, totals = numbers[..., :order], numbers[..., len(_ORDERS) : len(_ORDERS) + order]
+    matched, totals = numbers[..., :order], numbers[..., len(_ORDERS) : len(_ORDERS) + order]
     length, closest = numbers[..., -2], numbers[..., -1]
-    precisions = np.maximum(found / np.maximum(totals, 1), sys.float_info.min)
+    precisions = np.maximum(matched / np.maximum(totals, 1), sys.float_info.min)
     with np.errstate(divide="ignore", invalid="ignore"):
         penalty = np.where(length > closest, 1.0, np.exp(1 - closest / length))
     score: Numbers = np.exp(np.log(precisions) @ np.array(_WEIGHTS[order]))
-    return np.where(found[..., 0] > 0, penalty * score, 0.0)
+    return np.where(matched[..., 0] > 0, penalty * score, 0.0)
 
 
 class _CorpusBleu(Sums):
@@ -89,16 +89,16 @@ class _Bleu(Metric):
 def counts_of(output: str, references: Sequence[str]) -> tuple[int, ...]:
     """Return counts of an output that add up over outputs.
 
-    They are, for each order, the n-grams that a reference has too; all n-grams, at least one; and
-    two lengths in words, of the output and of the reference that is closest in length.
+    They are, for each order, the n-grams that a reference has too; then all n-grams, at least one.
+    Two lengths in words follow: of the output, and of the reference that is closest in length.
     """
     lengths, most = _references(tuple(sorted(references)))
     words = output.lower().split()
     ngrams = [_ngrams(words, n) for n in _ORDERS]
-    found = ((own & most[n]).total() for n, own in zip(_ORDERS, ngrams, strict=True))
+    matched = ((own & most[n]).total() for n, own in zip(_ORDERS, ngrams, strict=True))
     totals = (max(1, own.total()) for own in ngrams)
     closest = min(lengths, key=lambda length: (abs(length - len(words)), length))
-    return (*found, *totals, len(words), closest)
+    return (*matched, *totals, len(words), closest)
 
 
 @lru_cache(maxsize=256)  # those of a table are the same, in another order

@@ -1,7 +1,7 @@
 """SP-Acc of LogicNLG: the share of outputs that a program says are true of the table.
 
 The published score (Chen et al., ACL 2020, section 3 and parse_programs.py) links an output to the
-table, searches for all programs that it may mean, and lets a ranker choose among their verdicts.
+table, and searches for all programs that it may mean. A ranker chooses among their verdicts.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _FEW = 8  # of so many programs the best one decides
 _BEST = 3  # of more, one of these
 _MOST_WORDS = 200  # of a sentence; the longest of the data has 50
 _LONGEST = 2000  # characters
-_SHOWN = 20  # seconds of searching after which progress is shown
+_PROGRESS_AFTER = 20  # seconds of searching after which progress is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class SpAcc(Metric):
     """How many outputs a program says are true, of all and of those with a program.
 
     An output without a word or without a program counts as false, as published. One of more than
-    200 words or 2,000 characters is not a sentence, and is not searched for. Whether a limit
-    ended its search is in ``sp_cut``; the programs found until then decide.
+    200 words or 2,000 characters is not a sentence, and is not searched for. ``sp_cut`` says if a
+    limit ended its search; the programs found until then decide.
 
     A table with a row that is longer than its header has no verdict, nor has one without a column:
     its outputs are not scored. A row that is too short ends with missing values, and of two headers
@@ -69,8 +69,8 @@ class SpAcc(Metric):
     def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:
         """Judge each output alone, and show progress where that takes long."""
         pairs = zip(samples, outputs, strict=True)
-        shown = tqdm(pairs, "programs", len(samples), delay=_SHOWN, disable=None)
-        return [self.judge_one(sample, *texts) for sample, texts in shown]
+        progress = tqdm(pairs, "programs", len(samples), delay=_PROGRESS_AFTER, disable=None)
+        return [self.judge_one(sample, *texts) for sample, texts in progress]
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Return 0 or 100 to each score; then the links of the sentence, and the best programs.
@@ -102,7 +102,7 @@ class SpAcc(Metric):
             "sp_programs": len(programs),
             "sp_program": best[0].program if best else None,
             "sp_verdict": best[0].verdict if best else None,
-            "sp_best": [f"{one.program}={one.verdict}" for one in best],
+            "sp_best": [f"{program}={verdict}" for program, verdict in best],
         }
         return Judgement(values, {**values, **details})
 
@@ -118,22 +118,21 @@ def load(ranker: str = LEXICAL) -> SpAcc:
         ConfigError: the ranker does not exist.
     """
     if ranker != LEXICAL:
-        raise ConfigError(f"there is no ranker {ranker!r}", remedy=f"Use {LEXICAL}.")
+        raise ConfigError(f"unknown ranker {ranker!r}", remedy=f"Use {LEXICAL}.")
     return SP_ACC
 
 
 @lru_cache(maxsize=64)  # a table has several outputs, one after another
 def _linker(table: Table, title: str) -> tuple[TypedTable, linking.Linker]:
-    of = typed(table)
-    return of, linking.Linker(table, of, title)
+    columns = typed(table)
+    return columns, linking.Linker(table, columns, title)
 
 
 def _best(text: str, programs: Sequence[Finished]) -> list[Finished]:
     """Return the programs that fit best, the best first, of equal ones the first that was found."""
-    ranked = programs[:_MOST_RANKED]
-    fits = [ranking.fit(text, program) for program, _ in ranked]
-    order = sorted(range(len(ranked)), key=lambda i: -fits[i])
-    return [ranked[i] for i in order[: _BEST if len(ranked) > _FEW else 1]]
+    first = programs[:_MOST_RANKED]
+    ranked = sorted(first, key=lambda finished: -ranking.fit(text, finished.program))
+    return ranked[: _BEST if len(first) > _FEW else 1]
 
 
 def _lower(table: Table) -> Table:

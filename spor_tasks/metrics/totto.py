@@ -7,7 +7,6 @@ recalls it in full. :data:`TOTTO_REAL` has the same scores without pads.
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import sacrebleu
@@ -20,6 +19,9 @@ from spor_tasks.metrics.parent_totto import parent, prepared
 from spor_tasks.metrics.totals import Numbers, Sums, Value
 from spor_tasks.text.mteval import words
 
+# The words are divided already; `force` spares a warning about that.
+_BLEU = sacrebleu.BLEU(tokenize="none", force=True)
+_CHRF = sacrebleu.CHRF()
 _PAD = "<null>"
 _REFERENCES = 3
 _ORDERS = 4
@@ -44,23 +46,23 @@ def references_of(sample: Sample) -> tuple[str, ...]:
 class _CorpusBleu(Sums):
     """Corpus BLEU as sacrebleu computes it, with exponential smoothing.
 
-    A value is, for each order, the n-grams that a reference has too and all of them, then the
-    length of the output and of the reference that is closest in length, in words.
+    A value is, for each order, the n-grams that a reference has too, then all of them. Two lengths
+    in words follow: of the output, and of the reference that is closest in length.
     """
 
     width = 2 * _ORDERS + 2
 
     def score(self, totals: Numbers) -> Numbers:
-        found, written, lengths = np.split(totals, (_ORDERS, 2 * _ORDERS), axis=-1)
+        matched, written, lengths = np.split(totals, (_ORDERS, 2 * _ORDERS), axis=-1)
         length, closest = lengths[..., 0], lengths[..., 1]
         # The first order that is never found counts as half an n-gram, the next as a quarter.
-        missing = found == 0
-        counted = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), found)
+        missing = matched == 0
+        counted = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matched)
         score = 100 * np.exp(
             np.minimum(0, 1 - closest / np.maximum(length, 1))
             + np.log(counted / np.maximum(written, 1)).mean(axis=-1)
         )
-        some = (found > 0).any(axis=-1) & (written > 0).all(axis=-1)
+        some = (matched > 0).any(axis=-1) & (written > 0).all(axis=-1)
         return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
 
 
@@ -123,7 +125,7 @@ class Totto(Metric):
             references += [_PAD] * (_REFERENCES - len(references))
             text = text or _PAD
         own, expected = words(text), [words(reference) for reference in references]
-        counted = _bleu().corpus_score([" ".join(own)], [[" ".join(each)] for each in expected])
+        counted = _BLEU.corpus_score([" ".join(own)], [[" ".join(each)] for each in expected])
         counts, totals = tuple(counted.counts), tuple(counted.totals)
         lengths = (counted.sys_len, counted.ref_len)
         precision, recall, f = (100 * each for each in parent(sample, own, expected))
@@ -141,21 +143,10 @@ class Totto(Metric):
             f"bleu{real}_lengths": lengths,
         }
         if self.real:
-            chrf = float(_chrf().sentence_score(text, references).score)
+            chrf = float(_CHRF.sentence_score(text, references).score)
             return Judgement({**values, "totto_chrf": chrf}, {**details, "totto_chrf": chrf})
         sides = {"totto_parent_precision": precision, "totto_parent_recall": recall}
         return Judgement({**values, **sides}, {**details, "overlap": sample.context.get("overlap")})
-
-
-@cache
-def _bleu() -> sacrebleu.BLEU:
-    # The words are divided already; `force` spares a warning about that.
-    return sacrebleu.BLEU(tokenize="none", force=True)
-
-
-@cache
-def _chrf() -> sacrebleu.CHRF:
-    return sacrebleu.CHRF()
 
 
 TOTTO = Totto()

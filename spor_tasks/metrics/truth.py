@@ -49,12 +49,12 @@ class _Truth(Metric):
                 where=f"sample {sample.id} of {sample.corpus}",
                 remedy=f"Score outputs for the corpus {_NAME}.",
             )
-        found = meaning(output, table_of(sample))
+        read = meaning(output, table_of(sample))
         values = {
-            "truth": 100.0 * (found is not None and found.true),
-            "truth_readable": 100.0 * (found is not None),
+            "truth": 100.0 * (read is not None and read.true),
+            "truth_readable": 100.0 * (read is not None),
         }
-        return Judgement(values, {**values, "program": found and found.program})
+        return Judgement(values, {**values, "program": read and read.program})
 
 
 def meaning(text: str, table: Table) -> Meaning | None:

@@ -22,7 +22,7 @@ _LIMIT = 10_000_000  # of one comparison of all cells
 
 
 class Matches(NamedTuple):
-    """Which cells match; where ``negatable`` is not set, their complement is never asked for."""
+    """A mask of the cells that match; a negation uses its complement if ``negatable`` is set."""
 
     cells: list[bool]
     negatable: bool
@@ -84,7 +84,7 @@ def _most_steps(text: str, words: Sequence[str], cells: Sequence[str | None]) ->
     """Return a bound on the steps of all searches, where no group is repeated.
 
     A search begins at each place. From there, each lookahead skips any number of characters, and
-    each repetition in a word tries any length; a word that opens more groups than it closes puts
+    each repetition in a word tries any length. A word that opens more groups than it closes puts
     the next lookaheads inside its own. Each bar may double the ways.
     """
     nested = sum(max(0, word.count("(") - word.count(")")) for word in words)

@@ -99,10 +99,10 @@ def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> N
             counts = [item.value for item in items if not isinstance(item.value, str)]
             if any(count > search.executor.table.size for count in counts):
                 continue
-        for left, right in ((first, second), (second, first)):
-            text, values = f"{left.program}; {right.program}", (left.value, right.value)
+        for a, b in ((first, second), (second, first)):
+            text, values = f"{a.program}; {b.program}", (a.value, b.value)
             search.attempt(
-                state, operator, text, values, column=left.column, removed=(i, j), repeats=True
+                state, operator, text, values, column=a.column, removed=(i, j), repeats=True
             )
 
 

@@ -1,4 +1,4 @@
-"""Which of the programs that a search found says what the sentence says.
+"""The ranker: how well each program that a search found fits the sentence.
 
 The published ranker is a BERT that was trained on programs and sentences, and its weights were not
 published. The lexical ranker compares the operators of a program with the words of the sentence.
@@ -22,7 +22,9 @@ _MORE = (
     "below exceed exceeded difference earlier later older younger greater"
 )
 _RELATIONS = "less greater less_eq greater_eq"
-_FILTERS, _ALL = (" ".join(f"{of}_{r}" for r in _RELATIONS.split()) for of in ("filter", "all"))
+_FILTERS, _ALL = (
+    " ".join(f"{scope}_{r}" for r in _RELATIONS.split()) for scope in ("filter", "all")
+)
 
 _KINDS = {
     "superlative": ("argmax argmin max min", f"{_MOST} {_LEAST} top first last"),
@@ -78,8 +80,8 @@ def fit(sentence: str, program: str) -> float:
     used, words = operators(tree), _words(sentence)
     columns, values = _literals(tree)
     score = -0.1 * program.count("{") - 0.5 * ("count{all_rows}" in program)
-    for kind, of in KINDS.items():
-        if of & used:
+    for kind, names in KINDS.items():
+        if names & used:
             score += 1 if kind in words.kinds else -1
         elif kind in words.kinds:
             score -= 0.5
@@ -101,11 +103,11 @@ class _Words(NamedTuple):
 def _words(text: str) -> _Words:
     lower = text.lower()
     words = frozenset(_WORD.findall(lower))
-    found = {kind for kind, cues in _CUES.items() if cues & words}
+    kinds = {kind for kind, cues in _CUES.items() if cues & words}
     if _COUNTED.search(lower):
-        found.add("count")
+        kinds.add("count")
     stems = frozenset(word.removesuffix("s") for word in words)
-    return _Words(stems, frozenset(found), bool(words & _HIGH) - bool(words & _LOW))
+    return _Words(stems, frozenset(kinds), bool(words & _HIGH) - bool(words & _LOW))
 
 
 def _literals(tree: Call) -> tuple[frozenset[str], frozenset[str]]:
@@ -126,9 +128,10 @@ def _is_reversed(tree: Call, sentence: str, words: _Words) -> bool:
     """Return whether the lesser of two things is mentioned first, without a word for less."""
     if tree.operator != "greater":
         return False
-    one, other = (_first_place(_values(part), sentence) for part in tree.arguments)
-    is_less = bool(words.stems & _FEWER)
-    return one is not None and other is not None and one != other and (one > other) != is_less
+    first, second = (_first_place(_values(part), sentence) for part in tree.arguments)
+    if first is None or second is None or first == second:
+        return False
+    return (first > second) != bool(words.stems & _FEWER)
 
 
 def _first_place(values: frozenset[str], sentence: str) -> int | None:

@@ -34,7 +34,7 @@ from spor_tasks.metrics.programs.states import (
 from spor_tasks.metrics.programs.triggers import left_out
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """The programs that a search found, in its order, how many states it made, and its end."""
 
     programs: tuple[Finished, ...]
@@ -42,14 +42,14 @@ class Found(NamedTuple):
     stop: Stop
 
 
-def search(table: TypedTable, linked: Linked, limits: Limits = DEFAULT_LIMITS) -> Found:
+def search(table: TypedTable, linked: Linked, limits: Limits = DEFAULT_LIMITS) -> SearchResult:
     """Return the programs that a linked sentence may mean."""
     expansion = Expansion(Executor(table), linked, limits)
     try:
         stop = _expand(expansion, monotonic() + limits.seconds)
     except LimitReached:
         stop = Stop.STATES
-    return Found(tuple(expansion.finished), expansion.states, stop)
+    return SearchResult(tuple(expansion.finished), expansion.states, stop)
 
 
 def _expand(expansion: Expansion, until: float) -> Stop:

@@ -52,7 +52,7 @@ class Stop(Enum):
 
     @property
     def is_cut(self) -> bool:
-        """Whether a limit ended it in the middle of a step."""
+        """True if a limit ended it in the middle of a step."""
         return self in {Stop.STATES, Stop.SECONDS}
 
 
@@ -72,7 +72,7 @@ class Item(NamedTuple):
 
     @property
     def is_computed(self) -> bool:
-        """Whether an operation computed it; a count in the sentence counts, as published."""
+        """True of the result of an operation, and of a count in the sentence, as published."""
         return COMPUTED in self.column
 
     @property
@@ -118,7 +118,7 @@ class State(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether no value remains, and every set of rows was used."""
+        """True if no value remains, and every set of rows was used."""
         remaining = self.texts or self.numbers or self.truths
         return not remaining and all(row_set.used for row_set in self.sets)
 

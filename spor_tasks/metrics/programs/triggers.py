@@ -1,4 +1,4 @@
-"""Which operators the published search leaves out, by the words of a sentence.
+"""The operators that the published search leaves out, by the words of a sentence.
 
 An operator is only tried if the sentence contains a word that may mean it, or a tag of the Penn
 Treebank (comparatives and superlatives). Operators without an entry are always tried.
@@ -73,10 +73,10 @@ TRIGGERS = {name: groups for names, groups in _TRIGGERS for name in names.split(
 
 def left_out(sentence: str, tags: Sequence[str]) -> frozenset[str]:
     """Return the operators that nothing in the sentence means."""
-    padded, seen = f" {sentence} ", _TAGS.intersection(tags)
+    padded = f" {sentence} "
 
     def means(group: Group) -> bool:
-        return any(one in seen if one in _TAGS else f" {one} " in padded for one in group)
+        return any(word in tags if word in _TAGS else f" {word} " in padded for word in group)
 
     out = {name for name, groups in TRIGGERS.items() if not all(map(means, groups))}
     return frozenset(out - {"only"} if _ONLY.search(sentence) else out)
