@@ -1,7 +1,6 @@
 """`spor push`: publish results, their samples and a report on the Hub."""
 
 import argparse
-import os
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
@@ -43,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     """Check the results, print what is sent, and send it."""
     from spor_tasks.report import publish
 
-    with publish.packed(options.results, options.type, jobs=os.cpu_count() or 1) as folder:
+    with publish.packed(options.results, options.type) as folder:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 print(f"{path.stat().st_size:>14,}  {visible(path.relative_to(folder).as_posix())}")

@@ -1,7 +1,6 @@
 """`spor report`: compare the arms in lm-eval's result files."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -82,9 +81,7 @@ def run(options: argparse.Namespace) -> int:
             options.results, options.out, merge_by=options.merge_by, settings=settings
         )
     else:
-        document = report.write(
-            options.results, options.out, merge_by=options.merge_by, jobs=os.cpu_count() or 1
-        )
+        document = report.write(options.results, options.out, merge_by=options.merge_by)
     print(plain_text(document))
     if options.out and not (options.diff or options.leaderboard):
         print(f"\n{visible(options.out / report.PAGE)}")

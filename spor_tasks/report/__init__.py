@@ -15,7 +15,6 @@ from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import Document, json_text, markdown, save
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.leaderboards import Settings, export
-from spor_tasks.results.samples import SampleFile
 
 __all__ = [
     "PAGE",
@@ -31,8 +30,6 @@ __all__ = [
     "write_leaderboard",
 ]
 
-_MANY_BYTES = 30_000_000
-
 PAGE = "page.html"
 """The file of a report that shows everything."""
 
@@ -42,12 +39,10 @@ def write(
     out: Path | None = None,
     *,
     merge_by: Sequence[str] = (),
-    jobs: int = 1,
 ) -> Document:
     """Report the results in files and folders; with ``out``, also write the report there.
 
-    Results that differ only in the facts that ``merge_by`` names are put into one row. If there are
-    many samples, ``jobs`` processes read them.
+    Results that differ only in the facts that ``merge_by`` names are put into one row.
 
     Raises:
         ResultError: a path is missing, or there are no results of our tasks.
@@ -57,8 +52,8 @@ def write(
     document = tables.document(report)
     if out is not None:
         save(out, document.files("report"))  # before the samples, which may take minutes
-        browsed = browser.browse(report.samples, jobs=_useful(jobs, report.samples))
-        drawn = plots.draw(report, browsed.outcomes)
+        browsed = browser.browse(report.samples)
+        drawn = plots.draw(report.measured, browsed.outcomes)
         for plot in drawn:
             save(out / "plots", plot.files)
         save(out, {PAGE: page.page(report, browsed, drawn, rank(report).boards)})
@@ -107,8 +102,3 @@ def write_diff(
         texts = {"diff.md": markdown(diff_document(changes)), "diff.json": json_text(content)}
         save(out, texts)
     return diff_document(changes, most)
-
-
-def _useful(jobs: int, files: Sequence[SampleFile]) -> int:
-    """Return the number of processes: starting them takes as long as reading some megabytes."""
-    return jobs if sum(file.path.stat().st_size for file in files) > _MANY_BYTES else 1

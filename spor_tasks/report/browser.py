@@ -9,10 +9,8 @@ import base64
 import gzip
 import json
 import math
-import multiprocessing
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -49,29 +47,26 @@ class Browser:
     problems: tuple[Problem, ...]
 
 
-def browse(files: Iterable[SampleFile], *, jobs: int = 1) -> Browser:
+def browse(files: Iterable[SampleFile]) -> Browser:
     """Mark and pack the samples of runs; a damaged file is read up to the damage.
 
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
-    With several ``jobs`` files are read in as many processes, with the same result.
     """
     groups: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=_place):
         run = file.run
         groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
-    runs = _read_all([file for group in groups.values() for file in group], jobs)
-    chunks = _Chunks()
+    chunks = [""]  # the index, which is known last
     problems: list[Problem] = []
-    tests = tuple(
-        _test([file.run for file in group], runs, chunks, problems) for group in groups.values()
-    )
+    tests = tuple(_test(group, chunks, problems) for group in groups.values())
     index = {
         "size": SIZE,
         "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
         "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
         "tests": tests,
     }
-    return Browser((_packed(_json(index)), *chunks) if tests else (), tests, tuple(problems))
+    chunks[0] = _packed(_json(index))
+    return Browser(tuple(chunks) if tests else (), tests, tuple(problems))
 
 
 def _place(file: SampleFile) -> tuple[Any, ...]:
@@ -82,50 +77,93 @@ def _place(file: SampleFile) -> tuple[Any, ...]:
     return aspect, run.corpus, run.protocol, run.comparison, run.model, arm, seed, file.path
 
 
-# --- One run, by itself: what takes time, and can be done for several runs at once ----------------
+# --- One test set ---------------------------------------------------------------------------------
 
 
 class _Row(NamedTuple):
-    """A sample with its outcome in a run.
+    """The outcome of a sample in a run.
 
-    ``traits`` are what filters compare of it, and ``sample`` is its packed form. ``score`` is the
-    headline, None for no verdict. ``faults`` are bits, None where a text was given.
+    ``score`` is the headline, None for no verdict. ``faults`` are bits, None of a text that was
+    given.
     """
 
-    id: str
-    traits: dict[str, Any]
-    inputs: tuple[str, ...]
     sample: str
-    outcome: dict[str, Any]
     score: float | None
     faults: int | None
+    packed: str
 
 
-_Run = tuple[list[_Row], Problem | None]
+class _Sample(NamedTuple):
+    """What filters compare of a sample, its prompts, and its packed form."""
+
+    traits: dict[str, Any]
+    inputs: tuple[str, ...]
+    packed: str
 
 
-def _read(file: SampleFile) -> _Run:
-    """Return the samples of a run, and the damage of its file."""
+_Samples = dict[str, _Sample]
+"""The samples of a test set by their ids, as the first run that has them."""
+
+
+def _test(
+    files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]
+) -> dict[str, Any]:
+    """Pack the runs of one test set, then its samples; return its entry in the index."""
+    samples: _Samples = {}
+    runs, names = [], Counter[tuple[str, str]]()
+    for file in files:
+        rows = _rows(file, samples, problems)
+        numbers = {name: number for number, name in enumerate(samples)}
+        facets = _facets(file.run)
+        name = ", ".join(filter(None, [facets["arm"], facets["seed"] and f"seed {facets['seed']}"]))
+        names[file.run.model, name] += 1
+        copies = names[file.run.model, name]
+        runs.append(
+            {
+                "name": name if copies == 1 else f"{name} ({copies})",
+                "facets": facets,
+                "samples": [numbers[row.sample] for row in rows],
+                "scores": [row.score for row in rows],
+                "faults": [row.faults for row in rows],
+                "chunks": _pack([row.packed for row in rows], chunks),
+            }
+        )
+    first = files[0].run
+    title = [first.aspect.replace("_", " ").capitalize(), first.corpus, first.part]
+    return {
+        "title": " · ".join(filter(None, title)),
+        "metric": first.spec.headline,
+        "arms": first.spec.arms,
+        "traits": [sample.traits for sample in samples.values()],
+        "chunks": _pack([sample.packed for sample in samples.values()], chunks),
+        "runs": runs,
+    }
+
+
+def _rows(file: SampleFile, samples: _Samples, problems: list[Problem]) -> list[_Row]:
+    """Return the outcomes of a run; add its samples that are new, and the damage of its file."""
     rows = []
     try:
         for record in file.records():
-            rows.append(_row(record, file.run.spec.headline))  # noqa: PERF401 - up to an error
+            name, inputs = record.sample.id, record.inputs
+            if name not in samples:
+                samples[name] = _sample(record)
+            own_inputs = {} if inputs == samples[name].inputs else {"inputs": inputs}
+            rows.append(_row(record, own_inputs))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
-        return rows, Problem("samples", error.where or str(file.path), what)
-    return rows, None
+        problems.append(Problem("samples", error.where or str(file.path), what))
+    return rows
 
 
-def _row(record: Record, headline: str) -> _Row:
-    sample, view, scores = record.sample, view_of(record), _scores(record, headline)
+def _row(record: Record, own_inputs: dict[str, Any]) -> _Row:
+    view, headline = view_of(record), record.run.spec.headline
+    scores = _scores(record, headline)
     return _Row(
-        id=sample.id,
-        traits=_traits(sample),
-        inputs=record.inputs,
-        sample=_json(_sample(sample, record.inputs)),
-        outcome=_outcome(view, scores),
+        sample=record.sample.id,
         score=scores.get(headline),
         faults=None if record.likelihoods else sum(_BITS[fault] for fault in view.faults),
+        packed=_json(_outcome(view, scores) | own_inputs),
     )
 
 
@@ -154,70 +192,6 @@ def category_of(sample: Sample) -> str | None:
     return sample.about("category") or next(groups, None)
 
 
-def _read_all(files: Sequence[SampleFile], jobs: int) -> Iterator[_Run]:
-    """Yield the content of each file, in order; several jobs read in separate processes."""
-    if min(jobs, len(files)) <= 1:
-        yield from map(_read, files)
-        return
-    # Spawned, not forked: threads of the caller may hold locks that a fork would never release.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(files)), context) as pool:
-        yield from pool.map(_read, files)
-
-
-# --- All runs together ---------------------------------------------------------------------------
-
-
-class _Chunks(list[str]):
-    def pack(self, rows: Sequence[str]) -> list[int]:
-        """Pack rows of JSON; return the numbers of the chunks, which follow the index."""
-        first = 1 + len(self)
-        self += [
-            _packed(f"[{','.join(rows[start : start + SIZE])}]")
-            for start in range(0, len(rows), SIZE)
-        ]
-        return list(range(first, 1 + len(self)))
-
-
-def _test(
-    results: Sequence[Run], runs: Iterator[_Run], chunks: _Chunks, problems: list[Problem]
-) -> dict[str, Any]:
-    """Pack the runs of one test set, then its samples; return its entry in the index."""
-    samples: dict[str, _Row] = {}
-    entries, names = [], Counter[tuple[str, str]]()
-    for result in results:
-        rows, problem = next(runs)
-        problems += filter(None, [problem])
-        for row in rows:
-            if row.inputs != samples.setdefault(row.id, row).inputs:
-                row.outcome["inputs"] = row.inputs
-        numbers = {name: number for number, name in enumerate(samples)}
-        facets = _facets(result)
-        name = ", ".join(filter(None, [facets["arm"], facets["seed"] and f"seed {facets['seed']}"]))
-        names[result.model, name] += 1
-        copies = names[result.model, name]
-        entries.append(
-            {
-                "name": name if copies == 1 else f"{name} ({copies})",
-                "facets": facets,
-                "samples": [numbers[row.id] for row in rows],
-                "scores": [row.score for row in rows],
-                "faults": [row.faults for row in rows],
-                "chunks": chunks.pack([_json(row.outcome) for row in rows]),
-            }
-        )
-    task = results[0]
-    title = [task.aspect.replace("_", " ").capitalize(), task.corpus, task.part]
-    return {
-        "title": " · ".join(filter(None, title)),
-        "metric": task.spec.headline,
-        "arms": task.spec.arms,
-        "traits": [row.traits for row in samples.values()],
-        "chunks": chunks.pack([row.sample for row in samples.values()]),
-        "runs": entries,
-    }
-
-
 def _facets(run: Run) -> dict[str, str | None]:
     """Return the texts that filters compare of a run."""
     return {
@@ -231,6 +205,15 @@ def _facets(run: Run) -> dict[str, str | None]:
     }
 
 
+def _pack(rows: Sequence[str], chunks: list[str]) -> list[int]:
+    """Add rows of JSON as chunks; return the numbers of these."""
+    first = len(chunks)
+    chunks += [
+        _packed(f"[{','.join(rows[start : start + SIZE])}]") for start in range(0, len(rows), SIZE)
+    ]
+    return list(range(first, len(chunks)))
+
+
 def _packed(text: str) -> str:
     # No time in it, and one level everywhere: the same samples are the same bytes.
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
@@ -239,8 +222,8 @@ def _packed(text: str) -> str:
 _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def _sample(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
-    own, *twins = sides(sample)
+def _sample(record: Record) -> _Sample:
+    own, *twins = sides(record.sample)
     row: dict[str, Any] = {
         "id": own.id,
         "name": own.about("name"),
@@ -249,15 +232,15 @@ def _sample(sample: Sample, inputs: Sequence[str]) -> dict[str, Any]:
         "units": own.units,
         "references": own.references,
         "hidden": own.challenge.phrases if isinstance(own.challenge, Hidden) else (),
-        "inputs": inputs,
+        "inputs": record.inputs,
     }
     if twins:
         row["twin"] = {"units": twins[0].units, "references": twins[0].references}
-    if table := table_view(sample):
+    if table := table_view(record.sample):
         lines = [row if isinstance(row, int) else list(map(_cell, row)) for row in table.rows]
         row["table"] = {"title": table.title, "linked": table.linked, "rows": lines}
         row["about"] = own.about("section_text")
-    return row
+    return _Sample(_traits(record.sample), record.inputs, _json(row))
 
 
 def _cell(cell: ShownCell) -> dict[str, Any]:

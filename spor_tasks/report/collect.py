@@ -36,6 +36,11 @@ class Report:
         """The rows by aspect, with those of the papers."""
         return tables(self.rows, self.pooled)
 
+    @property
+    def measured(self) -> tuple[Comparison, ...]:
+        """The rows of the tables without those of the papers."""
+        return tuple(row for table in self.tables for row in table.rows if not row.published)
+
 
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     """Return the report of result files, and of all result files in the given folders.

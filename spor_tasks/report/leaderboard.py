@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from spor_tasks.aspects.named import place_of
-from spor_tasks.core.contracts import SetSpec, without_twin
+from spor_tasks.core.contracts import without_twin
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
@@ -88,14 +88,11 @@ class Entry:
 class Board:
     """All systems with a score of one metric on one test, best first.
 
-    ``apart`` says how the test differs from that of another board of this task and metric.
+    ``row`` is one of the rows that the systems are from. ``apart`` says how the test differs from
+    that of another board of this task and metric.
     """
 
-    spec: SetSpec
-    variant: str
-    task: str
-    metric: str
-    n: int
+    row: Comparison
     entries: tuple[Entry, ...]
     apart: str | None = None
 
@@ -130,9 +127,9 @@ def rank(report: Report) -> Leaderboard:
 
 
 def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
-    spec = board.spec
+    row, spec = board.row, board.row.spec
     place = place_of(spec.benchmark, spec.name.aspect)
-    return place, board.task, spec.reported.index(board.metric), board.apart or ""
+    return place, row.task, spec.reported.index(row.metric), board.apart or ""
 
 
 def _test_of(row: Comparison) -> Mapping[str, str]:
@@ -171,11 +168,7 @@ def _board(
     entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
     return Board(
-        spec=example.spec,
-        variant=example.variant,
-        task=example.task,
-        metric=example.metric,
-        n=example.n,
+        row=example,
         entries=tuple(_ranked(entries, example.metric, evidence)),
         apart=in_words(_test_of(example), _differing(tests)),
     )
@@ -230,23 +223,28 @@ def grid(board: Board) -> Grid:
     def line(entry: Entry) -> Line:
         source = source_text(entry.cell.interval)
         numbers = notes.numbers(entry.reason, entry.cell.reason, source, *entry.cell.notes)
-        interval = interval_text(entry.cell.interval, board.metric)
+        interval = interval_text(entry.cell.interval, board.row.metric)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
         rank = "" if entry.rank is None else str(entry.rank)
         seeds = ", ".join(map(str, entry.cell.trained_seeds))
         return rank, entry.model, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    title = ", ".join(filter(None, [full_title(board), board.apart, label(board.metric)]))
+    title = ", ".join(filter(None, [full_title(board.row), board.apart, label(board.row.metric)]))
     header = ("rank", "model", "arm", "score", "seeds")
-    return Grid(title, f"n = {board.n:,}", header, lines, (), notes.texts)
+    return Grid(title, f"n = {board.row.n:,}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: Entry) -> dict[str, Any]:
     reasons = filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])
+    row = board.row
     return {
-        **board.spec.name._asdict(),
-        **{name: getattr(board, name) for name in ("variant", "task", "apart", "metric", "n")},
+        **row.spec.name._asdict(),
+        "variant": row.variant,
+        "task": row.task,
+        "apart": board.apart,
+        "metric": row.metric,
+        "n": row.n,
         **ends(entry.cell.interval),
         "rank": entry.rank,
         "model": entry.model,

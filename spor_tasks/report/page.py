@@ -28,7 +28,7 @@ def page(
 ) -> str:
     """Return the page; equal reports give equal text. Boards of a single system are left out."""
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
-    rows = [row for table in report.tables for row in table.rows if not row.published]
+    rows = report.measured
     document = tables_document(report)
     rankings = [each for each in map(grid, boards) if len(each.runs) > 1]
     missing = "" if available() else MISSING

@@ -20,7 +20,6 @@ from spor_tasks.aspects.named import group_title
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
-from spor_tasks.report.collect import Report
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 from spor_tasks.results.tables import label, section_title
@@ -102,14 +101,13 @@ def available() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw(report: Report, outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, ...]:
-    """Return the plots that are not empty; none without matplotlib.
+def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, ...]:
+    """Return the plots of rows of tables that are not empty; none without matplotlib.
 
     ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
     """
     if not available():
         return ()
-    rows = [row for table in report.tables for row in table.rows if not row.published]
     plots = (
         _plot(
             filter(None, map(_arms, rows)),
@@ -119,7 +117,13 @@ def draw(report: Report, outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, .
             _ARMS,
             "first arm − second arm",
         ),
-        halves_plot(rows),
+        _plot(
+            _halves(rows),
+            ("halves", "Known and new combinations"),
+            "Means over the splits of a protocol, each of which is a thin line.",
+            _HALVES,
+            "gap in % of the first mean",
+        ),
         *(
             _plot(_groups(outcomes, trait), names, _OVER_SAMPLES, _ARMS)
             for trait, names in _TRAITS.items()
@@ -255,18 +259,12 @@ def _ends(interval: Interval | None) -> Sequence[float]:
     return () if interval is None else (interval.low, interval.high)
 
 
-def halves_plot(rows: Iterable[Comparison]) -> Plot | None:
-    """Return the plot of scores on known and on new combinations, if a relative gap compares them.
+def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
+    """Yield scores on known and on new combinations, if a relative gap compares them.
 
     A system has results of several splits. The means of both scores are over them, and the gap is
     that of the means.
     """
-    caption = "Means over the splits of a protocol, each of which is a thin line."
-    names = ("halves", "Known and new combinations")
-    return _plot(_halves(rows), names, caption, _HALVES, "gap in % of the first mean")
-
-
-def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
     scores: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for row in rows:
         relative = any(score_info(name).totals is RELATIVE_GAP for name in row.spec.reported)

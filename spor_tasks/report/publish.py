@@ -38,7 +38,7 @@ _NAMED_SECRET = re.compile(
 
 
 @contextmanager
-def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Path]:
+def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
     """Check results, and yield a folder with the layout of the repository, for the block only.
 
     Its README names the licences of the references in the samples, by corpus. The working
@@ -62,7 +62,7 @@ def packed(paths: Sequence[Path], kind: str, *, jobs: int = 1) -> Iterator[Path]
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
         with chdir(stage):
-            report.write([Path(RESULTS)], Path(), jobs=jobs)
+            report.write([Path(RESULTS)], Path())
         if kind == "space":
             (stage / report.PAGE).rename(stage / "index.html")
         (stage / _CARD).write_text(_card(licences), "utf-8")
@@ -129,7 +129,7 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
         ConfigError: the token is missing, or the Hub refuses or cannot be reached.
     """
     api = HfApi()
-    with explained(repository):
+    try:
         if create:
             sdk = "static" if kind == "space" else None
             private = create == "private"
@@ -145,21 +145,10 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
             create_pr=pr,
             ignore_patterns=[_CARD] if has_card else None,
         )
-    return done.pr_url or done.commit_url
-
-
-@contextmanager
-def explained(repository: str) -> Iterator[None]:
-    """Turn whatever the Hub's client raises in the block into an error that says what to do.
-
-    Raises:
-        ConfigError: in place of any error.
-    """
-    try:
-        yield
     except Exception as error:  # the client raises whatever a network library raises
         raise ConfigError(
             f"cannot be pushed: {error}",
             where=repository,
             remedy="Check the name and the token (`hf auth login`), and run the command again.",
         ) from error
+    return done.pr_url or done.commit_url

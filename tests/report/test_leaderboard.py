@@ -23,7 +23,9 @@ VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
 def boards(folder: Path) -> tuple[Board, ...]:
     """The boards of PARENT."""
     return tuple(
-        board for board in report.rank(report.collect([folder])).boards if board.metric == "parent"
+        board
+        for board in report.rank(report.collect([folder])).boards
+        if board.row.metric == "parent"
     )
 
 
@@ -41,7 +43,7 @@ def test_systems_are_in_order_with_ranks(tmp_path: Path) -> None:
 
     (board,) = boards(tmp_path)
 
-    assert (*board.spec.name[:2], board.n) == ("systematicity", "mini", 40)
+    assert (*board.row.spec.name[:2], board.row.n) == ("systematicity", "mini", 40)
     found = [(entry.model, entry.arm, entry.rank) for entry in board.entries]
     assert found[0] == ("ahead", "atom", 1)
     assert sorted(found[1:3]) == [("likewise", "atom", 2), ("steady", "atom", 2)]
@@ -95,7 +97,7 @@ def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Pat
         with edited(file) as content:
             content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]["facts"] = judge
     found = {
-        (board.metric, board.apart): {entry.model for entry in board.entries}
+        (board.row.metric, board.apart): {entry.model for entry in board.entries}
         for board in report.rank(report.collect([tmp_path])).boards
     }
     assert found == {

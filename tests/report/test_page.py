@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page_of(folder: Path, *, plotted: bool = False) -> str:
     found = report.collect([folder])
     browsed = browse(found.samples)
-    drawn = plots.draw(found, browsed.outcomes) if plotted else ()
+    drawn = plots.draw(found.measured, browsed.outcomes) if plotted else ()
     return page.page(found, browsed, drawn, report.rank(report.collect([folder])).boards)
 
 
@@ -168,11 +168,6 @@ def test_boards_with_several_systems_are_on_the_page(html: str, tmp_path: Path) 
     assert "Holm" in board
     write_result(tmp_path / "results_1.json", arm=None)
     assert 'id="leaderboard"' not in page_of(tmp_path)
-
-
-def test_several_processes_pack_what_one_does(runs: Path) -> None:
-    files = report.collect([runs]).samples
-    assert browse(files, jobs=2) == browse(files)
 
 
 def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

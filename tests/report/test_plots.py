@@ -17,7 +17,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def plots_of(folder: Path) -> dict[str, Plot]:
     found = report.collect([folder])
-    return {plot.name: plot for plot in draw(found, browse(found.samples).outcomes)}
+    return {plot.name: plot for plot in draw(found.measured, browse(found.samples).outcomes)}
 
 
 @pytest.fixture(scope="module")

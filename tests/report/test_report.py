@@ -279,7 +279,9 @@ def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None
     found = report.collect([tmp_path])
     assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
     assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
-    (board,) = (b for b in report.rank(report.collect([tmp_path])).boards if b.metric == "parent")
+    (board,) = (
+        b for b in report.rank(report.collect([tmp_path])).boards if b.row.metric == "parent"
+    )
     assert [entry.model for entry in board.entries] == [
         "base (lora.rank 16)",
         "base (lora.rank 8)",

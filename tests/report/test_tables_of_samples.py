@@ -135,7 +135,7 @@ def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None
         scores = {"bleu_3": 50.0, "sp_acc": 40.0}
         table_runs.write_scores(tmp_path / model, TASK, None, scores, model=model, ranker=ranker)
     boards = report.rank(report.collect([tmp_path])).boards
-    assert [board.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
+    assert [board.row.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
     assert len({board.apart for board in boards}) == 3
 
 

@@ -113,7 +113,9 @@ def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) ->
         assert "PARENT, gap" in text
     cell_runs.write_run(tmp_path, SAMPLES, OUTPUTS, corpus="totto_mini")
     assert not [
-        board for board in report.rank(report.collect([tmp_path])).boards if Gap.of(board.metric)
+        board
+        for board in report.rank(report.collect([tmp_path])).boards
+        if Gap.of(board.row.metric)
     ]
 
 
