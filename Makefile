@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/python -m training demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m 'not benchmark' -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The next lm-eval, in a folder that goes before the installed one.
 NEXT := $(abspath $(VENV))/next
@@ -38,7 +38,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 
 benchmarks: $(STAMP)
-	$(BIN)/python -m pytest -m benchmark -s -p no:randomly tests/speed
+	$(BIN)/python -m docs.benchmarks
 
 SOAKED := reliability aspects contracts core metrics prompts text \
 	harness/test_filters.py harness/test_task_files.py harness/test_upstream.py \

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.benchmarks import training_loops
+from docs.benchmarks.training_loops import LOOPS, PLAIN, compare
 from spor_tasks.aspects import named
 from spor_tasks.core.sample import Split
-from tests.speed import training_loops
-from tests.speed.training_loops import LOOPS, PLAIN, compare
 
 
 @pytest.fixture

@@ -1,0 +1,74 @@
+"""The wait before a first result, beside importing lm-eval and torch, which nobody escapes.
+
+An evaluation runs a model that answers at once, so all that is timed is the work around the model.
+"""
+
+import sys
+from typing import NoReturn
+
+from docs.benchmarks.measure import apart, folder, show
+from spor_tasks import cli
+
+
+def import_lm_eval() -> None:
+    """Import what every evaluation imports."""
+    import lm_eval.evaluator  # noqa: F401, PLC0415 - timed
+    import torch  # noqa: F401, PLC0415
+
+
+def import_task() -> None:
+    """Import the task class."""
+    import spor_tasks.harness.task  # noqa: F401, PLC0415 - timed
+
+
+def list_tasks() -> None:
+    """Run `spor tasks list`."""
+    assert cli.main(["tasks", "list"]) == 0
+
+
+def index_tasks() -> None:
+    """Let lm-eval read the names of our tasks."""
+    from spor_tasks.harness import task_files  # noqa: PLC0415 - timed
+
+    assert task_files.manager().all_tasks
+
+
+def first_request(task: str) -> None:
+    """Run `spor eval` up to the first request."""
+    import lm_eval.models.dummy  # noqa: PLC0415 - timed
+
+    def stop(*_: object, **__: object) -> NoReturn:
+        raise SystemExit
+
+    lm_eval.models.dummy.DummyLM.generate_until = stop
+    try:
+        cli.main(["eval", "--tasks", task, "--model", "dummy", "--limit", "2"])
+    except SystemExit:
+        return
+    raise AssertionError
+
+
+def evaluate(tag: str) -> None:
+    """Evaluate all tasks of a tag with outputs that are the first reference, or the prompt."""
+    from tests.support.scripted import ScriptedLM  # noqa: PLC0415 - imports lm-eval
+    from tests.support.scripted import evaluate as run  # noqa: PLC0415
+
+    run(ScriptedLM(lambda request: request.doc["target"] or request.doc["prompt"]), tag)
+
+
+if __name__ == "__main__":
+    baseline = apart(import_lm_eval)
+    show("import lm_eval and torch", baseline.text)
+    for work in (import_task, list_tasks, index_tasks):
+        cost = apart(work)
+        show(work.__name__, cost.text, ratio=baseline.wall / cost.wall, to="lm_eval's import")
+    tasks = ["spor_systematicity_mini"]
+    if folder("SPOR_DATA_DIR"):
+        tasks += ["spor_systematicity_webnlg", "spor_order_invariance_webnlg_main"]
+        for tag in ("spor_webnlg", "spor_e2e"):
+            cost = apart(evaluate, tag)
+            figure = f"{cost.wall:.1f} s, {cost.megabytes:.0f} MB"
+            show(f"all of {tag}, imports included", figure)
+    for task in tasks:
+        show(f"{task}, to the first request", apart(first_request, task).text)
+    sys.stdout.flush()
