@@ -10,7 +10,7 @@ from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of, typed_table
 from spor_tasks.corpora.logicnlg.linking import Linker
-from spor_tasks.metrics.programs.execute import Executor
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Stop
 from spor_tasks.metrics.sp_acc import SP_ACC
@@ -49,8 +49,8 @@ def programs(data: Path, golden: Path) -> None:
     found = [row for _, row in read_rows(golden / "programs_search.jsonl.gz")]
     ids = {row["table_id"] for row in found}
     tables = {name: typed(parse_table(text_of(name))) for name in ids}
-    runs = [(Executor(tables[row["table_id"]]), row["program"]) for row in found]
-    show_pace("programs", len(runs), "programs", lambda: [of.verdict(text) for of, text in runs])
+    runs = [(row["program"], tables[row["table_id"]]) for row in found]
+    show_pace("programs", len(runs), "programs", lambda: [verdict(*run) for run in runs])
     each, stops = [], []
     for _, row in read_rows(golden / "search_trace.jsonl.gz"):
         table, mentioned = typed(parse_table(text_of(row["table_id"]))), mentions(row)

@@ -37,7 +37,7 @@ def build(name: str, method: Method, corpus: CorpusSamples) -> None:
         show(f"systematicity {name}, {runs} runs of Algorithm 1", f"{took:.3f} s")
 
     def all_thresholds(**way: productivity.Choose) -> None:
-        for n in productivity.THRESHOLDS:
+        for n in (3, 4, 5):
             productivity.build(corpus.train, corpus.test, n, **way)
 
     fast = seconds(all_thresholds)
