@@ -1,6 +1,5 @@
-"""Each requirement of the aspects, broken one at a time, and the samples it is broken in."""
+"""Each requirement of the aspects, broken one at a time, and the samples that break it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,31 +15,34 @@ from tests.support.strategies import pool, sets
 WORDS = ("ab", "abc", "abx", "ba", "bay", "bc")
 
 
-def shown(report: check.CheckResult) -> dict[str, dict[str, list[str]]]:
-    """Each violation with the samples that show it, as the words they were made from."""
+def systematicity(atom: str, combination: str, test: str, limit: float = 0.02) -> check.CheckResult:
+    """The check of sets of one word per sample, one data unit per letter."""
+    arms = {"atom": pool(atom.split()), "combination": pool(combination.split())}
+    return check.systematicity(sets("systematicity", pool(test.split()), **arms), limit=limit)
+
+
+def productivity(invisible: str, visible: str, test: str) -> check.CheckResult:
+    """The check of such sets at a threshold of 2."""
+    arms = {"invisible": pool(invisible.split()), "visible": pool(visible.split())}
+    return check.productivity(sets("productivity", pool(test.split()), **arms), 2)
+
+
+def broken_by(result: check.CheckResult) -> dict[str, dict[str, str]]:
+    """Each violation with its samples, as the words that they were made from."""
     word = {pool([word])[0].id: word for word in WORDS}
     return {
         violation.words: {
-            split: [word[sample] for sample in samples]
+            split: " ".join(word[sample] for sample in samples)
             for split, samples in violation.samples.items()
         }
-        for violation in report.violations
+        for violation in result.violations
     }
 
 
-def counted(
-    atom: Sequence[str], combination: Sequence[str], test: Sequence[str], limit: float = 0.02
-) -> check.CheckResult:
-    """What is counted in sets of one word per sample, one data unit per letter."""
-    arms = {"atom": pool(atom), "combination": pool(combination)}
-    pair = sets("systematicity", pool(test), **arms)
-    return check.systematicity(pair, limit=limit)
-
-
-def test_sets_that_are_what_they_should_be_have_no_violations() -> None:
-    report = counted(["a", "b", "cx"], ["abx", "c"], ["ab", "bc"])
-    assert report.holds
-    assert report.counts == {
+def test_proper_sets_break_nothing_and_are_counted() -> None:
+    result = systematicity("a b cx", "abx c", "ab bc")
+    assert result.holds
+    assert result.counts == {
         "missing_atoms": (0, 0),
         "test_samples_shown": (0, 0),
         "pairs_in_atom": 0,
@@ -52,53 +54,93 @@ def test_sets_that_are_what_they_should_be_have_no_violations() -> None:
         "limit": 0.02,
         "pairs_in_combination": 1,
     }
-
-
-def test_test_pairs_in_atom_are_counted_over_the_whole_set() -> None:
-    # ab and bc occur in Atom: abc is touched (ac does not occur), bc is given away, cd is neither.
-    report = counted(["abx", "bay", "bc", "d", "ad"], ["a", "b", "c", "d"], ["abc", "bc", "cd"])
-    assert report.counts["pairs_in_atom"] == 2
-    assert report.counts["atom_samples_with_pairs"] == 3
-    assert report.counts["test_samples_touched"] == 2
-    assert report.counts["test_samples_given_away"] == 1
-    assert shown(report) == {
-        "2 test pairs occur in Atom": {"atom": ["abx", "bay", "bc"], "test": ["abc", "bc"]},
-        "1 test samples have every pair in Atom": {"test": ["bc"]},
-        "1 training samples have exactly the units of a test sample": {"atom": ["bc"]},
-        "atoms occur 9 times in Atom but 4 times in Combination": {},
-        "the divergence of the arms is 0.0203, more than 0.02": {},
+    result = productivity("ab c d ab c d", "abc ab c d d", "bcd cda")
+    assert result.holds
+    assert result.counts == {
+        "threshold": 2,
+        "short_in_test": 0,
+        "long_in_invisible": 0,
+        "missing_units": (0, 0),
+        "test_samples_shown": (0, 0),
+        "short_not_in_invisible": 0,
+        "units": (8, 8),
+        "divergence": 0,
+        "limit": 0.02,
+        "long_in_visible": 1,
+        "units_in_long": 3,
     }
 
 
-def test_missing_atoms_are_named_by_arm() -> None:
-    report = counted(["a", "a"], ["b", "c"], ["ab", "bc"])
-    assert report.counts["missing_atoms"] == (2, 1)
-    assert shown(report) == {
-        "2 atoms do not occur in Atom": {"test": ["ab", "bc"]},
-        "1 atoms do not occur in Combination": {"test": ["ab"]},
-        "the divergence of the arms is 1.0000, more than 0.02": {},
-    }
+@pytest.mark.parametrize(
+    ("words", "faults"),
+    [
+        # ab and bc are in Atom: abc is touched (ac is not in it), bc is given away, cd is neither.
+        (
+            ("abx bay bc d ad", "a b c d", "abc bc cd"),
+            {
+                "2 test pairs occur in Atom": {"atom": "abx bay bc", "test": "abc bc"},
+                "1 test samples have every pair in Atom": {"test": "bc"},
+                "1 training samples have exactly the units of a test sample": {"atom": "bc"},
+                "atoms occur 9 times in Atom but 4 times in Combination": {},
+                "the divergence of the arms is 0.0203, more than 0.02": {},
+            },
+        ),
+        (
+            ("a a", "b c", "ab bc"),
+            {
+                "2 atoms do not occur in Atom": {"test": "ab bc"},
+                "1 atoms do not occur in Combination": {"test": "ab"},
+                "the divergence of the arms is 1.0000, more than 0.02": {},
+            },
+        ),
+        (
+            ("a b", "ba", "ab"),
+            {"1 training samples have exactly the units of a test sample": {"combination": "ba"}},
+        ),
+        (
+            ("a a a b", "abx b by", "ab"),
+            {"the divergence of the arms is 0.1340, more than 0.02": {}},
+        ),
+    ],
+)
+def test_faults_of_systematicity(
+    words: tuple[str, str, str], faults: dict[str, dict[str, str]]
+) -> None:
+    assert broken_by(systematicity(*words)) == faults
 
 
-def test_a_test_sample_among_the_training_samples_is_a_violation() -> None:
-    report = counted(["a", "b"], ["ba"], ["ab"])
-    assert report.counts["test_samples_shown"] == (0, 1)
-    assert shown(report) == {
-        "1 training samples have exactly the units of a test sample": {"combination": ["ba"]}
-    }
+def test_a_divergence_within_the_limit_is_no_fault() -> None:
+    result = systematicity("a a a b", "abx b by", "ab", limit=0.14)
+    assert result.holds
+    assert result.counts["divergence"] == pytest.approx(1 - 2 * (3 / 16) ** 0.5)
 
 
-def test_a_divergence_beyond_the_limit_is_a_violation() -> None:
-    given = (["a", "a", "a", "b"], ["abx", "b", "by"], ["ab"])
-    report = counted(*given)
-    assert report.counts["divergence"] == pytest.approx(1 - 2 * (3 / 16) ** 0.5)
-    assert shown(report) == {"the divergence of the arms is 0.1340, more than 0.02": {}}
-    assert counted(*given, limit=0.14).holds
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("ab c", "abc", "ab abcc"), "1 test samples have at most 2 units"),
+        (("abc", "abc", "abcc"), "1 samples of Invisible have more than 2 units"),
+        (("ab c", "abc", "abd bcd"), "1 units of the test set do not occur in Visible"),
+        (("ab c", "abx", "bcd"), "2 units of the test set do not occur in Visible"),
+        (("ab c", "abc", "abd"), "1 units of the test set do not occur in Invisible"),
+        (("ab c", "cab", "abc"), "1 training samples have exactly the units of a test sample"),
+        (("ab c", "abc ac", "aab"), "1 short samples of Visible are not in Invisible"),
+        (("ab c", "abc ab", "aab"), "Invisible has 3 units but Visible 5"),
+        (("ab c", "abb", "aab"), "the divergence of the arms is 0.1953, more than 0.02"),
+        (("ab c", "ab c", "aab"), "no sample of Visible has more than 2 units"),
+    ],
+)
+def test_faults_of_productivity(words: tuple[str, str, str], fault: str) -> None:
+    assert fault in [violation.words for violation in productivity(*words).violations]
 
 
-def test_an_arm_without_any_atom_cannot_be_compared() -> None:
-    with pytest.raises(SplitError, match="without units"):
-        counted(["x"], ["ab"], ["ab"])
+def test_an_arm_without_units_of_the_test_set_cannot_be_compared() -> None:
+    for compare in (
+        lambda: systematicity("x", "ab", "ab"),
+        lambda: productivity("", "abc", "abd"),
+    ):
+        with pytest.raises(SplitError, match="without units"):
+            compare()
 
 
 # The parts of order invariance share their arms, which take seconds to align; productivity's sets

@@ -4,11 +4,10 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spor_tasks.aspects.rule_learnability import (
-    build,
-    hide_entities,
-)
+from spor_tasks.aspects.rule_learnability import build, hide_entities
 from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, Triple, challenge_of
@@ -18,37 +17,15 @@ Parts = tuple[str, str, str]
 
 
 def ship(triples: Sequence[Parts], *references: str, category: str | None = None) -> Sample:
-    return SampleMaker("ships")(
-        [Triple(*parts) for parts in triples], references, category=category
-    )
+    units = [Triple(*parts) for parts in triples]
+    return SampleMaker("ships")(units, references, category=category)
 
 
-def hidden(triples: Sequence[Parts], *references: str) -> dict[str, str]:
-    """What is hidden in a sample, and the phrases for it; nothing where it is left out."""
-    return {
-        what: phrase
-        for s in hide_entities([ship(triples, *references)])
-        for what, phrase in challenge_of(s, Hidden).phrases
-    }
+def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
+    return challenge_of(sample, Hidden).phrases
 
 
-def test_a_subject_gives_way_to_a_phrase_wherever_it_stands() -> None:
-    sample = ship(
-        [("Blue_Gull", "port", "Anholt"), ("Ada_Holm", "ship", "Blue_Gull")],
-        "Ada Holm sails the Blue Gull of Anholt.",
-        category="Ship",
-    )
-    (copy,) = hide_entities([sample])
-    assert copy.units == (
-        Triple("Entity 2", "port", "Anholt"),
-        Triple("Entity 1", "ship", "Entity 2"),
-    )
-    assert challenge_of(copy, Hidden).phrases == (
-        ("Ada Holm", "Entity 1"),
-        ("Blue Gull", "Entity 2"),
-    )
-    assert (copy.references, copy.about("category")) == ((), "Ship")
-
+# --- Entities of triples --------------------------------------------------------------------------
 
 PORT = ("Gull", "port", "Port of anholt")
 SISTERS = [
@@ -64,41 +41,93 @@ LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
 @pytest.mark.parametrize(
     ("triples", "references", "expected"),
     [
-        ([PORT], ["The GULL is there."], {"Gull": "Entity 1"}),
+        ([PORT], ["The GULL is there."], {"Gull": 1}),
         # A subject with a digit, one inside another entity, and one that is not mentioned.
         ([("Gull_2", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
         ([("Anholt", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
         ([("Petrel", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
         # It must be in every reference.
-        ([PORT], ["The Gull.", "A gull!"], {"Gull": "Entity 1"}),
+        ([PORT], ["The Gull.", "A gull!"], {"Gull": 1}),
         ([PORT], ["The Gull.", "A ship."], {}),
         # Display forms are compared, and entities that look alike hide neither.
-        ([('"Gull_Two"', "port", "Anholt")], ["The Gull_Two."], {"Gull Two": "Entity 1"}),
+        ([('"Gull_Two"', "port", "Anholt")], ["The Gull_Two."], {"Gull Two": 1}),
         ([("Blue_Gull", "port", "x"), ("Blue Gull", "captain", "Ada")], ["The Blue Gull."], {}),
         # Numbers go by the alphabet, capitals first.
         (
             [("oyster", "port", "x"), ("Zander", "port", "y"), ("Eel", "port", "z")],
             ["Eel, Zander, oyster"],
-            {"Eel": "Entity 1", "Zander": "Entity 2", "oyster": "Entity 3"},
+            {"Eel": 1, "Zander": 2, "oyster": 3},
         ),
-        # Gull 2 has a digit and stays; what is in the pattern of its triple is given back, as
+        # Gull 2 has a digit and stays; an entity in the pattern of its triple is given back, as
         # subject and as object, but not its number.
-        ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": "Entity 2"}),
-        (SISTERS, ["Auk and Skua"], {"Skua": "Entity 2"}),
+        ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": 2}),
+        (SISTERS, ["Auk and Skua"], {"Skua": 2}),
         # Once Auk is back, Auk and Skua would lie in one port; that was not to be seen before.
         (
             [*LED_BY_ONE, ("Auk", "port", "Anholt"), ("Skua", "port", "Anholt")],
             ["Auk and Skua"],
-            {"Skua": "Entity 2"},
+            {"Skua": 2},
         ),
         # A sample that got everything back is left out.
         (IN_ONE_PORT, ["Auk"], {}),
     ],
 )
 def test_which_entities_are_hidden(
-    triples: list[Parts], references: list[str], expected: dict[str, str]
+    triples: list[Parts], references: list[str], expected: dict[str, int]
 ) -> None:
-    assert list(hidden(triples, *references).items()) == list(expected.items())
+    copies = hide_entities([ship(triples, *references)])
+    actual = [phrase for copy in copies for phrase in hidden_in(copy)]
+    assert actual == [(name, f"Entity {number}") for name, number in expected.items()]
+
+
+def test_phrases_stand_for_entities_everywhere_and_in_the_published_fields() -> None:
+    sample = ship(
+        [("Blue_Gull", "port", "Anholt"), ("Ada_Holm", "ship", "Blue_Gull")],
+        "Ada Holm sails the Blue Gull of Anholt.",
+        category="Ship",
+    )
+    (copy,) = hide_entities([sample])
+    assert copy.about("category") == "Ship"
+    assert files.encode_row(codec.to_row(copy)).decode() == (
+        '{"data": [["Entity 2", "port", "Anholt"], ["Entity 1", "ship", "Entity 2"]], '
+        '"replaced_entity": {"Ada Holm": "Entity 1", "Blue Gull": "Entity 2"}}\n'
+    )
+
+
+NAMES = ("Auk", "Great_Auk", "great auk", "Skua", '"Skua"', "Tern_2", "Ada", "Anholt", "Ad")
+triples = st.builds(
+    Triple, st.sampled_from(NAMES), st.sampled_from(["port", "crew"]), st.sampled_from(NAMES)
+)
+texts = st.lists(st.sampled_from(NAMES), min_size=3, max_size=9).map(" with ".join)
+samples = st.builds(
+    SampleMaker("ships"),
+    st.lists(triples, min_size=1, max_size=5),
+    st.lists(texts, min_size=1, max_size=2),
+)
+
+
+@given(samples)
+def test_a_hidden_entity_is_in_every_reference_and_else_nowhere(sample: Sample) -> None:
+    def shown(raw: str) -> str:
+        return raw.replace("_", " ").replace('"', "")
+
+    for copy in hide_entities([sample]):
+        names = {phrase: name for name, phrase in hidden_in(copy)}
+        assert list(names.values()) == sorted(names.values())
+        assert names.keys() <= {unit[0] for unit in copy.units}
+        ends = {end for unit in copy.units for end in (unit[0], unit[-1])}
+        for name in names.values():
+            assert all(name.lower() in shown(text).lower() for text in sample.references)
+            assert all(name.lower() not in shown(end).lower() for end in ends)
+            assert not any(map(str.isdigit, name))
+        for old, new in zip(sample.units, copy.units, strict=True):
+            assert all(
+                before == after or shown(before) == names[after]
+                for before, after in zip(old, new, strict=True)
+            )
+
+
+# --- Values of E2E --------------------------------------------------------------------------------
 
 
 def place(name: str, **values: str) -> Sample:
@@ -113,83 +142,58 @@ PLACES = (
 )
 
 
-def values_of(row: Sample) -> dict[str, str]:
-    """The value of each attribute that a row has."""
-    return dict(unit for unit in row.units if isinstance(unit, AttributeValue))
-
-
-def rows() -> tuple[Sample, ...]:
-    return hide_values(PLACES, random.Random(0))
-
-
 def test_every_choice_of_values_that_hides_something_comes_once() -> None:
+    rows = hide_values(PLACES, random.Random(0))
+    values = [dict(unit for unit in row.units if isinstance(unit, AttributeValue)) for row in rows]
     # Each attribute takes one of its values or none; of 3 * 2 ways to hide, one hides nothing.
-    conditions = [frozenset(values_of(row).items() - {("near", "Tern")}) for row in rows()]
+    conditions = [frozenset(each.items() - {("near", "Tern")}) for each in values]
     assert len(conditions) == len(set(conditions)) == (2 * 3 * 3 * 2) * (3 * 2 - 1)
-
-
-def test_values_come_in_alphabetical_order_and_their_absence_last() -> None:
-    first, last = rows()[0], rows()[-1]
-    assert dict(challenge_of(first, Hidden).phrases) == {
-        "price range": "less than Value A",
-        "customer rating": "Value B out of 5",
-    }
-    assert {AttributeValue("food", "Greek"), AttributeValue("area", "harbour")} < set(first.units)
-    assert dict(challenge_of(last, Hidden).phrases) == {"customer rating": "Value A out of 5"}
-    assert values_of(last).keys() <= {"customer rating", "near"}
-
-
-def test_what_is_hidden_is_shown_as_its_phrase() -> None:
-    for row in rows():
-        shown = values_of(row)
-        assert challenge_of(row, Hidden).phrases
-        assert {what: shown[what] for what in POSSIBLE_VALUES if what in shown} == dict(
-            challenge_of(row, Hidden).phrases
-        )
+    for row, shown in zip(rows, values, strict=True):
+        hidden = {name: shown[name] for name in POSSIBLE_VALUES if name in shown}
+        assert hidden == dict(hidden_in(row)) != {}
         assert row.references == ()
-
-
-def test_a_seed_gives_the_same_samples_again_and_another_the_same_choices() -> None:
-    assert rows() == rows()
+    # Values come in alphabetical order, and their absence last.
+    both = {"price range": "less than Value A", "customer rating": "Value B out of 5"}
+    assert dict(hidden_in(rows[0])) == both
+    assert {"food": "Greek", "area": "harbour"}.items() <= values[0].items()
+    last = codec.to_row(rows[-1])
+    assert list(last) == ["name", "data", "replaced_kv_pair"]
+    assert last["replaced_kv_pair"] == {"customer rating": "Value A out of 5"}
+    assert values[-1].keys() <= {"customer rating", "near"}
+    assert rows == hide_values(PLACES, random.Random(0))
     others = hide_values(PLACES, random.Random(1))
-    assert others != rows()
-    assert [challenge_of(row, Hidden).phrases for row in others] == [
-        challenge_of(row, Hidden).phrases for row in rows()
-    ]
+    assert others != rows
+    assert list(map(hidden_in, others)) == list(map(hidden_in, rows))
 
 
 def test_values_that_no_metric_knows_are_not_hidden() -> None:
+    more = (place("X", price_range="outrageous"), place("Y", price_range="free"))
     with pytest.raises(SplitError, match="price range has the values free, outrageous"):
-        hide_values(
-            (*PLACES, place("X", price_range="outrageous"), place("Y", price_range="free")),
-            random.Random(0),
-        )
+        hide_values((*PLACES, *more), random.Random(0))
+
+
+# --- Values of other attributes -------------------------------------------------------------------
 
 
 def boat(references: tuple[str, ...], *units: tuple[str, str], **context: str) -> Sample:
-    pairs = [AttributeValue(*unit) for unit in units]
-    return Sample("1", "boats", tuple(pairs), references, context)
+    return Sample("1", "boats", tuple(AttributeValue(*unit) for unit in units), references, context)
 
 
 def test_values_that_all_references_copy_are_hidden() -> None:
     """Not one that some reference lacks, nor of an attribute with two values, nor yes or no."""
-    texts = ("A Red, 4 metre boat of oak with sail and oar: no!", "It is red, of 4 and of oak. No.")
+    both = ("A Red, 4 metre boat of oak with sail and oar: no!", "It is red, of 4 and of oak. No.")
     units = [("colour", "red"), ("length", "4"), ("hull", "oak"), ("deck", "no")]
-    plain = boat(texts, *units, ("gear", "sail"), ("gear", "oar"), ("use", "metre"))
-    told = boat(texts, *units, name="The 6 of Oak")
+    plain = boat(both, *units, ("gear", "sail"), ("gear", "oar"), ("use", "metre"))
+    revealing = boat(both, *units, name="The 6 of Oak")
     other = boat(("",), ("length", "6"), ("hull", "elm"), ("deck", "yes"))
-    first, second = build([other], [plain, told, other], random.Random(0)).test.samples
+    first, second = build([other], [plain, revealing, other], random.Random(0)).test.samples
     phrases = {"colour": "Value A", "length": "Value B", "hull": "Value C"}
-    assert challenge_of(first, Hidden).phrases == tuple(phrases.items())
-    assert first.units == tuple(
-        AttributeValue(unit[0], phrases.get(unit[0], unit[-1])) for unit in plain.units
+    assert challenge_of(first, Hidden) == Hidden(
+        tuple(phrases.items()),
+        (("colour", ("red",)), ("length", ("4", "6")), ("hull", ("elm", "oak"))),
     )
-    assert challenge_of(first, Hidden).values == (
-        *(("colour", ("red",)), ("length", ("4", "6")), ("hull", ("elm", "oak"))),
-    )
-    assert challenge_of(second, Hidden).phrases == (("colour", "Value A"),), (
-        "the name tells the others"
-    )
+    assert first.units == tuple((unit[0], phrases.get(unit[0], unit[-1])) for unit in plain.units)
+    assert hidden_in(second) == (("colour", "Value A"),)  # the name reveals the others
 
 
 def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:
@@ -199,32 +203,19 @@ def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight
         build([sample], [sample], random.Random(0))
 
 
-def test_the_one_arm_is_the_training_set() -> None:
-    sample = ship([("Gull", "port", "Anholt")], "The Gull.")
+# --- Sets -----------------------------------------------------------------------------------------
+
+
+def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:
+    sample, silent = (ship([("Gull", "port", "Anholt")], text) for text in ("The Gull.", "A ship."))
     pair = build([sample], [sample], random.Random(0))
-    assert (pair.aspect, pair.corpus, pair.protocol) == ("rule_learnability", "ships", "strict")
     assert [split.name for split in pair.splits] == ["original", "test"]
     assert pair.arms[0].samples == (sample,)
     assert pair.test.samples == hide_entities([sample])
-    pair = build(PLACES, (), random.Random(0))
-    assert (pair.corpus, pair.test.samples) == ("places", rows())
-
-
-def test_nothing_to_hide_is_an_error() -> None:
-    sample = ship([("Gull", "port", "Anholt")], "A ship.")
-    with pytest.raises(SplitError, match="no test sample"):
-        build([sample], [sample], random.Random(0))
-    with pytest.raises(SplitError, match="no test sample"):
-        build([sample], [], random.Random(0))
-    with pytest.raises(SplitError, match="no training sample"):
-        build([], [sample], random.Random(0))
-
-
-def test_hidden_phrases_are_written_under_the_published_names() -> None:
-    (copy,) = hide_entities([ship([("Gull", "port", "Anholt")], "The Gull.")])
-    assert files.encode_row(codec.to_row(copy)).decode() == (
-        '{"data": [["Entity 1", "port", "Anholt"]], "replaced_entity": {"Gull": "Entity 1"}}\n'
-    )
-    row = codec.to_row(rows()[-1])
-    assert list(row) == ["name", "data", "replaced_kv_pair"]
-    assert row["replaced_kv_pair"] == {"customer rating": "Value A out of 5"}
+    assert build(PLACES, (), random.Random(0)).test.samples == hide_values(PLACES, random.Random(0))
+    for train, test in (([sample], [silent]), ([sample], []), ([], [sample])):
+        with pytest.raises(SplitError) as caught:
+            build(train, test, random.Random(0))
+        assert caught.value.remedy
+    with pytest.raises(SplitError, match="no sample has the attribute 'hull' to hide"):
+        build(PLACES, PLACES, random.Random(0), ["hull"])

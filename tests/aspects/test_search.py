@@ -1,17 +1,25 @@
-"""The search of larger sets of systematicity."""
+"""The search of larger sets of systematicity, and the counts that it keeps up to date."""
 
 import random
+from functools import partial
+from itertools import combinations
+from math import sqrt
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.aspects import check, systematicity
 from spor_tasks.aspects.search import ROUNDS
 from spor_tasks.aspects.search import systematicity as search
+from spor_tasks.aspects.search.annealing import Goal
+from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.support.strategies import pool
+from tests.support.strategies import pool, pools, words_of
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +29,7 @@ def samples() -> tuple[Sample, ...]:
 
 def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:
     pair = search(pool(["a", "abx", "b", "ab", "q"]), 0).pair
-    words = [["".join(unit[0] for unit in s.units) for s in split.samples] for split in pair.splits]
-    assert words == [["a", "b"], ["abx"], ["ab"]]
+    assert words_of(pair) == (["a", "b"], ["abx"], ["ab"])
 
 
 def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
@@ -45,33 +52,127 @@ def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sampl
     assert len(found.pair.arms[0].samples) >= 0.4 * len(samples)
 
 
-def test_time_ends_a_search_with_what_its_complete_rounds_found(
+def test_time_or_an_interrupt_ends_a_search_with_the_best_of_its_complete_rounds(
     samples: tuple[Sample, ...],
 ) -> None:
-    found = search(samples, 4, seconds=0.1)
-    assert found.rounds < ROUNDS
-    assert found == search(samples, 4, rounds=found.rounds)
-
-
-def test_an_interrupt_ends_it_so_too_once_something_is_found(samples: tuple[Sample, ...]) -> None:
-    def interrupt(_: int, __: int, best: str) -> None:
-        if best:
+    def interrupt(_: int, __: int, best: str, needed: str | None = None) -> None:
+        if best or needed is None:
             raise KeyboardInterrupt
 
-    found = search(samples, 4, progress=interrupt)
-    assert found.interrupted
-    assert found.pair == search(samples, 4, rounds=found.rounds).pair
-
-
-def test_an_interrupt_before_anything_is_found_is_passed_on(samples: tuple[Sample, ...]) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
+    first = search(samples, 4, rounds=1)
+    timed = search(samples, 4, seconds=0.1)
+    assert timed.rounds < ROUNDS
+    assert timed == (first if timed.rounds == 1 else search(samples, 4, rounds=timed.rounds))
+    interrupted = search(samples, 4, progress=partial(interrupt, needed="a best"))
+    assert (interrupted.interrupted, interrupted.rounds) == (True, 1)
+    assert interrupted.pair == first.pair
     with pytest.raises(KeyboardInterrupt):
         search(samples, 4, progress=interrupt)
 
 
-@pytest.mark.parametrize("given", [["a", "b"], ["ab", "cd"], ["a", "b", "ab"]])
-def test_a_pool_without_sets_is_an_error(given: list[str]) -> None:
+@pytest.mark.parametrize("words", [["a", "b"], ["ab", "cd"], ["a", "b", "ab"]])
+def test_a_pool_without_sets_is_an_error(words: list[str]) -> None:
     with pytest.raises(SplitError, match="found no test sample"):
-        search(pool(given), 0)
+        search(pool(words), 0)
+
+
+# --- The counts, against counting all of it anew --------------------------------------------------
+
+
+def recount(sets: Sets) -> dict[str, Any]:
+    """The totals from nothing but the allowed pairs and what was chosen."""
+    pool = sets.pool
+    items = range(len(pool.units))
+    allowed = {
+        two
+        for units, pairs in zip(pool.units, pool.pairs, strict=True)
+        for two, pair in zip(combinations(units, 2), pairs, strict=True)
+        if sets.allowed[pair]
+    }
+    pairs = [set(combinations(units, 2)) for units in pool.units]
+    test = [item for item in items if pairs[item] and pairs[item] <= allowed]
+    tested = set().union(*(pairs[item] for item in test))
+    atoms = {unit for item in test for unit in pool.units[item]}
+    atom = [
+        item for item in items if atoms & set(pool.units[item]) and pairs[item].isdisjoint(tested)
+    ]
+    in_atom = dict.fromkeys(atoms, 0)
+    in_combination = dict.fromkeys(atoms, 0)
+    for counts, members in ((in_atom, atom), (in_combination, items)):
+        for item in members:
+            copies = pool.copies[item] if counts is in_atom else sets.chosen[item]
+            for unit in atoms.intersection(pool.units[item]):
+                counts[unit] += copies
+    return {
+        "test": sorted(test),
+        "atom": sorted(atom),
+        "test_units": sum(pool.copies[item] * len(pool.units[item]) for item in test),
+        "atom_samples": sum(pool.copies[item] for item in atom),
+        "pairs": sum(sets.chosen[item] * len(pairs[item] & tested) for item in items),
+        "atom_occurrences": sum(in_atom.values()),
+        "combination_occurrences": sum(in_combination.values()),
+        "uncovered_in_atom": sum(not count for count in in_atom.values()),
+        "uncovered_in_combination": sum(not count for count in in_combination.values()),
+        "affinity": sum(sqrt(in_atom[unit] * in_combination[unit]) for unit in atoms),
+    }
+
+
+def assert_counts_are_right(sets: Sets) -> None:
+    expected = recount(sets)
+    items = range(len(sets.pool.units))
+    assert [item for item in items if not sets.forbidden[item]] == expected.pop("test")
+    assert [item for item in items if sets.in_atom(item)] == expected.pop("atom")
+    assert sets.affinity / SCALE == pytest.approx(expected.pop("affinity"), abs=1e-4)
+    assert {name: getattr(sets, name) for name in expected} == expected
+
+
+def make_a_move(sets: Sets, rng: random.Random) -> None:
+    """Switch some pairs, or change the copies of an item in Combination."""
+    pairs = range(len(sets.pool.with_pair))
+    if pairs and rng.random() < 0.6:
+        switched = rng.sample(pairs, min(len(pairs), rng.choice([1, 1, 2, 5])))
+        sets.switch(switched)
+        return
+    item = rng.randrange(len(sets.pool.units))
+    if sets.forbidden[item]:
+        sets.choose(item, rng.randint(0, sets.pool.copies[item]))
+
+
+def everything(sets: Sets) -> list[object]:
+    """All that a search can read, for comparing."""
+    return [
+        list(value) if isinstance(value := getattr(sets, name), list) else value
+        for name in vars(sets)
+        if name not in ("_displaced", "_changed", "pool")
+    ]
+
+
+@given(pools(always=["ab"]), st.integers(0, 1_000))
+def test_after_any_moves_all_counts_are_right_and_a_move_taken_back_leaves_no_trace(
+    samples: tuple[Sample, ...], seed: int
+) -> None:
+    rng, sets = random.Random(seed), Sets(Pool(samples))
+    for _ in range(12):
+        make_a_move(sets, rng)
+        sets.settle()
+        assert_counts_are_right(sets)
+    before, pairs = everything(sets), range(len(sets.pool.with_pair))
+    switched = rng.sample(pairs, min(len(pairs), 4))
+    sets.switch(switched)
+    sets.settle()
+    sets.switch_back(switched)
+    sets.settle()
+    assert everything(sets) == before
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 10), st.floats(0, 10), st.floats(-100, 100)), min_size=1))
+def test_a_gap_is_charged_as_the_method_of_multipliers_says(
+    terms: list[tuple[float, float, float]],
+) -> None:
+    stiffness, start, gaps = zip(*terms, strict=True)
+    goal = Goal(Sets(Pool(())), lambda: 0, lambda: gaps, stiffness, start)
+    expected = -sum(max(0, p + s * g) ** 2 / (2 * s) for s, p, g in terms)
+    assert goal() == pytest.approx(expected)
+    goal.adapt()
+    for now, (s, p, g) in zip(goal.prices, terms, strict=True):
+        assert now == pytest.approx(0.9 * p + 0.1 * max(0, p + s * g))

@@ -1,88 +1,122 @@
+"""Atom, Combination and their test set, on corpora of a word per sample and a unit per letter."""
+
 import random
 from collections.abc import Sequence
+from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.systematicity import build
+from spor_tasks.aspects.systematicity import Overlaps, _largest_first, build
 from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.support.strategies import pool
+from tests.support.strategies import pool, pools, sets, words_of
 
 
 def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]:
     """The words that came into Atom, Combination and the test set."""
-    pair = build(pool(words), random.Random(0), limit=limit)
-    return tuple(
-        ["".join(unit[0] for unit in s.units) for s in split.samples] for split in pair.splits
-    )
+    return words_of(build(pool(words), random.Random(0), limit=limit))
 
 
-def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:
-    # abx cannot be tested, for x occurs nowhere else.
-    assert built(["a", "abx", "b", "ab"]) == (["a", "b"], ["abx"], ["ab"])
-
-
-def test_the_largest_samples_are_offered_to_the_test_set_first() -> None:
-    # Offered first, ad would have drawn abc into Atom.
-    atom, _, test = built(["a", "b", "c", "d", "abc", "ad"])
-    assert (atom, test) == (["a", "b", "c", "ad"], ["abc"])
-
-
-def test_combination_is_atom_where_nothing_else_shows_a_pair() -> None:
-    assert built(["a", "b", "ab"]) == (["a", "b"], ["a", "b"], ["ab"])
-
-
-def test_no_replacement_takes_an_atom_away_from_combination() -> None:
-    # abx could only replace ay, and then nothing would show y.
-    atom, combination, test = built(["ay", "b", "ab", "abx", "yz", "z"])
-    assert test == ["ab", "yz"]
-    assert atom == combination == ["ay", "b", "z"]
-
-
-def test_a_replacement_that_parts_the_arms_too_far_is_not_made() -> None:
-    # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
-    words = ["a", "a", "bc", "d", "ab", "cd", "abx"]
-    assert built(words, limit=0.04) == (["a", "a", "bc", "d"], ["bc", "d", "abx"], ["ab", "cd"])
-    assert built(words, limit=0.03)[1] == ["a", "a", "bc", "d"]
-
-
-def test_samples_of_equal_units_enter_the_test_set_together() -> None:
-    atom, combination, test = built(["a", "b", "ab", "ba", "ab"])
-    assert test == ["ab", "ba", "ab"]
-    assert atom == combination == ["a", "b"]
+@pytest.mark.parametrize(
+    ("words", "limit", "atom", "combination", "test"),
+    [
+        # Units come apart in Atom and together in Combination; abx cannot be tested, as x is alone.
+        ("a abx b ab", 0.02, "a b", "abx", "ab"),
+        # Offered first, ad would have drawn abc into Atom.
+        ("a b c d abc ad", 0.02, "a b c ad", "a b c ad", "abc"),
+        # Nothing else shows a pair.
+        ("a b ab", 0.02, "a b", "a b", "ab"),
+        # abx could only replace ay, and then nothing would show y.
+        ("ay b ab abx yz z", 0.02, "ay b z", "ay b z", "ab yz"),
+        # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
+        ("a a bc d ab cd abx", 0.04, "a a bc d", "bc d abx", "ab cd"),
+        ("a a bc d ab cd abx", 0.03, "a a bc d", "a a bc d", "ab cd"),
+        # Samples of equal units enter the test set together.
+        ("a b ab ba ab", 0.02, "a b", "a b", "ab ba ab"),
+    ],
+)
+def test_which_samples_come_into_which_set(
+    words: str, limit: float, atom: str, combination: str, test: str
+) -> None:
+    expected = tuple(each.split() for each in (atom, combination, test))
+    assert built(words.split(), limit=limit) == expected
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
-def test_a_pool_that_offers_no_test_sample_is_an_error(words: list[str]) -> None:
+def test_a_pool_without_a_possible_test_sample_is_an_error(words: list[str]) -> None:
     with pytest.raises(SplitError, match="no sample can be tested"):
         built(words)
-
-
-def test_a_build_without_a_run_is_refused() -> None:
     with pytest.raises(ConfigError, match="restarts: must be at least 1"):
-        build(pool(["ab"]), random.Random(0), restarts=0)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_embedded_corpus_yields_sets_of_a_useful_size(seed: int) -> None:
-    pair = build(MINI.everything(), random.Random(seed))
-    report = check.systematicity(pair)
-    assert report.violations == ()
-    shown = report.counts["pairs_in_combination"]
-    assert isinstance(shown, int)
-    assert shown > 200
-    assert len(pair.test.samples) > 120
-    assert all(len(arm.samples) > 300 for arm in pair.arms)
+        build(pool(words), random.Random(0), restarts=0)
 
 
 def test_more_restarts_never_make_the_test_set_smaller() -> None:
     samples = MINI.everything()
-
-    def test_units(restarts: int) -> int:
-        pair = build(samples, random.Random(0), restarts)
-        return sum(len(sample.units) for sample in pair.test.samples)
-
-    sizes = [test_units(restarts) for restarts in (1, 4, 16)]
+    pairs = [build(samples, random.Random(0), restarts) for restarts in (1, 4, 16)]
+    sizes = [sum(len(sample.units) for sample in pair.test.samples) for pair in pairs]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
+    counts = check.check(pairs[-1]).counts
+    assert int(str(counts["pairs_in_combination"])) > 200
+    assert len(pairs[-1].test.samples) > 120
+    assert all(len(arm.samples) > 300 for arm in pairs[-1].arms)
+
+
+# --- Against the paper's words, taken literally and slowly ----------------------------------------
+
+
+def algorithm_1(x: list[frozenset[DataUnit]], order: list[int]) -> tuple[set[int], set[int]]:
+    """The paper's pseudocode, with indices for samples; returns Atom and the test set."""
+    s, t, a, b = set(range(len(x))), set[int](), set[int](), set[int]()
+    for i in order:
+        if i not in s:
+            continue
+        s = s - {i}
+        r = {y for y in a | s if y not in b and len(x[y] & x[i]) == 1}
+        covered = x[i] <= {unit for y in r for unit in x[y]}
+        if covered and max((len(x[y] & x[i]) for y in a), default=0) <= 1:
+            t = t | {i}
+            s = s - r
+            a = a | r
+            b = b | {y for y in s if len(x[y] & x[i]) > 1}
+    return a, t
+
+
+@given(pools(), st.integers(0, 100))
+def test_atom_and_test_set_are_those_of_the_pseudocode(pool: tuple[Sample, ...], seed: int) -> None:
+    units = [frozenset(sample.units) for sample in pool]
+    several = [i for i, held in enumerate(units) if len(held) > 1]
+    order = _largest_first(several, units, random.Random(seed))
+    assert Overlaps(units).atom_and_test(order) == algorithm_1(units, order)
+
+
+@given(pools(), pools(), pools())
+def test_the_invariants_are_counted_as_by_comparing_all_with_all(
+    atom: tuple[Sample, ...], combination: tuple[Sample, ...], test: tuple[Sample, ...]
+) -> None:
+    pair = sets("systematicity", test, atom=atom, combination=combination)
+    try:
+        counts = check.systematicity(pair).counts
+    except SplitError:
+        return
+    a, c, t = ([set(sample.units) for sample in samples] for samples in (atom, combination, test))
+    pairs = {frozenset(two) for x in t for two in combinations(x, 2)}
+    known = {two for two in pairs if any(two <= y for y in a)}
+    atoms = set().union(*t)
+    assert {name: counts[name] for name in counts if name not in ("divergence", "limit")} == {
+        "missing_atoms": (len(atoms - set().union(*a)), len(atoms - set().union(*c))),
+        "test_samples_shown": (sum(y in t for y in a), sum(y in t for y in c)),
+        "pairs_in_atom": len(known),
+        "atom_samples_with_pairs": sum(any(len(y & x) > 1 for x in t) for y in a),
+        "test_samples_touched": sum(any(len(y & x) > 1 for y in a) for x in t),
+        "test_samples_given_away": sum(
+            len(x) > 1 and all(any({u, v} <= y for y in a) for u, v in combinations(x, 2))
+            for x in t
+        ),
+        "occurrences": (sum(len(y & atoms) for y in a), sum(len(y & atoms) for y in c)),
+        "pairs_in_combination": sum(two <= y for y in c for two in pairs),
+    }

@@ -65,6 +65,14 @@ def sets(aspect: str, test: Iterable[Sample], **arms: Iterable[Sample]) -> Split
     return SplitPair(aspect, "letters", "strict", tuple(splits), Split("test", tuple(test)))
 
 
+def words_of(pair: SplitPair) -> tuple[list[str], ...]:
+    """The words of each arm, and of the test set."""
+    return tuple(
+        ["".join(unit[0] for unit in sample.units) for sample in split.samples]
+        for split in pair.splits
+    )
+
+
 def pools(always: Iterable[str] = ()) -> st.SearchStrategy[tuple[Sample, ...]]:
     """Small corpora in which units meet often and samples repeat; ``always`` are words of each."""
     words = st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=4).map(

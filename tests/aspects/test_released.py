@@ -1,0 +1,146 @@
+"""Sets of the real corpora are the released ones, to the byte where nothing was drawn."""
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks.aspects import check, named, productivity
+from spor_tasks.aspects.order_invariance import shown_twice, with_an_order
+from spor_tasks.aspects.rule_learnability import hide_entities
+from spor_tasks.benchmarks.spor import released
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.digests import digest
+from spor_tasks.core.files import encode_row, read_rows
+from spor_tasks.core.sample import Sample
+from spor_tasks.corpora import sources
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.e2e.enumeration import _ENUMERATED, POSSIBLE_VALUES, hide_values
+from spor_tasks.corpora.slots import values_by_attribute
+from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.oracles.productivity import Method, published
+from tests.oracles.webnlg import read_test as read_webnlg_test
+from tests.support.soak import soak
+
+pytestmark = pytest.mark.real_data
+
+WAYS: dict[str, Method] = {"webnlg": "scarcest", "e2e": "longest"}
+Row = dict[str, Any]
+
+
+@cache
+def train_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
+    return webnlg.read_train(folder) if corpus == "webnlg" else e2e.read_train(folder)
+
+
+@cache
+def tests_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
+    return read_webnlg_test(folder) if corpus == "webnlg" else e2e.read_test(folder)
+
+
+def is_released(name: str, samples: Iterable[Sample]) -> bool:
+    content = b"".join(encode_row(to_row(sample)) for sample in samples)
+    return sources.blob_id(content) == sources.SPOR.files()[released.path(name)].blob
+
+
+def rows_of(samples: Iterable[Sample]) -> list[Row]:
+    return [json.loads(encode_row(to_row(sample))) for sample in samples]
+
+
+def released_rows(folder: Path, name: str) -> list[Row]:
+    return [row for _, row in read_rows(folder / released.path(name))]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "threshold", "of_released", "of_strict", "visible_sha256"),
+    [
+        ("webnlg", 3, (219, 228, 1_270), (222, 247, 1_321), "2fa24c2db85d7a4f"),
+        soak("webnlg", 4, (153, 364, 2_153), (157, 384, 2_277), "9df5eaeb450018e3"),
+        soak("webnlg", 5, (99, 381, 2_464), (99, 381, 2_464), "d703ebb422a10531"),
+        soak("e2e", 3, (1_314, 665, 3_679), (1_314, 1_094, 5_709), "c25abc969a8130f1"),
+        soak("e2e", 4, (1_002, 660, 4_069), (1_002, 2_392, 12_887), "a5c79d8ff49fa5e0"),
+        ("e2e", 5, (477, 332, 2_105), (477, 814, 4_997), "e05c59187d18d783"),
+    ],
+)
+def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
+    data_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    corpus: str,
+    *,
+    threshold: int,
+    of_released: tuple[int, int, int],
+    of_strict: tuple[int, int, int],
+    visible_sha256: str,
+) -> None:
+    """Counted are test samples, and Visible's samples of more than N units and their units."""
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    train, test, way = train_of(corpus, data_dir), tests_of(corpus, data_dir), WAYS[corpus]
+    rebuilt = productivity.build(train, test, threshold, choose=published(way))
+    sets = f"{corpus}_productivity_N={threshold}"
+    names = (f"train_{sets}_invisible", f"train_{sets}_visible", f"test_{sets}")
+    for split, name in zip(rebuilt.splits, names, strict=True):
+        assert is_released(name, split.samples)
+    strict = named.load("productivity", corpus, "strict", f"n{threshold}")
+    for pair, expected in ((rebuilt, of_released), (strict, of_strict)):
+        result = check.check(pair)
+        assert result.holds
+        long = tuple(result.counts[name] for name in ("long_in_visible", "units_in_long"))
+        assert (len(pair.test.samples), *long) == expected
+    assert digest(strict.arms[1].samples).startswith(visible_sha256)
+
+
+@pytest.mark.parametrize(("corpus", "count"), [("webnlg", 1_559), ("e2e", 1_623)])
+def test_order_invariance_is_rebuilt_but_for_the_drawn_orders(
+    data_dir: Path, corpus: str, count: int
+) -> None:
+    def without_inputs(rows: Iterable[Row]) -> list[Row]:
+        return [{key: row[key] for key in row if not key.startswith("input_")} for row in rows]
+
+    test = tests_of(corpus, data_dir)
+    assert is_released(f"test_{corpus}_order-invariance_cwio", with_an_order(test))
+    assert is_released(f"test_{corpus}_order-invariance_performance", test)
+    main = released_rows(data_dir, f"test_{corpus}_order-invariance_main")
+    assert len(main) == count
+    ours = rows_of(shown_twice(test, random.Random(0)))
+    assert without_inputs(ours) == without_inputs(main)
+
+
+def test_rule_learnability_of_webnlg_is_rebuilt(data_dir: Path) -> None:
+    samples = hide_entities(tests_of("webnlg", data_dir))
+    assert len(samples) == 1_614
+    assert is_released("test_webnlg_rule-learnability", samples)
+
+
+def test_rule_learnability_of_e2e_is_rebuilt_but_for_the_drawn(data_dir: Path) -> None:
+    """Drawn are the name, the place nearby and the order of the units."""
+    theirs = released_rows(data_dir, "test_e2e_rule-learnability")
+    ours = rows_of(hide_values(train_of("e2e", data_dir), random.Random(0)))
+    assert len(theirs) == 1_440
+
+    def fixed(row: Row) -> tuple[object, ...]:
+        units = [pair for pair in sorted(row["data"]) if pair[0] != "near"]
+        return [*row["replaced_kv_pair"].items()], units
+
+    assert list(map(fixed, theirs)) == list(map(fixed, ours))
+    drawn: tuple[Callable[[Row], object], ...] = (
+        lambda row: row["name"],
+        lambda row: dict(row["data"]).get("near"),
+    )
+    for field in drawn:
+        assert set(map(field, theirs)) == set(map(field, ours))
+    assert sum("near" not in dict(row["data"]) for row in theirs) == 82
+
+
+def test_the_possible_values_are_those_of_the_corpus_and_of_the_release(data_dir: Path) -> None:
+    path = released.path("test_e2e_rule-learnability")
+    file = data_dir / path.replace("dataset.jsonl", "possible_value.json")
+    ((_, values),) = read_rows(file)
+    corpus = values_by_attribute(train_of("e2e", data_dir))
+    possible = {attribute: sorted(each) for attribute, each in POSSIBLE_VALUES.items()}
+    assert possible == {attribute: sorted(each) for attribute, each in values.items()}
+    assert possible.items() <= corpus.items()
+    assert corpus.keys() == {*_ENUMERATED, "near"}

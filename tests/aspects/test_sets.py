@@ -1,0 +1,355 @@
+"""Sets by their names, as a command line requests them, built, and in a folder."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spor_tasks import __version__
+from spor_tasks.aspects import build, check, folder, named, search, systematicity
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.aspects.request import Request, answer, find
+from spor_tasks.core.digests import digest
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError, SporError
+from spor_tasks.core.sample import (
+    AttributeValue,
+    CorpusSamples,
+    Hidden,
+    Orders,
+    Sample,
+    SampleMaker,
+    Split,
+    SplitPair,
+)
+from spor_tasks.corpora.embedded import MINI
+from tests.conftest import REPOSITORY
+from tests.oracles.requirements import broken
+from tests.support.strategies import pool, unit, words_of
+
+OF_MINI = [s.name[::3] for s in named.available() if s.name[1:3] == ("mini", "strict")]
+LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
+
+
+def corpus(train: tuple[Sample, ...], test: tuple[Sample, ...] = ()) -> CorpusSamples:
+    return CorpusSamples("letters", train, test)
+
+
+# --- By name --------------------------------------------------------------------------------------
+
+
+def test_every_set_has_a_name_of_its_own_published_before_strict() -> None:
+    names = [str(spec.name) for spec in named.available()]
+    assert len(set(names)) == len(names)
+    assert {"systematicity webnlg published", "order_invariance webnlg published cwio"} < {*names}
+    assert [name for name in names if name.startswith("productivity e2e")] == [
+        f"productivity e2e {protocol} {part}"
+        for protocol in ("published", "strict", "twin")
+        for part in ("n3", "n4", "n5")
+    ]
+    assert named.load("systematicity", "mini", "strict") is named.load("systematicity", "mini")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ("systematicity", "mini", "published"),
+        ("systematicity", "webnlgg"),
+        ("colour", "mini"),
+        ("order_invariance", "e2e", "strict"),
+        ("productivity", "e2e", "published", "n6"),
+    ],
+)
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: tuple[str, ...]) -> None:
+    with pytest.raises(SplitError, match=f"'{' '.join(name)}'") as caught:
+        named.load(*name)
+    known = "mini strict" if name[1] == "mini" else "e2e published"
+    assert f"systematicity {known}" in str(caught.value.remedy)
+
+
+def test_files_are_sought_in_the_folder_of_the_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (tmp_path / "a", tmp_path / "b"):
+        monkeypatch.setenv("SPOR_DATA_DIR", str(place))
+        with pytest.raises(CorpusError, match="spor data fetch") as caught:
+            answer(Request(corpus="webnlg", aspect="systematicity"))
+        assert str(caught.value.where).startswith(str(place))
+
+
+# --- Built ----------------------------------------------------------------------------------------
+
+
+def test_every_aspect_of_the_embedded_corpus_meets_its_requirements() -> None:
+    for aspect, part in OF_MINI:
+        assert broken(named.load(aspect, "mini", part=part)) == []
+
+
+def digests() -> list[str]:
+    """Of sets of the embedded corpus, built of every aspect and searched."""
+    pairs = [search.systematicity(MINI.read().samples, 4, rounds=1).pair]
+    pairs += [build.build(MINI.read(), *name, restarts=3) for name in OF_MINI]
+    return [digest(split.samples) for pair in pairs for split in pair.splits]
+
+
+def test_sets_are_the_same_in_every_process() -> None:
+    script = "from tests.aspects.test_sets import digests; print(digests())"
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, check=True, stdout=subprocess.PIPE
+    )
+    assert done.stdout.decode() == f"{digests()}\n"
+
+
+def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> None:
+    pair = build.build(corpus(LETTERS, pool(["aceg", "abcfg", "abc"])), "productivity", "n2")
+    assert pair.part == "n2"
+    assert check.check(pair).holds
+    letters = corpus(pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
+    for part in ("cwio", "performance"):
+        assert words_of(build.build(letters, "order_invariance", part))[-1] == ["ab", "ba"]
+
+
+@pytest.mark.parametrize(
+    ("letters", "aspect", "part", "fault"),
+    [
+        (corpus(pool(["ab", "cd", "c"])), "systematicity", None, "of 2 .* lacks this for 1"),
+        (corpus(pool(["a", "b", "ab"])), "systematicity", None, "would not differ from Atom"),
+        (corpus(LETTERS), "productivity", "n3", "has no test samples"),
+        (corpus((), LETTERS), "order_invariance", "main", "no training samples"),
+        (corpus(LETTERS, pool(["xyz"])), "productivity", None, "of 1, the nearest lacks 2"),
+        (corpus(LETTERS, pool(["ab"])), "productivity", "n3", "the largest of 1 has 2"),
+        (corpus(LETTERS, pool(["a"])), "order_invariance", "cwio", "in 1 no two units differ"),
+        (corpus(LETTERS, pool(["a"])), "rule_learnability", None, "can be hidden"),
+        (corpus(LETTERS, LETTERS), "productivity", "main", "has no part"),
+        (corpus(LETTERS, LETTERS), "order_invariance", "n3", "'order_inv"),
+        (corpus(LETTERS, LETTERS), "systematicity", "n3", "'systematicity n3'"),
+        (corpus(LETTERS, LETTERS), "colour", None, "'colour'"),
+    ],
+)
+def test_an_error_says_why_sets_cannot_be_built(
+    letters: CorpusSamples, aspect: str, part: str | None, fault: str
+) -> None:
+    with pytest.raises(SplitError, match=fault) as caught:
+        build.build(letters, aspect, part)
+    assert caught.value.remedy
+
+
+def test_values_are_hidden_where_no_sample_has_a_name() -> None:
+    make = SampleMaker("cafes")
+    values = {
+        "eat type": "pub",
+        "food": "Thai",
+        "price range": "cheap",
+        "customer rating": "low",
+        "area": "harbour",
+        "family friendly": "yes",
+        "near": "The Pier",
+    }
+    sample = make([AttributeValue(*value) for value in values.items()], ["A pub."])
+    pair = build.build(CorpusSamples("cafes", (sample,), (sample,)), "rule_learnability")
+    assert {sample.about("name") for sample in pair.test.samples} == {None}
+    assert check.check(pair).holds
+
+
+# --- Requested ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> Path:
+    path = tmp_path / "letters.jsonl"
+    rows = (
+        {"data": [[letter, "is", letter.upper()] for letter in word], "texts": [f"Word {word}."]}
+        for word in ("a", "b", "a", "b", "ab", "abz")
+    )
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_a_seed() -> None:
+    default = answer(Request(corpus="mini", aspect="systematicity"))
+    assert default.pair == named.load("systematicity", "mini")
+    assert default.facts == {
+        "corpus_version": f"sha256:{MINI.read().sha256}",
+        "settings": {"limit": 0.02, "restarts": systematicity.RESTARTS},
+        "seed": 0,
+    }
+    other = answer(Request(corpus="mini", aspect="systematicity", seed=1, restarts=2))
+    assert other.facts["settings"] == {"limit": 0.02, "restarts": 2}
+    assert other.facts["seed"] == 1
+    assert other.pair.test != default.pair.test
+
+
+def test_a_corpus_of_ones_own_is_named_as_its_file(letters: Path) -> None:
+    pair = answer(Request(corpus=str(letters), aspect="systematicity")).pair
+    assert (pair.corpus, pair.protocol, words_of(pair)[-1]) == ("letters", "strict", ["ab"])
+
+
+def test_a_search_says_how_it_is_repeated(letters: Path) -> None:
+    request = Request(corpus=str(letters), aspect="systematicity", search=True, seed=3, rounds=2)
+    steps: list[tuple[int, int]] = []
+    found = answer(request, lambda done, total, _: steps.append((done, total)))
+    assert found == answer(request)
+    assert check.check(found.pair).holds
+    assert (found.facts["seed"], found.facts["settings"]["rounds"]) == (3, 2)
+    assert not found.interrupted
+    assert steps[-1][0] == steps[-1][1]
+    limited = answer(replace(request, rounds=None, seconds=1))
+    assert limited.facts["settings"]["rounds"] >= 1
+
+
+SEARCH = {"aspect": "systematicity", "search": True}
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "where"),
+    [
+        ({"corpus": "none.jsonl"}, ConfigError, "none.jsonl"),
+        ({"corpus": "."}, ConfigError, "."),
+        ({"corpus": "mini", "protocol": "published"}, SplitError, "mini"),
+        ({"corpus": "e2e", "aspect": "productivity", "seed": 0}, ConfigError, "seed"),
+        ({"corpus": "webnlg", "restarts": 9}, ConfigError, "restarts"),
+        ({"corpus": "totto_mini"}, SplitError, "totto_mini"),
+        ({"corpus": "logicnlg_mini"}, SplitError, "logicnlg_mini"),
+        ({"corpus": "compmctg_mini"}, SplitError, "compmctg_mini"),
+        *(
+            ({"corpus": corpus, **settings}, ConfigError, where)
+            for corpus in ("mini", "webnlg")
+            for settings, where in (
+                ({"aspect": "productivity", "search": True}, "search"),
+                (SEARCH | {"protocol": "published"}, "search"),
+                (SEARCH | {"part": "n3"}, "part"),
+                (SEARCH | {"restarts": 3}, "restarts"),
+                ({"seconds": 9}, "seconds"),
+                ({"rounds": 1}, "rounds"),
+            )
+        ),
+    ],
+)
+def test_a_request_that_nothing_answers_is_an_error(
+    settings: dict[str, Any], error: type[SporError], where: str
+) -> None:
+    with pytest.raises(error) as caught:
+        answer(Request(**{"aspect": "systematicity", **settings}))
+    assert caught.value.where == where
+    assert caught.value.remedy
+
+
+def test_a_corpus_of_ones_own_needs_a_name_of_its_own_and_has_no_published_sets(
+    letters: Path,
+) -> None:
+    with pytest.raises(SplitError, match="has no published sets"):
+        answer(Request(corpus=str(letters), aspect="systematicity", protocol="published"))
+    path = letters.rename(letters.with_name("e2e.jsonl"))
+    with pytest.raises(ConfigError, match="has the name of the corpus e2e"):
+        answer(Request(corpus=str(path), aspect="systematicity"))
+
+
+@pytest.mark.real_data
+def test_the_sets_of_a_real_corpus_say_of_which_commit_they_are(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    released = answer(Request(corpus="e2e", aspect="systematicity"))
+    assert released.pair.protocol == "published"
+    assert released.facts == {
+        "corpus_version": "git:ea664bb9d778a18f1a391d34e3ff385ab981d73c",
+        "settings": {"limit": 0.02},
+        "seed": None,
+    }
+
+
+# --- In a folder ----------------------------------------------------------------------------------
+
+FACTS = {"settings": {"limit": 0.02}, "seed": 3, "corpus_version": "sha256:0"}
+
+
+def written(path: Path, aspect: str = "systematicity") -> SplitPair:
+    make = SampleMaker("letters")
+    plain = make([unit("a"), unit("b")], ["A text."])
+    tested = {
+        "order_invariance": replace(plain, challenge=Orders(((0, 1), (1, 0)), ((1, 0),))),
+        "rule_learnability": replace(make([unit("a")], ()), challenge=Hidden((("A", "a"),))),
+    }
+    arms = tuple(Split(name, pool(["ab", "c", "ab"])) for name in ARMS[aspect])
+    test = Split("test", (tested.get(aspect, plain),))
+    part = "n3" if aspect == "productivity" else None
+    pair = SplitPair(aspect, "letters", "strict", arms, test, part)
+    with folder.new(path) as staging:
+        folder.write_sets(staging, pair, FACTS)
+    return pair
+
+
+@pytest.mark.parametrize("aspect", ARMS)
+def test_sets_come_back_as_they_were(tmp_path: Path, aspect: str) -> None:
+    assert written(tmp_path / "sets", aspect) == folder.read_sets(tmp_path / "sets")
+
+
+def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
+    pair = written(tmp_path / "sets")
+    assert find(str(tmp_path / "sets")) == pair
+    assert find("strict:productivity:mini:n4") == named.load("productivity", "mini", part="n4")
+    with pytest.raises(SplitError):
+        find("published:systematicity:mini")
+    with pytest.raises(ResultError, match="is not a finished folder"):
+        find(str(tmp_path))
+
+
+def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: Path) -> None:
+    written(tmp_path / "sets")
+    manifest = json.loads((tmp_path / "sets" / "manifest.json").read_bytes())
+    content = (tmp_path / "sets" / "atom.jsonl").read_bytes()
+    files = manifest.pop("files")
+    assert files.keys() == {"atom.jsonl", "combination.jsonl", "test.jsonl"}
+    sha256 = hashlib.sha256(content).hexdigest()
+    assert files["atom.jsonl"] == {"sha256": sha256, "samples": 3, "units": 5, "references": 3}
+    assert manifest == {
+        "schema": 1,
+        "kind": "sets",
+        "aspect": "systematicity",
+        "corpus": "letters",
+        "protocol": "strict",
+        "part": None,
+        **FACTS,
+        "spor_tasks": __version__,
+    }
+
+
+@pytest.mark.parametrize("name", ["combination.jsonl", "test.jsonl"])
+@pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: content + b"\n"])
+def test_a_damaged_file_is_named(
+    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    written(tmp_path / "sets")
+    path = tmp_path / "sets" / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(CorpusError, match=r"is not the file that manifest\.json") as caught:
+        folder.read_sets(tmp_path / "sets")
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "adapter"},
+        {"schema": 2},
+        {"aspect": "colour"},
+        {"aspect": "productivity"},
+        {"aspect": ["systematicity"]},
+        {"files": {}},
+        {"files": None},
+    ],
+)
+def test_another_manifest_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    written(tmp_path / "sets")
+    path = tmp_path / "sets" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
+    with pytest.raises(ResultError) as caught:
+        folder.read_sets(tmp_path / "sets")
+    assert caught.value.where == str(path)
