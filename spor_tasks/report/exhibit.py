@@ -70,11 +70,7 @@ def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
 
 def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, Record]:
     """Return the sample of that id or index, and its index in its file."""
-    hits = [hit for file in files for hit in islice(_with_id(file, which), 1)]
-    if not hits and which.isdecimal():
-        place = int(which)
-        rows = (islice(enumerate(file.records()), place, place + 1) for file in files)
-        hits = [hit for row in rows for hit in row]
+    hits = [hit for file in files for hit in islice(_named(file, which), 1)]
     if not hits:
         raise ConfigError(f"{which!r} is neither the id nor the index of a sample", where=path)
     if len(hits) > 1:
@@ -87,8 +83,8 @@ def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, R
     return hits[0]
 
 
-def _with_id(file: SampleFile, which: str) -> Iterator[tuple[int, Record]]:
-    return (hit for hit in enumerate(file.records()) if hit[1].sample.id == which)
+def _named(file: SampleFile, which: str) -> Iterator[tuple[int, Record]]:
+    return (hit for hit in enumerate(file.records()) if which in {str(hit[0]), hit[1].sample.id})
 
 
 # --- Text ----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import writing
@@ -171,15 +172,17 @@ def _entry(
         versions,
     ]
     ended = max(result.date or 0 for result in results)
-    dataset = settings.dataset or f"spor-tasks/{row.spec.benchmark}"
-    content = {
-        "dataset": {"id": dataset, "task_id": row.spec.task},
-        "value": round(cell.mean or 0, 4),
-        "date": datetime.fromtimestamp(ended, tz=UTC).date().isoformat(),
-        **({"source": {"url": settings.source, "name": versions}} if settings.source else {}),
-        "notes": "; ".join(notes),
-    }
-    return str(yaml.safe_dump([content], sort_keys=False, allow_unicode=True, width=100))
+    entry = EvalResultEntry(
+        dataset_id=settings.dataset or f"spor-tasks/{row.spec.benchmark}",
+        task_id=row.spec.task,
+        value=round(cell.mean or 0, 4),
+        date=datetime.fromtimestamp(ended, tz=UTC).date().isoformat(),
+        source_url=settings.source,
+        source_name=versions if settings.source else None,
+        notes="; ".join(notes),
+    )
+    content = eval_result_entries_to_yaml([entry])
+    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100))
 
 
 # --- Every Eval Ever ------------------------------------------------------------------------------
