@@ -36,7 +36,7 @@ _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """The packed samples; without samples there is no chunk.
+    """The packed samples, in no chunk if there are none.
 
     ``outcomes`` is the index of them, without the texts: test sets, with traits of their samples,
     and with their runs. A run has facets, and the number, headline and faults of each sample.
@@ -94,7 +94,7 @@ class _Row(NamedTuple):
 
 
 class _Sample(NamedTuple):
-    """What filters compare of a sample, its prompts, and its packed form."""
+    """A sample: the traits that filters compare, its prompts, and its packed form."""
 
     traits: dict[str, Any]
     inputs: tuple[str, ...]

@@ -38,8 +38,8 @@ class Scores(NamedTuple):
 class Change:
     """A sample whose outputs or scores changed.
 
-    ``scores`` are by metric, including unchanged ones; ``prompted_alike`` tells whether both models
-    got the same prompt.
+    ``scores`` are by metric, including unchanged ones. ``prompted_alike`` is true if both models
+    had the same prompt.
     """
 
     sample: str
@@ -53,8 +53,8 @@ class Change:
 class Summary:
     """The change of one score: both means over the common samples, and how many changed.
 
-    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`. What no sample
-    has a score for is NaN.
+    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`. A number
+    without samples is NaN.
     """
 
     before: float
@@ -66,7 +66,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class TaskDiff:
-    """What changed in one task between two runs.
+    """The changes of one task between two runs.
 
     ``samples`` counts those in both runs; ``lost`` and ``gained`` are the ids of those in one run
     only. ``changes`` are sorted by the change of the first metric, largest first.
@@ -83,7 +83,7 @@ class TaskDiff:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What changed between two runs, task by task, and what could not be compared."""
+    """The changes between two runs, task by task, and the tasks that could not be compared."""
 
     tasks: tuple[TaskDiff, ...]
     problems: tuple[Problem, ...]
@@ -95,13 +95,13 @@ def diff(before: Path, after: Path) -> Diff:
     Raises:
         ResultError: a path is missing or has no results of our tasks, or no task can be compared.
     """
-    found = [collect_runs([path]) for path in (before, after)]
-    problems = [problem for each in found for problem in each.problems]
-    one, other = (_by_task(each.runs) for each in found)
+    collected = [collect_runs([path]) for path in (before, after)]
+    problems = [problem for each in collected for problem in each.problems]
+    old, new = (_by_task(each.runs) for each in collected)
     tasks = []
-    for task in sorted(one.keys() & other.keys()):
+    for task in sorted(old.keys() & new.keys()):
         try:
-            tasks.append(_compare(task, one[task], other[task]))
+            tasks.append(_compare(task, old[task], new[task]))
         except ResultError as error:
             problems.append(Problem("not-compared", error.where or task, error.what))
     if not tasks:
@@ -114,45 +114,45 @@ def diff(before: Path, after: Path) -> Diff:
     return Diff(tuple(tasks), tuple(problems))
 
 
-def _by_task(found: Iterable[Run]) -> Mapping[str, list[Run]]:
+def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
     tasks: dict[str, list[Run]] = defaultdict(list)
-    for result in found:
+    for result in results:
         tasks[result.comparison].append(result)
     return tasks
 
 
-def _compare(task: str, one: list[Run], other: list[Run]) -> TaskDiff:
+def _compare(task: str, old: list[Run], new: list[Run]) -> TaskDiff:
     """Compare one task.
 
     Raises:
         ResultError: one side has several runs, no samples or damaged samples, or the test sets
             differ.
     """
-    for runs in (one, other):
+    for runs in (old, new):
         if len(runs) > 1:
             files = ", ".join(str(run.file) for run in runs)
             raise ResultError(f"there are several runs of {task} ({files}); give one file")
-    (first,), (second,) = one, other
+    (first,), (second,) = old, new
     if first.signature["test_sha256"] != second.signature["test_sha256"]:
         raise ResultError(f"{task} has a different test set in {second.file}", where=first.file)
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
-    known = first.scores.keys() | second.scores.keys()
+    scored = first.scores.keys() | second.scores.keys()
     metrics = [
         metric
         for metric in first.spec.reported
-        if metric in known and score_info(metric).totals.is_logged
+        if metric in scored and score_info(metric).totals.is_logged
     ]
     changes = [_change(before[key], after[key], metrics) for key in common]
-    both = [before[key] for key in common], [after[key] for key in common]
-    clusters = statistics.clusters_of(record.sample.cluster for record in both[0])
+    pairs = [before[key] for key in common], [after[key] for key in common]
+    clusters = statistics.clusters_of(record.sample.cluster for record in pairs[0])
     return TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),
         samples=len(common),
         lost=tuple(sorted(before.keys() - after.keys())),
         gained=tuple(sorted(after.keys() - before.keys())),
-        scores={metric: _summary(metric, *both, clusters) for metric in metrics},
+        scores={metric: _summary(metric, *pairs, clusters) for metric in metrics},
         changes=tuple(sorted(filter(None, changes), key=_by_size)),
     )
 
@@ -184,17 +184,17 @@ def _summary(
     metric: str, before: list[Record], after: list[Record], clusters: NDArray[np.int64]
 ) -> Summary:
     totals = score_info(metric).totals
-    one, other = (
+    old, new = (
         Column.of([record.scores.get(metric) for record in records], totals)
         for records in (before, after)
     )
-    changes = other.each - one.each
+    changes = new.each - old.each
     p = math.nan
     if len(changes):
-        (p,) = statistics.randomization_p_values([(one, other)], clusters)
+        (p,) = statistics.randomization_p_values([(old, new)], clusters)
     return Summary(
-        before=one.value,
-        after=other.value,
+        before=old.value,
+        after=new.value,
         up=int(np.sum(changes > 0)),
         down=int(np.sum(changes < 0)),
         p=float(p),

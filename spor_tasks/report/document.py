@@ -63,7 +63,7 @@ class Document:
 
     @property
     def whole(self) -> bool:
-        """Whether every result is used, and is compared with those that it should be."""
+        """True if every result is used, and is compared with those that it should be."""
         return not any(problem.lost for problem in self.problems)
 
     def files(self, name: str) -> dict[str, str]:
@@ -211,7 +211,7 @@ def _latex_cell(content: Content) -> str:
 
 
 def csv_field(text: str) -> str:
-    """Return the text for a CSV field, so that no spreadsheet takes it for a formula."""
+    """Return the text for a CSV field, which spreadsheets do not take for a formula."""
     harmless = visible(text)
     return f"'{harmless}" if harmless.lstrip().startswith(_FORMULA) else harmless
 

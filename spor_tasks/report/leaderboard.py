@@ -147,8 +147,8 @@ def _by_test(rows: Iterable[Comparison]) -> list[list[Comparison]]:
 
 
 def _differing(tests: Sequence[Sequence[Comparison]]) -> list[str]:
-    first, *others = (_test_of(same[0]) for same in tests)
-    return [key for key in first if any(other[key] != first[key] for other in others)]
+    first, *later = (_test_of(same[0]) for same in tests)
+    return [key for key in first if any(test[key] != first[key] for test in later)]
 
 
 def _conflicts(tests: Sequence[Sequence[Comparison]]) -> Iterator[Problem]:

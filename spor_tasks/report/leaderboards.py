@@ -42,7 +42,7 @@ _ENGINES = {"hf": "transformers", "spor-hf": "transformers", "vllm": "vllm"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user adds to the results.
+    """Facts that a user adds to the results.
 
     ``names`` are names of models on the Hub, and ``dataset`` is that of the benchmark.
     ``organization`` evaluated the models, and ``source`` is the address of the results.

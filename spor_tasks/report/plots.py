@@ -149,14 +149,14 @@ def _plot(
     import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
     from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 
-    shown = list(rows)
-    if not shown:
+    drawn = list(rows)
+    if not drawn:
         return None
-    if (left_out := len(shown) - _MOST_ROWS) > 0:
+    if (left_out := len(drawn) - _MOST_ROWS) > 0:
         caption += f" {left_out} more rows are left out."
-    shown = shown[:_MOST_ROWS]
-    titles = len({row.title for row in shown})
-    height = 0.9 + (0.46 if difference else 0.3) * len(shown) + 0.3 * titles
+    drawn = drawn[:_MOST_ROWS]
+    titles = len({row.title for row in drawn})
+    height = 0.9 + (0.46 if difference else 0.3) * len(drawn) + 0.3 * titles
     svg, png = io.StringIO(), io.BytesIO()
     with mpl.rc_context(fname=Path(__file__).with_name("plots.mplstyle")):
         figure = Figure(figsize=(8.6, height), layout="constrained")
@@ -168,7 +168,7 @@ def _plot(
             axes.grid(axis="x")
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
-        _draw_rows(shown, *all_axes)
+        _draw_rows(drawn, *all_axes)
         handles = [
             all_axes[0].plot([], [], look.marker, color=look.color, label=name)[0]
             for name, look in looks.items()

@@ -73,9 +73,9 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
     """Return the samples of every result.
 
     Raises:
-        ResultError: a result cannot be read, has no samples, does not have the scores of its
-            samples, or is not of the version and the whole test set of the task that it names; two
-            results are of one run; or a file has a secret in it.
+        ResultError: a result cannot be read, has no samples, or does not have their scores. It is
+            not of the version and the whole test set of its task. Two results are of one run, or a
+            file has a secret in it.
     """
     report = collect(paths)
     faults = [str(problem) for problem in report.problems if problem.kind not in _HARMLESS]

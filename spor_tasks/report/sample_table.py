@@ -168,5 +168,5 @@ def _cells(table: _Table, number: int, line: _Slots, first: int, last: int) -> I
                 1 + len(others),
                 min(place[0] + cell.row_span - 1, last) - number + 1,
                 table.units.get(place, ()),
-                tuple(side for side, of in enumerate(table.columns) if column in of),
+                tuple(side for side, linked in enumerate(table.columns) if column in linked),
             )

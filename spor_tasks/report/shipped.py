@@ -17,7 +17,7 @@ _LENGTH = 12  # characters of a digest, enough to look it up
 
 
 class ShippedTask(NamedTuple):
-    """What a shipped task file says of its test set; the digest is None where it cannot know it."""
+    """The test set of a shipped task file; its digest is None if the file cannot have it."""
 
     task: str
     benchmark: str

@@ -49,12 +49,12 @@ class RecordView:
 def view_of(record: Record) -> RecordView:
     """Return what is shown of a record's outputs."""
     marked = marks_of(record)
-    output_of = _given if record.likelihoods else _output
+    output_of = _of_text if record.likelihoods else _output
     outputs = (output_of(record, number, each, len(marked)) for number, each in enumerate(marked))
     return RecordView(tuple(outputs), faults_of(record.sample, marked), tuple(_notes(record)))
 
 
-def _given(record: Record, number: int, marked: Marked, count: int) -> OutputView:
+def _of_text(record: Record, number: int, marked: Marked, count: int) -> OutputView:
     """Return a given text with its likelihood; of a pair each text has a side."""
     likelihood = record.likelihoods[number]
     each = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
