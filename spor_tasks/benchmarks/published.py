@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.contracts import SetName
-from spor_tasks.results.rows import Cell, Comparison, Difference
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.statistics import Estimate
 
 _NO_VALUE = "not published"
 
@@ -71,7 +72,7 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
             n=int(first["n"] or like.n),
             arms=tuple(Cell(values=(value,), seeds=(None,)) for value in values),
             as_is=Cell(reason=_NO_VALUE),
-            difference=Difference(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
+            difference=Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
             if len(values) > 1
             else None,
             published=True,

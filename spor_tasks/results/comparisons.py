@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spor_tasks.results.evidence import Evidence, SystemPair, over_seeds, scale_of
-from spor_tasks.results.rows import Cell, Comparison, Difference
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.statistics import Estimate
 from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
 
 MARKS = (("‡", 0.01), ("†", 0.05))
@@ -174,27 +175,18 @@ def _notes(results: Sequence[Run]) -> Iterator[str]:
         yield f"{empty:.1f} % of the outputs are empty"
 
 
-def _difference(
-    row: Comparison, metric: str, arms: Sequence[Cell], evidence: Evidence
-) -> Difference:
+def _difference(row: Comparison, metric: str, arms: Sequence[Cell], evidence: Evidence) -> Estimate:
     first, second = arms
     notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
     is_trained = bool(first.trained_seeds or second.trained_seeds)
     if is_trained and 1 in {len(first.values), len(second.values)}:
         notes.append(_ONE_SEED)
     if (estimate := evidence.estimate(metric, first.runs, second.runs)) is None:
-        interval = over_seeds(metric, first.values, second.values)
         value = statistics.fmean(first.values) - statistics.fmean(second.values)
-        return Difference(value, interval, notes=tuple(notes))
-    if estimate.n < row.n:
+        estimate = Estimate(value, over_seeds(metric, first.values, second.values))
+    elif (estimate.n or 0) < row.n:
         notes.append(f"on the {estimate.n:,} of {row.n:,} samples that every run has a verdict on")
-    return Difference(
-        estimate.value,
-        estimate.interval,
-        n=estimate.n,
-        clusters=estimate.clusters,
-        notes=tuple(notes),
-    )
+    return replace(estimate, notes=tuple(notes))
 
 
 def _tested(rows: Iterable[Comparison], evidence: Evidence) -> Iterator[Comparison]:

@@ -36,10 +36,10 @@ def pooled(
     for of_protocol in protocols.values():
         number = len({result.part for result in of_protocol} - {None})
         for seeds in _by_system(of_protocol):
-            splits = sorted({split for by_split in seeds.values() for split in by_split})
-            complete = [by_split for by_split in seeds.values() if len(by_split) == len(splits)]
+            splits = sorted({split for by_split in seeds for split in by_split})
+            complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
             if not complete:
-                problems.append(_incomplete(next(iter(next(iter(seeds.values())).values()))))
+                problems.append(_incomplete(next(iter(seeds[0].values()))))
             notes = []
             if len(splits) < number:
                 notes.append(f"{len(splits)} of {number} splits")
@@ -58,25 +58,25 @@ def pooled(
     return runs, logged, problems
 
 
-def _by_system(
-    results: Iterable[Run],
-) -> Iterator[Mapping[int | None, Mapping[str, Run]]]:
-    """Yield the results of each model and arm by seed and split; none where two files differ."""
-    systems: dict[object, dict[int | None, dict[str, Run]]]
-    systems = defaultdict(lambda: defaultdict(dict))
-    conflicts: list[tuple[dict[str, Run], str]] = []
+def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
+    """Yield the results of each model and arm by seed and split; none where files differ."""
+    systems: dict[object, dict[int | None, dict[str, list[Run]]]]
+    systems = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in results:
         if result.part is not None:
             facts = *sorted(_shared(result).items()), *sorted(result.training.items())
-            by_split = systems[result.model, result.arm, facts][result.seed]
-            original = by_split.setdefault(result.part, result)
-            if original.scores != result.scores:
-                conflicts.append((by_split, result.part))
-    for by_split, split in conflicts:
-        by_split.pop(split, None)
+            systems[result.model, result.arm, facts][result.seed][result.part].append(result)
     for seeds in systems.values():
-        if any(seeds.values()):
-            yield {seed: by_split for seed, by_split in seeds.items() if by_split}
+        unequivocal = [
+            {
+                split: first
+                for split, (first, *copies) in by_split.items()
+                if all(copy.scores == first.scores for copy in copies)
+            }
+            for by_split in seeds.values()
+        ]
+        if some := list(filter(None, unequivocal)):
+            yield some
 
 
 def _shared(result: Run) -> Mapping[str, str]:

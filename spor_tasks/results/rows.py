@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.results.runs import RunKey
-from spor_tasks.results.statistics import Interval
+from spor_tasks.results.statistics import Estimate, Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,38 +43,18 @@ class Cell:
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The first arm's score minus the second's: negative where generalization costs.
-
-    It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
-    Without logged samples it is the difference of the means, and both counts are None. ``p`` is
-    that of
-    :meth:`~spor_tasks.results.evidence.Evidence.p_values`; if it is None, ``reason`` says
-    why. ``mark`` is the paper's. ``notes`` are other things that a reader must know.
-    """
-
-    value: float
-    interval: Interval | None = None
-    p: float | None = None
-    mark: str = ""
-    reason: str | None = None
-    n: int | None = None
-    clusters: int | None = None
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The scores of one model on one task by one metric, of each arm and ``as_is`` (without one).
 
     The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
-    ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. There is a difference if
-    there are two arms. ``clusters`` counts the samples with different units; it is None without
-    logged samples. ``published`` rows are the paper's. If a model has several rows for a task,
-    ``evaluated`` says how this one was evaluated differently, and ``trained`` how its adapters were
-    trained. ``merged`` says in what its runs differ because a user merged them.
-    ``signature`` is that of the results. ``splits`` counts those that are put together.
+    ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. If there are two arms, the
+    ``difference`` is the first arm's score minus the second's: negative where generalization costs.
+    ``clusters`` counts the samples with different units; it is None without logged samples.
+    ``published`` rows are the paper's. If a model has several rows for a task, ``evaluated`` says
+    how this one was evaluated differently, and ``trained`` how its adapters were trained.
+    ``merged`` says in what its runs differ because a user merged them. ``signature`` is that of the
+    results. ``splits`` counts those that are put together.
     """
 
     spec: SetSpec
@@ -85,7 +65,7 @@ class Comparison:
     n: int
     arms: tuple[Cell, ...] = ()
     as_is: Cell = Cell()
-    difference: Difference | None = None
+    difference: Estimate | None = None
     clusters: int | None = None
     published: bool = False
     evaluated: str | None = None

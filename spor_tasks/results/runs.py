@@ -4,7 +4,7 @@ import json
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ _FILTER = ",none"
 # Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
 
+_NOT_OURS = "is not a result file of this version: "
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
 
 RunKey = tuple[Path, str]
@@ -201,8 +202,7 @@ def _collected(files: Iterable[Path]) -> Collected:
 
 
 def _items(file: Path) -> Iterator[Run | Problem]:
-    """Yield the result of each of our tasks in a file, or a problem."""
-    not_ours = "is not a result file of this version: "
+    """Yield the run of each of our tasks in a file, or a problem."""
     try:
         content = read_json(file, ResultError)
     except ResultError as error:
@@ -210,23 +210,21 @@ def _items(file: Path) -> Iterator[Run | Problem]:
         yield Problem("unreadable", str(file), f"is not a readable result file: {why}")
         return
     try:
-        run = typed(content, ResultFile, "").config
+        model = typed(content, ResultFile, "").config
     except ResultError as error:
-        yield Problem("unreadable", str(file), not_ours + error.what)
+        yield Problem("unreadable", str(file), f"{_NOT_OURS}{error.what}")
         return
     tasks = [task for task, config in content["configs"].items() if _is_ours(task, config)]
     if not tasks:
-        other_tasks = ", ".join(content["configs"]) or "none"
-        yield Problem(
-            "foreign", str(file), f"has no SPOR tasks; its tasks: {other_tasks}", lost=False
-        )
+        what = f"has no SPOR tasks; its tasks: {', '.join(content['configs']) or 'none'}"
+        yield Problem("foreign", str(file), what, lost=False)
     for task in tasks:
         try:
-            yield _task_result(file, task, content, run)
+            yield _run(file, task, content, model)
         except SporError as error:
-            yield Problem("schema", str(file), not_ours + error.what)
+            yield Problem("schema", str(file), f"{_NOT_OURS}{error.what}")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            what = f"{not_ours}{task}: {type(error).__name__}: {error}"
+            what = f"{_NOT_OURS}{task}: {type(error).__name__}: {error}"
             yield Problem("schema", str(file), what)
 
 
@@ -240,7 +238,7 @@ def bare(key: str) -> str:
     return key.rpartition("::")[2]
 
 
-def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -> Run:
+def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     task = typed(
         {name: content[name].get(key) for name in ("configs", "results", "n-samples")},
         TaskFile,
@@ -259,6 +257,7 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
     shown_arm = facts.fewshot_arm if config.num_fewshot else None
     comparison, variant = _comparison_and_variant(name, spec, config)
     date = content.get("date")
+    scores, stderrs = _scores(task.results, spec)
     return Run(
         file=file,
         key=key,
@@ -266,15 +265,15 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
         comparison=comparison,
         variant=variant,
         spec=spec,
-        model=_model_name(run, content["configs"][key]["metadata"], facts.adapter),
+        model=_model_name(model, content["configs"][key]["metadata"], facts.adapter),
         adapter=adapter,
         shown_arm=shown_arm,
-        scores=_with_gaps(_scores(task.results), spec, operator.sub),
+        scores=scores,
         n=counts.effective,
-        prompts_cut=run.prompts_cut.get(name),
+        prompts_cut=model.prompts_cut.get(name),
         signature={
             "task": comparison,
-            **_signature(config, run, content, shown_arm, is_tuned=adapter is not None),
+            **_signature(config, model, content, shown_arm, is_tuned=adapter is not None),
             "n": str(counts.effective),
         },
         training=_training(adapter, facts.arms) if adapter else {},
@@ -283,17 +282,22 @@ def _task_result(file: Path, key: str, content: Mapping[str, Any], run: Model) -
             for package, version in facts.packages.items()
             if version is not None and package != "lm_eval"  # in the signature
         },
-        stderrs=_with_gaps(_stderrs(task.results), spec, math.hypot),
+        stderrs=stderrs,
         documents=counts.original,
         test_samples=facts.test_samples or counts.original,
         date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
         generation=facts.generation or config.generation_kwargs,
-        checkpoint=run.checkpoint,
+        checkpoint=model.checkpoint,
     )
 
 
 def _signature(
-    config: Config, run: Model, content: Mapping[str, Any], shown_arm: str | None, *, is_tuned: bool
+    config: Config,
+    model: Model,
+    content: Mapping[str, Any],
+    shown_arm: str | None,
+    *,
+    is_tuned: bool,
 ) -> dict[str, str]:
     """Return the settings of a task that can change its scores."""
     facts, is_chosen = config.metadata.spor, bool(config.metadata.icl_arm)
@@ -309,17 +313,17 @@ def _signature(
         "shown_arm": str(shown_arm if is_tuned else None),
         # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
         "demonstrations_sha256": str(facts.demonstrations_sha256 if is_chosen else None),
-        "fewshot_seed": str(run.fewshot_seed if shown_arm and not is_chosen else None),
+        "fewshot_seed": str(model.fewshot_seed if shown_arm and not is_chosen else None),
         **{fact: str(content.get(fact)) for fact in _CHAT},
         # Without a chat it has no effect, and is true or null as lm-eval was called.
         "fewshot_as_multiturn": str(
             content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
         ),
         "generation": json.dumps(config.generation_kwargs, sort_keys=True),
-        "backend": run.model,
+        "backend": model.model,
         # The type of the weights as they were loaded, if the backend states it.
-        "dtype": str(run.model_dtype or run.arguments.get("dtype")).removeprefix("torch."),
-        "quantization": run.quantized,
+        "dtype": str(model.model_dtype or model.arguments.get("dtype")).removeprefix("torch."),
+        "quantization": model.quantized,
     }
 
 
@@ -357,9 +361,9 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return texts
 
 
-def _model_name(run: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
-    arguments = {**run.arguments, **metadata}
-    name = str(arguments.get("pretrained") or arguments.get("model") or run.model)
+def _model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
+    arguments = {**model.arguments, **metadata}
+    name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
     tuned = arguments.get("peft") or arguments.get("lora_local_path")
     if adapter is not None and adapter.arm is None:
         return f"{name} + {tuned}"
@@ -368,29 +372,26 @@ def _model_name(run: Model, metadata: Mapping[str, Any], adapter: Adapter | None
     return name
 
 
-def _with_gaps(
-    scores: Mapping[str, float], spec: SetSpec, combine: Callable[[float, float], float]
-) -> dict[str, float]:
-    """Add what the gaps come to: they are between scores of different samples."""
-    gaps = (gap for gap in spec.gaps if all(name in scores for name in gap))
-    return {**scores, **{gap.name: combine(scores[gap.one], scores[gap.other]) for gap in gaps}}
+def _scores(
+    values: Mapping[str, float | str], spec: SetSpec
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the scores, and their standard errors; both also of the gaps between scores.
 
-
-def _scores(values: Mapping[str, float | str]) -> dict[str, float]:
-    return {name: value for name, value in _numbers(values).items() if "_stderr" not in name}
-
-
-def _stderrs(values: Mapping[str, float | str]) -> dict[str, float]:
-    return {
-        name.removesuffix("_stderr"): value
-        for name, value in _numbers(values).items()
-        if name.endswith("_stderr") and value >= 0
-    }
-
-
-def _numbers(values: Mapping[str, float | str]) -> dict[str, float]:
-    return {
+    A gap is between scores of different samples, so their errors add up in squares.
+    """
+    numbers = {
         key.removesuffix(_FILTER): float(value)
         for key, value in values.items()
         if key.endswith(_FILTER) and isinstance(value, int | float) and math.isfinite(value)
     }
+    scores = {name: value for name, value in numbers.items() if "_stderr" not in name}
+    errors = {
+        name.removesuffix("_stderr"): value
+        for name, value in numbers.items()
+        if name.endswith("_stderr") and value >= 0
+    }
+    for gap in spec.gaps:
+        for known, combine in ((scores, operator.sub), (errors, math.hypot)):
+            if gap.one in known and gap.other in known:
+                known[gap.name] = combine(known[gap.one], known[gap.other])
+    return scores, errors

@@ -71,15 +71,20 @@ class Interval:
 class Estimate:
     """The mean score of a system over its runs, or the difference of two systems.
 
-    It is computed on ``n`` samples in ``clusters`` clusters. ``p`` is the two-sided one of no
-    difference, None where it was not computed.
+    It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
+    Without logged samples it is made of the runs' scores, and both counts are None. ``p`` is the
+    two-sided one of no difference; if it is None where one is expected, ``reason`` says why.
+    ``mark`` is the paper's. ``notes`` are other things that a reader must know.
     """
 
     value: float
-    interval: Interval | None
-    n: int
-    clusters: int
+    interval: Interval | None = None
+    n: int | None = None
+    clusters: int | None = None
     p: float | None = None
+    mark: str = ""
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def estimate(
@@ -280,13 +285,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Calling different what is below α then errs once or more with a probability of at most α.
     """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [0.0] * len(order)
-    largest = 0.0
-    for place, number in enumerate(order):
-        largest = max(largest, (len(order) - place) * p_values[number])
-        adjusted[number] = min(1.0, largest)
-    return adjusted
+    values = np.array(p_values)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    remaining = np.arange(len(values), 0, -1)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(remaining * values[order]))
+    return [float(p) for p in adjusted]
 
 
 # --- Several runs of a system: variances ----------------------------------------------------------

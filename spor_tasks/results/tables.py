@@ -98,21 +98,23 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
     notes = Notes()
 
     def line(row: Comparison) -> Line:
-        as_is = () if row.published else (_cell(row.as_is, row.metric, notes),)
+        own_part = (row.spec.part_title or "").removeprefix(f"{part} = ")
         return (
             row.name,
-            *([_part(row, part)] if parts else ()),
+            *((own_part,) if parts else ()),
             label(row.metric),
-            *(as_is or ("",)),
+            "" if row.published else _cell(row.as_is, row.metric, notes),
             *(_cell(cell, row.metric, notes) for cell in row.arms),
             _difference(row, notes),
             _samples(row),
-            _seeds([row]),
+            _seeds(row),
         )
 
     metrics = rows[0].spec.reported
-    ordered = sorted(rows, key=lambda row: (row.part or "", metrics.index(row.metric)))
-    runs, paper = _split(ordered, line)
+    ordered = sorted(
+        rows, key=lambda row: (row.published, row.part or "", metrics.index(row.metric))
+    )
+    lines = [(row.published, line(row)) for row in ordered]
     return Grid(
         section_title(rows[0]),
         "",
@@ -126,14 +128,10 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
             "n",
             "seeds",
         ),
-        runs,
-        paper,
+        tuple(line for published, line in lines if not published),
+        tuple(line for published, line in lines if published),
         notes.texts,
     )
-
-
-def _part(row: Comparison, heading: str) -> str:
-    return (row.spec.part_title or "").removeprefix(f"{heading} = ")
 
 
 # --- One column for each metric -------------------------------------------------------------------
@@ -173,30 +171,36 @@ def _model_lines(
     by_column: Mapping[Column, Comparison], columns: Iterable[Column], notes: Notes
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
+    rows = tuple(by_column.values())
+    arms = rows[0].spec.arms
+    measured = {part for part, _ in by_column}
 
-    def line(label: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
-        cells = (
-            number(by_column[key]) if key in by_column else _missing(absent(key[0]), notes)
-            for key in columns
+    def line(arm: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
+        return (
+            rows[0].name,
+            arm,
+            *(
+                number(by_column[key]) if key in by_column else _missing(absent(key[0]), notes)
+                for key in columns
+            ),
+            seeds,
         )
-        return rows[0].name, label, *cells, seeds
+
+    def cell_of_arm(at: int, row: Comparison) -> Number:
+        return _cell(row.arms[at], row.metric, notes)
 
     def absent(part: str | None) -> str:
         if rows[0].published:
             return "not in the paper"
-        return (
-            "not measured" if part in {part for part, _ in by_column} else "no result of this task"
-        )
+        return "not measured" if part in measured else "no result of this task"
 
-    rows = tuple(by_column.values())
     if any(row.as_is.values for row in rows):
         yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
         if not any(cell.values for row in rows for cell in row.arms):
             return
-    arms = rows[0].spec.arms
-    for index, arm in enumerate(arms):
-        cell = partial(_cell_of_arm, index, notes)
-        yield line(arm, cell, _seeds_of(row.arms[index] for row in rows))
+    for at, arm in enumerate(arms):
+        seeds = _seeds_of(row.arms[at] for row in rows)
+        yield line(arm, partial(cell_of_arm, at), seeds)
     if any(row.difference for row in rows):
         yield line(" − ".join(arms), lambda row: _difference(row, notes))
 
@@ -212,14 +216,6 @@ def _counts(rows: Iterable[Comparison]) -> str:
 # --- Cells ----------------------------------------------------------------------------------------
 
 
-def _split(
-    rows: Iterable[Comparison], line: Callable[[Comparison], Line]
-) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    rows = tuple(rows)
-    runs = tuple(line(row) for row in rows if not row.published)
-    return runs, tuple(line(row) for row in rows if row.published)
-
-
 def _samples(row: Comparison) -> str:
     """Return the number of samples, and that of clusters if there are fewer."""
     if row.clusters is None or row.clusters == row.n:
@@ -229,10 +225,6 @@ def _samples(row: Comparison) -> str:
 
 def _missing(reason: str | None, notes: Notes) -> Number:
     return Number("", notes=notes.numbers(reason))
-
-
-def _cell_of_arm(index: int, notes: Notes, row: Comparison) -> Number:
-    return _cell(row.arms[index], row.metric, notes)
 
 
 def _cell(cell: Cell, metric: str, notes: Notes) -> Number:
@@ -287,15 +279,13 @@ def source_text(interval: Interval | None) -> str | None:
     return None if interval is None else _SOURCES.get(interval.source)
 
 
-def _seeds(rows: Iterable[Comparison]) -> str:
+def _seeds(row: Comparison) -> str:
     """Return the training seeds, for each arm if they differ."""
-    rows = tuple(rows)
-    arms = rows[0].spec.arms
-    by_arm = [_seeds_of(row.arms[number] for row in rows) for number in range(len(arms))]
-    distinct = set(filter(None, by_arm))
+    by_arm = {arm: _seeds_of([cell]) for arm, cell in row.by_arm}
+    distinct = set(filter(None, by_arm.values()))
     if len(distinct) <= 1:  # an arm without a result has an empty cell, and needs no seeds
         return next(iter(distinct), "")
-    return "; ".join(f"{arm} {seeds}" for arm, seeds in zip(arms, by_arm, strict=True))
+    return "; ".join(f"{arm} {seeds}" for arm, seeds in by_arm.items())
 
 
 def _seeds_of(cells: Iterable[Cell]) -> str:

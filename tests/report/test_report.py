@@ -16,9 +16,9 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics as significance
-from spor_tasks.results.rows import Comparison, Difference
+from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.statistics import Interval
+from spor_tasks.results.statistics import Estimate, Interval
 from tests.support.intervals import interval
 from tests.support.report_runs import write_runs
 from tests.support.result_files import (
@@ -44,7 +44,7 @@ def all_rows(found: Report) -> list[Comparison]:
     return [row for table in found.tables for row in table.rows]
 
 
-def difference_of(row: Comparison) -> Difference:
+def difference_of(row: Comparison) -> Estimate:
     assert row.difference
     return row.difference
 
