@@ -1,4 +1,4 @@
-"""What the arguments of a model name: folders, adapters and their bases, and prompt styles."""
+"""The arguments of a model: folders, adapters and their bases, and prompt styles."""
 
 import json
 import logging
@@ -48,21 +48,18 @@ def style(given: Mapping[str, Any]) -> str:
 def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argument: str) -> None:
     found = checkpoints.find_adapter(arguments(base, None, **{argument: str(adapter)}))
     assert found == {"schema": 1, **adapter_manifest(adapter, base)}
-
-
-def test_a_model_without_an_adapter_has_none(base: Path) -> None:
-    assert checkpoints.find_adapter(arguments(base)) is None
-    assert checkpoints.find_adapter({}) is None
-
-
-def test_a_base_is_known_by_its_weights_wherever_it_lies(base: Path, adapter: Path) -> None:
+    assert checkpoints.find_adapter(arguments(base)) is checkpoints.find_adapter({}) is None
     moved = base.rename(base.with_name("moved"))
-    assert checkpoints.find_adapter(arguments(moved, adapter))
+    assert checkpoints.find_adapter(arguments(moved, adapter)) == found
 
 
-def test_an_adapter_made_for_another_base_is_refused(
-    tmp_path: Path, base: Path, adapter: Path
-) -> None:
+def test_an_adapter_without_a_manifest_has_its_weights_alone(base: Path, adapter: Path) -> None:
+    (adapter / "spor.json").unlink()
+    found = checkpoints.find_adapter(arguments(base, adapter))
+    assert found == {"adapter_sha256": digest_weights(adapter)}
+
+
+def test_an_adapter_of_another_base_is_refused(tmp_path: Path, base: Path, adapter: Path) -> None:
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
     with pytest.raises(ConfigError, match="trained on another base than") as caught:
         checkpoints.find_adapter(arguments(other, adapter))
@@ -70,7 +67,7 @@ def test_an_adapter_made_for_another_base_is_refused(
     assert str(base) in str(caught.value.remedy)
 
 
-def test_a_base_that_is_not_here_is_known_by_its_name(base: Path, adapter: Path) -> None:
+def test_a_base_that_is_not_here_is_compared_by_its_name(base: Path, adapter: Path) -> None:
     named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
     write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
     assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
@@ -78,15 +75,7 @@ def test_a_base_that_is_not_here_is_known_by_its_name(base: Path, adapter: Path)
         checkpoints.find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
 
 
-def test_an_adapter_of_another_program_is_known_by_its_weights_alone(
-    base: Path, adapter: Path
-) -> None:
-    (adapter / "spor.json").unlink()
-    found = checkpoints.find_adapter(arguments(base, adapter))
-    assert found == {"adapter_sha256": digest_weights(adapter)}
-
-
-def test_weights_that_the_manifest_is_not_about_are_refused(base: Path, adapter: Path) -> None:
+def test_weights_that_the_manifest_does_not_describe_are_refused(base: Path, adapter: Path) -> None:
     (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
     with pytest.raises(ConfigError, match="not those that the manifest describes"):
         checkpoints.find_adapter(arguments(base, adapter))
@@ -97,14 +86,12 @@ def test_weights_that_the_manifest_is_not_about_are_refused(base: Path, adapter:
     [
         ("seed", "3"),
         ("arm", None),
-        ("aspect", None),
         ("base_model", [1]),
-        ("base_model", {"path": "x"}),
         ("base_model", {"path": "x", "sha256": 5}),
         ("adapter_sha256", 5),
     ],
 )
-def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
+def test_a_manifest_with_a_value_of_a_wrong_type_is_refused(
     base: Path, adapter: Path, key: str, value: object
 ) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
@@ -115,18 +102,14 @@ def test_a_manifest_with_a_fact_of_a_wrong_type_is_refused(
 
 @pytest.mark.parametrize("file", ["spor.json", "adapter_config.json", "adapter_model.safetensors"])
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
-def test_an_adapter_with_something_else_in_place_of_a_file_is_refused(
-    base: Path, adapter: Path, file: str, kind: str
-) -> None:
+def test_a_damaged_adapter_is_refused(base: Path, adapter: Path, file: str, kind: str) -> None:
     damage.replace(adapter / file, kind)
     with pytest.raises(SporError):
         checkpoints.find_adapter(arguments(base, adapter))
 
 
 @pytest.mark.parametrize("kind", ["a number", "half of it", "no text", "a list"])
-def test_a_base_with_something_else_in_place_of_its_settings_is_refused(
-    base: Path, kind: str
-) -> None:
+def test_a_base_with_damaged_settings_is_refused(base: Path, kind: str) -> None:
     for file in ("config.json", "tokenizer_config.json"):
         damage.replace(base / file, kind)
     for ask in (style, checkpoints.has_chat_template):
@@ -134,39 +117,37 @@ def test_a_base_with_something_else_in_place_of_its_settings_is_refused(
             ask(arguments(base))
 
 
-def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with pytest.raises(ConfigError, match=r"has no config\.json") as caught:
-        checkpoints.find_adapter(arguments(empty))
-    assert caught.value.where == str(empty)
-    with pytest.raises(ConfigError, match=r"has no adapter_config\.json"):
-        checkpoints.find_adapter(arguments(base, empty))
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for base_folder, adapter_folder, fault in (
+        (tmp_path / "empty", None, r"empty: has no config\.json"),
+        (base, tmp_path / "empty", r"empty: has no adapter_config\.json"),
+        (tmp_path / "missing", None, "missing: there is no such folder"),
+    ):
+        with pytest.raises(ConfigError, match=fault):
+            checkpoints.find_adapter(arguments(base_folder, adapter_folder))
 
 
-def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such folder"):
-        checkpoints.find_adapter(arguments(tmp_path / "missing"))
-
-
-def test_a_model_in_a_subfolder_is_found_there(tmp_path: Path) -> None:
-    save(tmp_path / "all" / "one", "config.json", "model.safetensors", b"", is_encoder_decoder=True)
-    assert style(arguments(tmp_path / "all", subfolder="one")) == "seq2seq"
+# --- Styles of prompts ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("config", "expected"),
+    ("config", "more", "expected"),
     [
-        ({}, "causal"),
-        ({"is_encoder_decoder": False}, "causal"),
-        ({"is_encoder_decoder": True}, "seq2seq"),
+        ({}, {}, "causal"),
+        ({"is_encoder_decoder": False}, {}, "causal"),
+        ({"is_encoder_decoder": True}, {}, "seq2seq"),
+        ({}, {"backend": "seq2seq"}, "seq2seq"),
+        ({}, {"backend": "default"}, "causal"),
+        ({}, {"prompt_style": "instruction"}, "instruction"),
     ],
 )
 def test_the_style_is_that_of_the_base(
-    tmp_path: Path, config: Mapping[str, bool], expected: str
+    tmp_path: Path, config: Mapping[str, bool], more: Mapping[str, str], expected: str
 ) -> None:
-    folder = save(tmp_path / "base", "config.json", "model.safetensors", b"", **config)
-    assert style(arguments(folder)) == expected
+    save(tmp_path / "all" / "one", "config.json", "model.safetensors", b"", **config)
+    assert style(arguments(tmp_path / "all" / "one", **more)) == expected
+    assert style(arguments(tmp_path / "all", subfolder="one", **more)) == expected
 
 
 def test_the_adapter_decides_before_the_base_and_the_user_before_both(
@@ -176,34 +157,20 @@ def test_the_adapter_decides_before_the_base_and_the_user_before_both(
     assert style(arguments(base)) == "causal"
     assert style(arguments(base, adapter)) == "seq2seq"
     assert style(arguments(base, adapter, prompt_style="causal")) == "causal"
-
-
-def test_the_backend_that_is_asked_for_decides_before_the_config(base: Path) -> None:
-    assert style(arguments(base, backend="seq2seq")) == "seq2seq"
-    assert style(arguments(base, backend="default")) == "causal"
-
-
-def test_a_style_that_is_none_is_refused(base: Path) -> None:
     with pytest.raises(ConfigError, match="prompt_style=seq-to-seq is unknown") as caught:
         style(arguments(base, prompt_style="seq-to-seq"))
     assert caught.value.remedy == "Use causal or seq2seq or instruction."
 
 
-def test_a_model_that_is_not_here_is_taken_for_causal_and_that_is_said(
-    caplog: pytest.LogCaptureFixture,
+def test_a_model_without_files_is_taken_for_causal_with_a_warning_if_it_has_a_name(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
+        assert style({"model": "some-model", "base_url": "http://localhost"}) == "causal"
+        assert style({"pretrained": str(tmp_path), "gguf_file": "weights.gguf"}) == "causal"
+        assert "some-model" not in caplog.text
         assert style({"pretrained": "someone/not-on-this-machine"}) == "causal"
     assert "someone/not-on-this-machine is not on this machine" in caplog.text
-
-
-def test_a_model_behind_an_interface_is_taken_for_causal(caplog: pytest.LogCaptureFixture) -> None:
-    assert style({"model": "some-model", "base_url": "http://localhost"}) == "causal"
-    assert caplog.text == ""
-
-
-def test_a_folder_of_gguf_weights_needs_no_config(tmp_path: Path) -> None:
-    assert style({"pretrained": str(tmp_path), "gguf_file": "weights.gguf"}) == "causal"
 
 
 @pytest.mark.parametrize(

@@ -53,35 +53,24 @@ def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-# --- What a prompt shows --------------------------------------------------------------------------
+# --- Prompts --------------------------------------------------------------------------------------
 
 
 def test_a_prompt_is_the_demonstrations_of_its_arm_and_then_the_sample() -> None:
-    pair = named.load("systematicity", "mini")
-    prompted = choose(pair, 8)
+    prompted = choose(named.load("systematicity", "mini"), 8)
     for number, name in enumerate((ATOM, COMBINATION)):
         task = load(name)
         assert [doc["id"] for doc in task.eval_docs] == [shown.sample.id for shown in prompted]
         for doc, shown in zip(task.eval_docs, prompted, strict=True):
             assert [d["id"] for d in doc["demonstrations"]] == [d.id for d in shown.arms[number]]
-        context = task.fewshot_context(task.eval_docs[0], num_fewshot=8)
-        *before, last = context.split("\n\n")
+        *before, last = task.fewshot_context(task.eval_docs[0], num_fewshot=8).split("\n\n")
         assert last == prompt(prompted[0].sample, "causal")
         assert before == [
             prompt(sample, "causal") + sample.references[0] for sample in prompted[0].arms[number]
         ]
 
 
-def test_both_orders_of_a_sample_follow_the_same_demonstrations() -> None:
-    task = load(ORDER)
-    doc = task.eval_docs[0]
-    first, second = (context.split("\n\n") for context in task.fewshot_context(doc, num_fewshot=8))
-    assert first[:-1] == second[:-1]
-    assert first[-1] != second[-1]
-    assert len(first) == len(doc["demonstrations"]) + 1 > 1
-
-
-def test_original_and_match_differ_in_the_order_of_units_alone() -> None:
+def test_arms_of_order_invariance_differ_in_the_order_of_units_alone() -> None:
     original, match = (load(ORDER.replace("match", arm)) for arm in ("original", "match"))
     shown = [
         (one, other)
@@ -93,20 +82,18 @@ def test_original_and_match_differ_in_the_order_of_units_alone() -> None:
     assert any(one["prompt"] != other["prompt"] for one, other in shown)
 
 
-def test_without_demonstrations_there_is_nothing_to_ask() -> None:
+def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name() -> None:
+    task = load(ATOM, fewshot_arm="combination")
+    assert task.config.metadata["spor"]["fewshot_arm"] == "atom"
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
-        load(ATOM).set_config("num_fewshot", 0)
-
-
-def test_the_arm_is_that_of_the_tasks_name() -> None:
-    assert load(ATOM, fewshot_arm="combination").config.metadata["spor"]["fewshot_arm"] == "atom"
+        task.set_config("num_fewshot", 0)
 
 
 # --- Chat templates -------------------------------------------------------------------------------
 
 
-def turns(*, multiturn: bool, style: str) -> tuple[Messages, Task]:
-    """Return what a chat template is given for the first document."""
+def turns(*, multiturn: bool, style: str) -> tuple[Messages, Mapping[str, Any]]:
+    """Return what a chat template is given for the first document, and the document."""
     given: list[Messages] = []
 
     def template(messages: Messages, **_: object) -> str:
@@ -114,122 +101,104 @@ def turns(*, multiturn: bool, style: str) -> tuple[Messages, Task]:
         return ""
 
     task = load(ATOM, prompt_style=style)
+    doc: Mapping[str, Any] = task.eval_docs[0]
     task.fewshot_context(
-        task.eval_docs[0],
+        doc,
         num_fewshot=8,
         apply_chat_template=True,
         fewshot_as_multiturn=multiturn,
         chat_template=template,
     )
     (messages,) = given
-    return messages, task
+    return messages, doc
 
 
 @pytest.mark.parametrize("style", ["causal", "instruction"])
-def test_each_demonstration_is_a_turn_of_its_own(style: str) -> None:
-    messages, task = turns(multiturn=True, style=style)
-    doc = task.eval_docs[0]
-    demonstrations = [
+def test_each_demonstration_is_a_turn(style: str) -> None:
+    messages, doc = turns(multiturn=True, style=style)
+    shown = [
         {"role": role, "content": demonstration[part]}
         for demonstration in doc["demonstrations"]
         for role, part in (("user", "prompt"), ("assistant", "target"))
     ]
-    assert messages == [*demonstrations, {"role": "user", "content": doc["prompt"]}]
-    assert len(demonstrations) > 2
+    assert messages == [*shown, {"role": "user", "content": doc["prompt"]}]
+    assert len(shown) > 2
 
 
 def test_all_demonstrations_fit_into_one_turn() -> None:
-    ((message,), task) = turns(multiturn=False, style="instruction")
-    doc = task.eval_docs[0]
+    (message,), doc = turns(multiturn=False, style="instruction")
     shown = "".join(f"{d['prompt']} {d['target']}\n\n" for d in doc["demonstrations"])
     assert message == {"role": "user", "content": shown + doc["prompt"]}
 
 
-@pytest.mark.parametrize("multiturn", [True, False])
-def test_a_chat_model_is_evaluated_by_its_template(
-    checkpoint: Callable[..., Path], tmp_path: Path, *, multiturn: bool
-) -> None:
-    template = (
-        "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
-        "{% if add_generation_prompt %}<assistant>{% endif %}"
-    )
-    folder = chat_model(checkpoint, tmp_path / "chat", template)
-    result = evaluate(
-        ATOM,
-        folder,
-        apply_chat_template=True,
-        fewshot_as_multiturn=multiturn,
-        metadata={"prompt_style": "instruction"},
-    )
-    for row in result["samples"][ATOM]:
-        context = row["arguments"][0][0]
-        shown = len(row["doc"]["demonstrations"])
-        assert context.endswith("\nText:</user><assistant>")
-        assert context.count("<user>") == (shown + 1 if multiturn else 1)
-        assert context.count("\n- ") >= shown + 1
-
-
-THINKING = (
+TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
     "{% if enable_thinking is defined and not enable_thinking %}<no thoughts>{% endif %}"
 )
 
 
-def chat_model(checkpoint: Callable[..., Path], folder: Path, template: str) -> Path:
-    transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(folder)
+@pytest.fixture
+def chat_model(checkpoint: Callable[..., Path], tmp_path: Path) -> Path:
+    transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(tmp_path)
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint())
-    tokenizer.chat_template = template
-    tokenizer.save_pretrained(folder)
-    return folder
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize("model", ["hf", "spor-hf"])
-def test_a_chat_template_is_asked_for_no_reasoning_unless_the_user_wants_it(
-    checkpoint: Callable[..., Path], tmp_path: Path, model: str
+def test_a_chat_template_writes_the_turns_and_switches_off_reasoning(
+    chat_model: Path, model: str
 ) -> None:
     register_models()
-    folder = chat_model(checkpoint, tmp_path / "chat", THINKING)
-    settings = {"apply_chat_template": True, "metadata": {"prompt_style": "instruction"}}
-    result = evaluate(ATOM, folder, model=model, **settings)
-    contexts = [row["arguments"][0][0] for row in result["samples"][ATOM]]
-    assert all(context.endswith("<no thoughts>") for context in contexts)
-    assert facts(result, ATOM)["thinking"] is False
-    asked = {"enable_thinking": True, "think_end_token": "</think>"}
-    result = evaluate(ATOM, folder, model=model, arguments=asked, **settings)
-    contexts = [row["arguments"][0][0] for row in result["samples"][ATOM]]
-    assert not any(context.endswith("<no thoughts>") for context in contexts)
-    assert facts(result, ATOM)["thinking"] is True
-    assert facts(evaluate(ATOM, folder, model=model), ATOM)["thinking"] is None
+
+    def found(*, multiturn: bool = False, **arguments: object) -> tuple[list[str], bool]:
+        result = evaluate(
+            ATOM,
+            chat_model,
+            model=model,
+            arguments=arguments,
+            apply_chat_template=True,
+            fewshot_as_multiturn=multiturn,
+            metadata={"prompt_style": "instruction"},
+        )
+        contexts = []
+        for row in result["samples"][ATOM]:
+            contexts.append(row["arguments"][0][0])
+            shown = len(row["doc"]["demonstrations"])
+            assert contexts[-1].count("<user>") == (shown + 1 if multiturn else 1)
+            assert contexts[-1].count("\n- ") >= shown + 1
+        return contexts, facts(result, ATOM)["thinking"]
+
+    for multiturn in (True, False):
+        contexts, thinking = found(multiturn=multiturn)
+        assert all(context.endswith("\nText:</user><no thoughts>") for context in contexts)
+        assert thinking is False
+    contexts, thinking = found(enable_thinking=True, think_end_token="</think>")  # noqa: S106
+    assert all(context.endswith("\nText:</user>") for context in contexts)
+    assert thinking is True
+    assert facts(evaluate(ATOM, chat_model, model=model), ATOM)["thinking"] is None
 
 
-# --- What is counted and written down -------------------------------------------------------------
+# --- Results --------------------------------------------------------------------------------------
 
 
-def test_both_arms_run_on_the_same_samples_and_say_how_many(
-    checkpoint: Callable[..., Path],
+@pytest.mark.parametrize(("name", "shots"), [(ATOM, None), (COMBINATION, None), (ATOM, 3)])
+def test_a_result_counts_the_covered_samples(
+    name: str, shots: int | None, checkpoint: Callable[..., Path]
 ) -> None:
     pair = named.load("systematicity", "mini")
-    results = {name: evaluate(name, checkpoint()) for name in (ATOM, COMBINATION)}
-    count = len(choose(pair, 8))
-    for name, result in results.items():
-        assert result["n-samples"][name]["original"] == count
-        written = json.loads(json.dumps(facts(result, name)))
-        assert written["demonstrations_sha256"] == digest(choose(pair, 8))
-        assert (written["covered"], written["test_samples"]) == (count, len(pair.test.samples))
-        assert written["fewshot_arm"] == name.rpartition("_")[2]
-        assert result["n-shot"][name] == 8
-
-
-def test_the_number_of_demonstrations_is_that_of_the_command_line(
-    checkpoint: Callable[..., Path],
-) -> None:
-    result = evaluate(ATOM, checkpoint(), num_fewshot=3)
-    prompted = choose(named.load("systematicity", "mini"), 3)
-    assert result["n-samples"][ATOM]["original"] == len(prompted)
-    assert facts(result, ATOM)["demonstrations_sha256"] == digest(prompted)
-    for row, shown in zip(result["samples"][ATOM], prompted, strict=False):
+    prompted = choose(pair, shots or 8)
+    result = evaluate(name, checkpoint(), num_fewshot=shots)
+    assert result["n-samples"][name]["original"] == len(prompted)
+    assert result["n-shot"][name] == (shots or 8)
+    written = json.loads(json.dumps(facts(result, name)))
+    assert written["demonstrations_sha256"] == digest(prompted)
+    assert (written["covered"], written["test_samples"]) == (len(prompted), len(pair.test.samples))
+    assert written["fewshot_arm"] == name.rpartition("_")[2]
+    for row, shown in zip(result["samples"][name], prompted, strict=False):
         ids = [demonstration["id"] for demonstration in row["doc"]["demonstrations"]]
-        assert ids == [sample.id for sample in shown.arms[0]]
+        assert ids == [sample.id for sample in shown.arms[name == COMBINATION]]
 
 
 @pytest.mark.parametrize(
@@ -251,6 +220,8 @@ def test_every_aspect_runs_in_context(
     rows = result["samples"][name]
     assert len(rows) == 3
     for row in rows:
-        cues = row["arguments"][0][0].count(" Output:")
+        contexts = [arguments[0] for arguments in row["arguments"]]
+        assert len({context.rpartition("\n\n")[0] for context in contexts}) == 1
         shown = len(row["doc"]["demonstrations"])
-        assert cues == (shown + 1 if kind == "llama" else shown) > 0
+        expected = shown + 1 if kind == "llama" else shown
+        assert contexts[0].count(" Output:") == expected > 0

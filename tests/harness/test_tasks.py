@@ -1,4 +1,4 @@
-"""Our tasks inside lm-eval: what they show a model, what they count, what they write down."""
+"""Our tasks inside lm-eval: prompts, drawn demonstrations, refusals, and the facts in results."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from lm_eval.api.task import Task
 from spor_tasks import __version__
 from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import plan, task_files
@@ -24,15 +24,16 @@ from spor_tasks.results import runs
 from tests.support.result_files import adapter_manifest
 
 MINI = "spor_systematicity_mini"
+PAIR = named.load("systematicity", "mini")
 
 
 def load(name: str = MINI, **metadata: object) -> Task:
     return task_files.manager(metadata).load(name)["tasks"][name]
 
 
-def context(task: Task, number: int = 0, shots: int = 0) -> str:
+def context(task: Task, shots: int = 0) -> str:
     task.set_fewshot_seed(1234)
-    text = task.fewshot_context(task.eval_docs[number], num_fewshot=shots)
+    text = task.fewshot_context(task.eval_docs[0], num_fewshot=shots)
     assert isinstance(text, str)
     return text
 
@@ -52,27 +53,7 @@ def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> di
     )
 
 
-def manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
-    pair = named.load("systematicity", "mini")
-    facts = {
-        "protocol": pair.protocol,
-        "test_sha256": digest(pair.test.samples),
-        "arm": "combination",
-        "arm_sha256": digest(pair.arms[1].samples),
-        "violations": ["2 atoms do not occur in Atom"],
-        "pairs": 36,
-        "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
-    }
-    return adapter_manifest(adapter, base, **facts | changes)
-
-
-# --- What a model is shown ------------------------------------------------------------------------
-
-
-def test_a_prompt_is_the_papers_for_either_kind_of_model() -> None:
-    causal, seq2seq = load(), load(prompt_style="seq2seq")
-    assert context(causal) == context(seq2seq) + " Output:"
-    assert context(seq2seq).startswith("translate from Triple to Text: <head> ")
+# --- Prompts --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
@@ -81,24 +62,23 @@ def test_the_prompt_is_that_of_the_model(
 ) -> None:
     task = load(pretrained=str(checkpoint(kind)))
     assert task.config.metadata["spor"]["prompt_style"] == style
-    assert context(task).endswith(" Output:") == (style == "causal")
+    cue = " Output:" if style == "causal" else ""
+    assert context(task) == context(load(prompt_style="seq2seq")) + cue
+    assert context(task).startswith("translate from Triple to Text: <head> ")
 
 
-@pytest.mark.parametrize(("asked", "arm"), [({}, 0), ({"fewshot_arm": "combination"}, 1)])
-def test_demonstrations_come_from_the_first_arm_or_the_one_asked_for(
-    asked: dict[str, str], arm: int
-) -> None:
-    pair = named.load("systematicity", "mini")
-    shown, others = (
+@pytest.mark.parametrize(("setting", "arm"), [({}, 0), ({"fewshot_arm": "combination"}, 1)])
+def test_demonstrations_are_drawn_from_an_arm(setting: dict[str, str], arm: int) -> None:
+    own, other = (
         {prompt(sample, "causal") + sample.references[0] for sample in split.samples}
-        for split in (pair.arms[arm], pair.arms[1 - arm])
+        for split in (PAIR.arms[arm], PAIR.arms[1 - arm])
     )
-    task = load(**asked)
+    task = load(**setting)
     *drawn, last = context(task, shots=30).split("\n\n")
     assert last == context(task)
     assert len(drawn) == 30
-    assert set(drawn) <= shown
-    assert not set(drawn) <= others
+    assert set(drawn) <= own
+    assert not set(drawn) <= other
 
 
 def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
@@ -122,84 +102,88 @@ def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
     assert other != everything[4]
 
 
-def test_a_demonstration_to_a_seq2seq_model_says_where_its_text_begins() -> None:
+def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> None:
     demonstration, prompt = context(load(prompt_style="seq2seq"), shots=1).split("\n\n")
     assert demonstration.count(" Output: ") == 1
     assert " Output:" not in prompt
 
 
-def test_an_arm_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match="fewshot_arm=atoms is not an arm") as caught:
-        load(fewshot_arm="atoms")
-    assert caught.value.remedy == "Use atom or combination."
+@pytest.mark.parametrize(
+    ("metadata", "named", "remedy"),
+    [
+        ({"fewshot_arm": "atoms"}, "fewshot_arm=atoms", "Use atom or combination."),
+        ({"test_sha256": "0" * 64}, "0" * 64, "spor-tasks"),
+        ({"benchmark": "sporr"}, "sporr", "spor"),
+        ({"split": 1}, "split=1", "Leave the setting out."),
+        ({"held_out_reference": "no"}, "held_out_reference=no", "=true or"),
+    ],
+)
+def test_bad_metadata_is_refused(metadata: dict[str, object], named: str, remedy: str) -> None:
+    with pytest.raises(SporError) as caught:
+        load(**metadata)
+    assert named in caught.value.what
+    assert remedy in str(caught.value.remedy)
 
 
-def test_a_test_set_that_is_not_the_tasks_own_is_refused() -> None:
-    with pytest.raises(SplitError, match="the test set has the SHA-256"):
-        load(test_sha256="0" * 64)
-
-
-def test_a_benchmark_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load(benchmark="sporr")
-    assert "sporr" in caught.value.what
-    assert "spor" in str(caught.value.remedy)
-
-
-def test_a_task_file_that_names_no_benchmark_is_of_spor() -> None:
+def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
     (file,) = task_files.expand([MINI])
     metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
     found = plan.resolve(metadata)
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
 
 
-# --- What is written down -------------------------------------------------------------------------
+# --- Results --------------------------------------------------------------------------------------
 
 
-def test_a_result_says_what_was_evaluated_and_on_what(
-    checkpoint: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_result_has_the_facts_of_its_run(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps(evaluate(checkpoint(), {}, log_samples=False), default=str))
     (result,) = runs.read(file)
-    pair = named.load("systematicity", "mini")
     assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
-    assert result.adapter is None
-    assert result.n == 2
-    assert set(result.scores) == {
-        "parent",
-        "parent_precision",
-        "parent_recall",
-        "parent_full_table",
-        "chrf",
-        "coverage",
-        "empty",
-    }
-    assert result.signature["test_sha256"] == digest(pair.test.samples)
+    assert (result.adapter, result.n) == (None, 2)
+    parent = ("parent", "parent_precision", "parent_recall", "parent_full_table")
+    assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
+    assert result.signature["test_sha256"] == digest(PAIR.test.samples)
     assert result.signature["spor_tasks"] == __version__
     facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]
     assert facts["fewshot_arm"] == "atom"
-    assert facts["arms"] == {arm.name: digest(arm.samples) for arm in pair.arms}
+    assert facts["arms"] == {arm.name: digest(arm.samples) for arm in PAIR.arms}
 
 
-def test_outputs_can_be_had_without_scores(checkpoint: Callable[..., Path]) -> None:
+def test_outputs_may_be_written_without_scores(checkpoint: Callable[..., Path]) -> None:
     result = evaluate(checkpoint(), {}, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
     assert len(result["samples"][MINI]) == 2
 
 
+# --- Adapters -------------------------------------------------------------------------------------
+
+
 @pytest.fixture
 def adapter(tmp_path: Path, checkpoint: Callable[..., Path]) -> Path:
     """A LoRA adapter of the tiny model, with the manifest that training writes."""
-    base = checkpoint()
-    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
     folder = tmp_path / "adapter"
     peft.get_peft_model(model, peft.LoraConfig(r=2, task_type="CAUSAL_LM")).save_pretrained(folder)
-    write_manifest(folder, manifest(folder, base))
+    write(folder, checkpoint())
     return folder
 
 
-def test_a_result_names_the_adapter_it_was_reached_with(
+def write(adapter: Path, base: Path, **changes: object) -> None:
+    """Write the manifest of an adapter."""
+    facts = {
+        "protocol": PAIR.protocol,
+        "test_sha256": digest(PAIR.test.samples),
+        "arm": "combination",
+        "arm_sha256": digest(PAIR.arms[1].samples),
+        "violations": ["2 atoms do not occur in Atom"],
+        "pairs": 36,
+        "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
+    }
+    write_manifest(adapter, adapter_manifest(adapter, base, **facts | changes))
+
+
+def test_a_result_names_its_adapter(
     adapter: Path, checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
     file = tmp_path / "results.json"
@@ -214,58 +198,40 @@ def test_a_result_names_the_adapter_it_was_reached_with(
     assert facts["selection"]["scores"] == [{"parent": 1.0}]
 
 
-def test_an_adapter_that_was_trained_on_another_split_is_refused_unless_that_is_meant(
+def test_an_adapter_of_other_sets_is_refused_unless_permitted(
     adapter: Path, checkpoint: Callable[..., Path]
 ) -> None:
-    base = checkpoint()
-    changed = {"corpus": "webnlg", "arm_sha256": "0" * 64}
-    write_manifest(adapter, manifest(adapter, base, **changed))
-    arguments = {"pretrained": str(base), "peft": str(adapter)}
+    write(adapter, checkpoint(), corpus="webnlg", arm_sha256="0" * 64)
+    arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     with pytest.raises(
         ConfigError, match="was trained on combination of systematicity webnlg, SHA-256 000"
     ) as caught:
         load(**arguments)
     assert "allow_split_mismatch=true" in str(caught.value.remedy)
     assert load(**arguments, allow_split_mismatch=True)
+    with pytest.raises(ConfigError, match="allow_split_mismatch=no is neither true nor false"):
+        load(**arguments, allow_split_mismatch="no")
 
 
-def test_an_adapter_serves_every_task_whose_split_has_its_arm(
+def test_an_adapter_serves_every_task_with_its_arm(
     adapter: Path, checkpoint: Callable[..., Path]
 ) -> None:
-    base = checkpoint()
     original = named.load("order_invariance", "mini", part="main").arms[0]
-    changed = {"arm": original.name, "arm_sha256": digest(original.samples)}
-    write_manifest(adapter, manifest(adapter, base, **changed))
-    arguments = {"pretrained": str(base), "peft": str(adapter)}
+    write(adapter, checkpoint(), arm=original.name, arm_sha256=digest(original.samples))
+    arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     for task in ("order_invariance_mini_cwio", "rule_learnability_mini"):
         assert load(f"spor_{task}", **arguments)
     with pytest.raises(ConfigError, match="not atom or combination here"):
         load(**arguments)
 
 
-def test_a_permission_that_is_neither_yes_nor_no_is_refused(
-    adapter: Path, checkpoint: Callable[..., Path]
-) -> None:
-    with pytest.raises(ConfigError, match="allow_split_mismatch=no is neither true nor false"):
-        load(pretrained=str(checkpoint()), peft=str(adapter), allow_split_mismatch="no")
-
-
-def test_an_adapter_of_another_program_is_evaluated_with_a_warning(
+def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(
     adapter: Path, checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
 ) -> None:
     (adapter / "spor.json").unlink()
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):
         task = load(pretrained=str(checkpoint()), peft=str(adapter))
     assert "does not say what it was trained on" in caplog.text
-    assert task.config.metadata["spor"]["adapter"] == {
-        "arm": None,
-        "arm_sha256": None,
-        "violations": None,
-        "pairs": None,
-        "seed": None,
-        "settings": None,
-        "settings_sha256": None,
-        "selection": None,
-        "adapter_sha256": digest_weights(adapter),
-        "base_model": None,
-    }
+    facts = task.config.metadata["spor"]["adapter"]
+    assert facts.pop("adapter_sha256") == digest_weights(adapter)
+    assert set(facts.values()) == {None}
