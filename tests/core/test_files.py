@@ -18,89 +18,83 @@ SHIP = SampleMaker("webnlg")([Triple("Gull", "home port", "Ålborg")], ["At Ålb
 CAFE = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Gull: fish."], name="Gull")
 
 
-def test_a_row_is_written_in_the_published_bytes() -> None:
-    assert files.encode_row(codec.to_row(SHIP)).decode() == (
+def test_samples_are_written_in_the_published_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "dataset.jsonl"
+    files.write_rows(path, map(codec.to_row, [SHIP, CAFE]))
+    assert path.read_text("utf-8") == (
         '{"data": [["Gull", "home port", "Ålborg"]], "texts": ["At Ålborg."]}\n'
-    )
-    assert files.encode_row(codec.to_row(CAFE)).decode() == (
         '{"name": "Gull", "data": [["food", "fish"]], "texts": ["Gull: fish."]}\n'
     )
+    assert digests.digest([SHIP, CAFE]) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_digest_of_samples_is_that_of_the_file_which_holds_them(tmp_path: Path) -> None:
-    path = tmp_path / "dataset.jsonl"
-    files.write_rows(path, map(codec.to_row, [SHIP, SHIP]))
-    assert digests.digest([SHIP, SHIP]) == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
-def test_rows_come_with_the_line_they_stand_in(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    content = b'{"a": 1}\n{"b": 2}\n'
-    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    assert list(files.read_rows(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:2", {"b": 2})]
-
-
-@pytest.mark.parametrize(
-    ("second", "fault"),
-    [
-        (b'{"b": 2', "not JSON"),
-        (b'"text"\n', "is not a JSON object"),
-        (b'{"b": "\xff"}\n', "not JSON"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path: Path, second: bytes, fault: str) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'{"a": 1}\n' + second)
-    with pytest.raises(CorpusError, match=fault) as caught:
-        list(files.read_rows(path))
-    assert caught.value.where == f"{path}:2"
-
-
-def test_gzip_is_known_by_its_bytes_also_where_they_come_from_a_pipe() -> None:
-    ends = os.pipe()
-    with open(ends[1], "wb") as write_end:  # noqa: PTH123 - a descriptor has no path
-        write_end.write(gzip.compress(b'{"a": 1}\n'))
-    with open(ends[0], "rb") as read_end:  # noqa: PTH123
-        assert list(files.stream_rows(read_end, "pipe")) == [("pipe:1", {"a": 1})]
-
-
-def test_a_cut_gzip_file_is_an_error_that_names_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl.gz"
-    whole = gzip.compress(b'{"a": 1}\n' * 1000)
-    path.write_bytes(whole[:-12])
-    read: list[object] = []
-    with pytest.raises(CorpusError, match="cannot be read") as caught:
-        read.extend(files.read_rows(path))
-    assert caught.value.where == f"{path}:{len(read) + 1}"
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_row_may_be_as_long_as_the_limit_and_no_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes, *, packed: bool
-) -> None:
-    monkeypatch.setattr(files, "ROW_BYTES", 1_000_000)
-    path = tmp_path / "rows.jsonl"
-    longest = b'{"a": "' + b"x" * (1_000_000 - 9 - len(end)) + b'"}' + end
-    for rows, read in ((longest, 1), (b'{"a": 1}\n' + longest.replace(b":", b": "), 0)):
-        path.write_bytes(gzip.compress(rows) if packed else rows)
-        if read:
-            assert len(list(files.read_rows(path))) == read
-            continue
-        with pytest.raises(CorpusError, match="is longer than 1,000,000 bytes") as caught:
-            list(files.read_rows(path))
-        assert caught.value.where == f"{path}:2"
-
-
-def test_half_a_surrogate_pair_is_written_as_the_escape_that_it_was_read_from() -> None:
+def test_half_a_surrogate_pair_stays_an_escape() -> None:
     line = b'{"output": "\\ud83d \xc3\x85"}\n'
     ((_, row),) = files.parse_rows([line], "memory")
     assert row["output"] == "\ud83d Å"
     assert files.encode_row(row) == line
 
 
-def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+LINES = b'{"a": 1}\n{"b": 2}\n'
+
+
+@pytest.mark.parametrize("content", [LINES, gzip.compress(LINES)])
+def test_rows_have_the_number_of_their_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(content)
+    assert list(files.read_rows(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:2", {"b": 2})]
+    ends = os.pipe()
+    with open(ends[1], "wb") as write_end:  # noqa: PTH123 - a descriptor has no path
+        write_end.write(content)
+    with open(ends[0], "rb") as read_end:  # noqa: PTH123
+        assert list(files.stream_rows(read_end, "pipe"))[1] == ("pipe:2", {"b": 2})
+
+
+LIMIT = 1_000_000
+LONGEST = b'{"a": "' + b"x" * (LIMIT - 10) + b'"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "read", "fault"),
+    [
+        (LINES + b'{"b": 2', 2, "not JSON"),
+        (LINES + b'"text"\n', 2, "is not a JSON object"),
+        (LINES + b'{"b": "\xff"}\n', 2, "not JSON"),
+        (LONGEST + LONGEST.strip() + b" ", 2, ""),
+        (LONGEST + b" " + LONGEST, 1, "is longer than 1,000,000 bytes"),
+        (LONGEST + b" " + LONGEST.strip() + b" ", 1, "is longer than 1,000,000 bytes"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_bad_line_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    read: int,
+    fault: str,
+    *,
+    packed: bool,
+) -> None:
+    monkeypatch.setattr(files, "ROW_BYTES", LIMIT)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    rows: list[object] = []
+    if not fault:
+        rows.extend(files.read_rows(path))
+    else:
+        with pytest.raises(CorpusError, match=fault) as caught:
+            rows.extend(files.read_rows(path))
+        assert caught.value.where == f"{path}:{read + 1}"
+    assert len(rows) == read
+
+
+def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000)[:-12])
+    rows: list[object] = []
+    with pytest.raises(CorpusError, match="cannot be read") as caught:
+        rows.extend(files.read_rows(path))
+    assert caught.value.where == f"{path}:{len(rows) + 1}"
     with pytest.raises(CorpusError, match="cannot be read") as caught:
         list(files.read_rows(tmp_path / "none.jsonl"))
     assert caught.value.where == str(tmp_path / "none.jsonl")
@@ -121,9 +115,7 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: P
 
 
 @pytest.mark.parametrize("kind", sorted(DAMAGE))
-def test_what_is_no_json_object_is_an_error_of_the_kind_that_is_asked_for(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_damaged_json_file_is_an_error_of_the_chosen_kind(tmp_path: Path, kind: str) -> None:
     damage.replace(tmp_path / "value.json", kind)
     with pytest.raises(ResultError, match=r"cannot be read|is not a JSON object") as caught:
         files.read_json(tmp_path / "value.json", ResultError)
@@ -131,7 +123,7 @@ def test_what_is_no_json_object_is_an_error_of_the_kind_that_is_asked_for(
 
 
 @pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])
-def test_a_manifest_of_another_schema_or_a_damaged_one_is_refused(
+def test_a_damaged_manifest_or_one_of_another_schema_is_refused(
     tmp_path: Path, content: str
 ) -> None:
     (tmp_path / folders.MANIFEST).write_text(content, "utf-8")

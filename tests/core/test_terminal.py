@@ -1,9 +1,10 @@
-"""What is written to a guarded stream is seen, and acts on no terminal."""
+"""A guarded stream shows everything, and nothing in it acts on a terminal."""
 
 import io
 import sys
 import unicodedata
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,40 +34,31 @@ def test_nothing_acts_but_line_ends_and_tabs(text: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=("C", "Z")) | st.sampled_from(" \n\t")))
-def test_what_does_nothing_is_passed_on(text: str) -> None:
+def test_plain_text_is_passed_on(text: str) -> None:
     assert printed(text) == text
 
 
-def test_colours_of_others_are_left_out_and_hide_no_sequence() -> None:
+def test_colours_of_other_packages_are_dropped_and_hide_no_sequence() -> None:
     assert printed("\x1b[31;1mred\x1b[0m") == "red"
     assert printed("\x1b\x1b[m[2J") == r"\u001b[2J"
 
 
-def test_what_the_encoding_lacks_is_written_as_its_code() -> None:
+def test_characters_that_the_encoding_lacks_are_codes() -> None:
     assert printed("é ≠ 😀\n", encoding="latin-1") == "é \\u2260 \\U0001f600\n"
     assert printed("é", encoding="ascii") == r"\xe9"
 
 
 def test_bars_move_as_they_did() -> None:
-    def bars(*, guard: bool) -> str:
-        stream = io.StringIO()
-        with redirect_stderr(stream):
-            if guard:
-                with guarded():
-                    _run_bars()
-            else:
-                _run_bars()
+    def bars(guard: AbstractContextManager[None]) -> str:
+        settings: dict[str, Any] = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
+        with redirect_stderr(io.StringIO()) as stream, guard:
+            for _ in tqdm(range(2), desc="outer", **settings):
+                for _ in tqdm(range(2), desc="inner", leave=False, **settings):
+                    pass
         return stream.getvalue()
 
-    assert "\x1b[A" in bars(guard=False)
-    assert bars(guard=True) == bars(guard=False)
-
-
-def _run_bars() -> None:
-    settings = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
-    for _ in tqdm(range(2), desc="outer", **settings):  # type: ignore[call-overload]
-        for _ in tqdm(range(2), desc="inner", leave=False, **settings):  # type: ignore[call-overload]
-            pass
+    assert "\x1b[A" in bars(nullcontext())
+    assert bars(guarded()) == bars(nullcontext())
 
 
 def test_our_own_colours_go_past_the_guard(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +75,7 @@ def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.Mon
         assert sys.stdout is None
 
 
-def test_a_complaint_about_arguments_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_about_arguments_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     parser = Parser(prog="p")
     parser.add_subparsers().add_parser("c")
     with pytest.raises(SystemExit, match="2"):

@@ -143,7 +143,7 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) ->
     ],
 )
 def test_the_style_is_that_of_the_base(
-    tmp_path: Path, config: Mapping[str, bool], more: Mapping[str, str], expected: str
+    tmp_path: Path, config: Mapping[str, bool], more: Mapping[str, Any], expected: str
 ) -> None:
     save(tmp_path / "all" / "one", "config.json", "model.safetensors", b"", **config)
     assert style(arguments(tmp_path / "all" / "one", **more)) == expected

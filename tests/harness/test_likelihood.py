@@ -1,4 +1,4 @@
-"""Tasks that ask for likelihoods: of what, how it is counted, and that it is the model's own."""
+"""Tasks of likelihoods: those of plain transformers, their tokens, and their requests."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from lm_eval import simple_evaluate
-from lm_eval.api.task import Task
+from lm_eval.api.instance import Instance
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
@@ -27,8 +27,11 @@ PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
 RIVALS = "compmctg_mini_discrimination"
 
 
-def load(name: str, **metadata: object) -> Task:
-    return task_files.manager(metadata).load(name)["tasks"][name]
+def requests(name: str, limit: int = 3, **metadata: object) -> list[Instance]:
+    """Return the requests of the first documents of a task."""
+    task = task_files.manager(metadata).load(name)["tasks"][name]
+    task.build_all_requests(limit=limit, rank=0, world_size=1)
+    return list(task.instances)
 
 
 def evaluate(folder: Path, *names: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -101,19 +104,15 @@ def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Callable[..., Pat
     folder = checkpoint("llama")
     model = HFLM(pretrained=str(folder), device="cpu")
     tokens = Tokens.from_metadata({"pretrained": str(folder)})
-    requests = [("a b :", "c d"), ("a b : ", "c"), ("a\n", " y z"), ("é", "ü</s>")]
-    counts, _ = tokens.count(requests, "causal")
-    assert counts == [len(model._encode_pair(*request)[1]) for request in requests]
-    assert Tokens(None).count(requests, "causal") == ([None] * 4, 0)
+    pairs = [("a b :", "c d"), ("a b : ", "c"), ("a\n", " y z"), ("é", "ü</s>")]
+    counts, _ = tokens.count(pairs, "causal")
+    assert counts == [len(model._encode_pair(*pair)[1]) for pair in pairs]
+    assert Tokens(None).count(pairs, "causal") == ([None] * 4, 0)
 
 
 def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
-    task = load(PAIRS, prompt_style="causal")
-    task.build_all_requests(limit=20, rank=0, world_size=1)
-    by_document: dict[str, list[Any]] = {}
-    for instance in task.instances:
-        by_document.setdefault(instance.doc["id"], []).append(instance)
-    for first, second in by_document.values():
+    found = requests(PAIRS, limit=20, prompt_style="causal")
+    for first, second in zip(found[0::2], found[1::2], strict=True):
         sample = sample_of(first.doc)
         assert first.arguments == (first.doc["prompt"], sample.target)
         assert second.arguments == (first.doc["prompt_2"], challenge_of(sample, Contrast).text)
@@ -123,9 +122,7 @@ def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
 
 
 def test_template_and_sentence_are_one_text_for_models_that_write_both() -> None:
-    task = load("logicnlg_mini_c2f_adversarial")
-    task.build_all_requests(limit=3, rank=0, world_size=1)
-    for instance in task.instances:
+    for instance in requests("logicnlg_mini_c2f_adversarial"):
         template, separator, sentence = instance.arguments[1].partition(" [SEP] ")
         assert "[ENT]" in template
         assert separator
@@ -134,12 +131,11 @@ def test_template_and_sentence_are_one_text_for_models_that_write_both() -> None
 
 
 def test_in_context_both_sides_follow_the_same_demonstrations() -> None:
-    task = load(f"{PAIRS}_icl_train")
-    task.build_all_requests(limit=3, rank=0, world_size=1)
-    first, second = (task.instances[number].arguments[0].split("\n\n") for number in (0, 1))
+    pair = requests(f"{PAIRS}_icl_train")[:2]
+    first, second = (request.arguments[0].split("\n\n") for request in pair)
     assert first[:-1] == second[:-1]
     assert len(first) == 5
-    own = sample_of(task.instances[0].doc)
+    own = sample_of(pair[0].doc)
     assert all(str(own.about("title")) not in shown for shown in first[:-1])
 
 

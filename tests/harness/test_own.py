@@ -11,8 +11,9 @@ from lm_eval.tasks import TaskManager
 
 from spor_tasks.aspects.request import Request
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Hidden, challenge_of
+from spor_tasks.core.sample import Hidden
 from spor_tasks.harness import own, plan
+from spor_tasks.harness.plan import Plan
 from spor_tasks.results import runs
 from tests.support.scripted import ScriptedLM, evaluate
 
@@ -24,6 +25,7 @@ CAFES = [
     ("test", "fish", "red", "Tern"),
     ("test", "rye", "blue", "Tern"),
 ]
+HIDING, ORDERS = "spor_rule_learnability_cafes", "spor_order_invariance_cafes_main"
 
 
 @pytest.fixture
@@ -43,76 +45,63 @@ def cafes(tmp_path: Path) -> Path:
     return path
 
 
-def request(path: Path, **settings: Any) -> Request:  # noqa: ANN401 - Request's fields
-    return Request(corpus=str(path), aspect="", **settings)
+def write(cafes: Path, *aspects: str, overwrite: bool = False, **settings: Any) -> own.TaskSet:  # noqa: ANN401 - Request's fields
+    """Write the task files beside the corpus."""
+    request = Request(corpus=str(cafes), aspect="", **settings)
+    return own.write(cafes.with_name("tasks"), request, aspects, overwrite=overwrite)
 
 
-def manager(folder: Path) -> TaskManager:
-    return TaskManager(include_path=folder, include_defaults=False)
+def resolve(cafes: Path, task: str) -> Plan:
+    text = cafes.with_name("tasks").joinpath(f"{task}.yaml").read_bytes()
+    return plan.resolve(yaml.safe_load(text)["metadata"])
 
 
-def metadata(folder: Path, task: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load((folder / f"{task}.yaml").read_bytes())["metadata"]
-    return content
-
-
-def test_what_a_corpus_allows_is_made_and_the_rest_is_told(cafes: Path, tmp_path: Path) -> None:
-    made = own.write(tmp_path / "tasks", request(cafes, hide=("door",)))
+def test_all_possible_tasks_are_made_and_their_results_are_read(
+    cafes: Path, tmp_path: Path
+) -> None:
+    made = write(cafes, hide=("door",))
     assert made.tag == "spor_cafes"
-    assert made.tasks["spor_rule_learnability_cafes"] == 2
-    assert made.tasks["spor_order_invariance_cafes_main"] == 2
+    assert made.tasks[HIDING] == made.tasks[ORDERS] == 2
     assert "productivity n5" in made.refused
     assert not made.tasks.keys() & made.refused.keys()
-
-
-def test_hidden_attributes_are_those_that_are_named(cafes: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "tasks"
-    own.write(folder, request(cafes, hide=("door",)), ["rule_learnability"])
-    found = plan.resolve(metadata(folder, "spor_rule_learnability_cafes"))
-    assert [sample.challenge for sample in found.pair.test.samples] == [
-        Hidden((("door", "Value A"),), (("door", ("blue", "red")),))
-    ] * 2
-
-
-def test_without_a_name_what_references_copy_is_hidden(cafes: Path, tmp_path: Path) -> None:
-    own.write(tmp_path / "tasks", request(cafes), ["rule_learnability"])
-    found = plan.resolve(metadata(tmp_path / "tasks", "spor_rule_learnability_cafes"))
-    for sample in found.pair.test.samples:
-        assert [what for what, _ in challenge_of(sample, Hidden).phrases] == ["dish", "door"]
-
-
-def test_where_references_copy_nothing_there_are_no_tasks(cafes: Path, tmp_path: Path) -> None:
-    cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
-    with pytest.raises(SplitError) as caught:
-        own.write(tmp_path / "tasks", request(cafes), ["rule_learnability"])
-    assert caught.value.where == str(cafes)
-    assert not (tmp_path / "tasks").exists()
-
-
-def test_results_are_read_as_those_of_any_task(cafes: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "tasks"
-    own.write(folder, request(cafes, hide=("door",)))
-    task = "spor_rule_learnability_cafes"
     copier = ScriptedLM(lambda _: "There is a Value A door, and fish.")
-    result = evaluate(copier, task, manager=manager(folder))
-    assert result["results"][task]["copy_rule,none"] == 100
+    manager = TaskManager(include_path=tmp_path / "tasks", include_defaults=False)
+    result = evaluate(copier, HIDING, manager=manager)
+    assert result["results"][HIDING]["copy_rule,none"] == 100
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps({**result, "samples": {}}, default=str))
     (found,) = runs.read(file)
     assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
 
 
-def test_a_corpus_that_changed_is_refused(cafes: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "tasks"
-    own.write(folder, request(cafes), ["order_invariance"])
-    asked = metadata(folder, "spor_order_invariance_cafes_main")
-    plan.resolve(asked)
+def test_the_named_attributes_are_hidden(cafes: Path) -> None:
+    write(cafes, "rule_learnability", hide=("door",))
+    assert [sample.challenge for sample in resolve(cafes, HIDING).pair.test.samples] == [
+        Hidden((("door", "Value A"),), (("door", ("blue", "red")),))
+    ] * 2
+
+
+def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
+    write(cafes, "rule_learnability")
+    for sample in resolve(cafes, HIDING).pair.test.samples:
+        assert isinstance(sample.challenge, Hidden)
+        assert [*dict(sample.challenge.phrases)] == ["dish", "door"]
+    cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
+    with pytest.raises(SplitError) as caught:
+        write(cafes, "rule_learnability", overwrite=True)
+    assert caught.value.where == str(cafes)
+    assert cafes.with_name("tasks").exists()
+
+
+def test_a_corpus_that_changed_is_refused(cafes: Path) -> None:
+    write(cafes, "order_invariance")
+    resolve(cafes, ORDERS)
     lines = cafes.read_text("utf-8").splitlines(keepends=True)
     cafes.write_text("".join(lines[1:]), "utf-8")
     with pytest.raises(CorpusError) as caught:
-        plan.resolve(asked)
+        resolve(cafes, ORDERS)
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
     cafes.unlink()
     with pytest.raises(FileNotFoundError):
-        plan.resolve(asked)
+        resolve(cafes, ORDERS)

@@ -118,7 +118,7 @@ def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> Non
         ({"held_out_reference": "no"}, "held_out_reference=no", "=true or"),
     ],
 )
-def test_bad_metadata_is_refused(metadata: dict[str, object], named: str, remedy: str) -> None:
+def test_bad_metadata_is_refused(metadata: dict[str, Any], named: str, remedy: str) -> None:
     with pytest.raises(SporError) as caught:
         load(**metadata)
     assert named in caught.value.what
