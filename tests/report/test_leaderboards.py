@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,26 @@ from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from spor_tasks import cli, report
+from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.totals import Value
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.report import Settings
+from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.runs import Problem
 from tests.conftest import REPOSITORY
+from tests.support import table_runs
 from tests.support.report_runs import TASKS
 from tests.support.result_files import distinct, edited
-from tests.support.whole_runs import DATE, texts_in, write_whole
+from tests.support.whole_runs import DATE, HARMS, harm, texts_in, write_whole
 
 TASK = "spor_productivity_mini_n4"
 DATA = REPOSITORY / "tests" / "data"
 ENTRIES = Draft202012Validator(json.loads((DATA / "hub_eval_results.schema.json").read_text()))
 RECORD = Draft7Validator(json.loads((DATA / "every_eval_ever" / "eval.schema.json").read_text()))
-PLACE = re.compile(r"data/spor/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
+PLACE = re.compile(r"data/\w+/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
 
 
 def exported(folder: Path, out: Path, **settings: Any) -> tuple[Problem, ...]:  # noqa: ANN401 - Settings'
@@ -53,16 +57,12 @@ def records(out: Path) -> list[dict[str, Any]]:
     for name, text in texts_in(out / "every_eval_ever").items():
         if name != "spor.json":
             assert PLACE.fullmatch(name)
-            found.append(json.loads(text))
+            found.append(json.loads(text, parse_constant=pytest.fail))
             RECORD.validate(found[-1])
     return found
 
 
-def always(scores: Mapping[str, Value]) -> Callable[[int], Mapping[str, Value]]:
-    return lambda _: scores
-
-
-def test_a_file_of_the_hub_has_one_number_and_how_it_was_made(tmp_path: Path) -> None:
+def test_an_entry_has_one_number_and_how_it_was_made(tmp_path: Path) -> None:
     for number, arm in enumerate([None, "invisible", "visible"]):
         write_whole(tmp_path / "runs", str(number), arm=arm)
     source = "https://huggingface.co/datasets/me/runs"
@@ -71,8 +71,7 @@ def test_a_file_of_the_hub_has_one_number_and_how_it_was_made(tmp_path: Path) ->
     assert list(found) == [
         f"owner/model/.eval_results/{TASK}_{arm}.yaml" for arm in ("as_is", "invisible", "visible")
     ]
-    (table,) = report.collect([tmp_path / "runs"]).tables
-    (row,) = (row for row in table.rows if row.metric == "parent" and not row.published)
+    (row,) = (r for r in report.collect([tmp_path / "runs"]).measured if r.metric == "parent")
     invisible = found[f"owner/model/.eval_results/{TASK}_invisible.yaml"]
     assert invisible["value"] == pytest.approx(row.arms[0].mean, abs=1e-4)
     assert invisible["dataset"] == {"id": "me/spor", "task_id": TASK}
@@ -89,33 +88,26 @@ def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
     assert titles["spor_order_invariance_mini_main"].startswith("Faithful ordering PBH of")
     assert titles["spor_rule_learnability_mini"].startswith("Copy rule (1, 0) of")
     assert not any("cwio" in task for task in titles)  # neither more nor less of it is better
-    rows = [row for each in report.collect([tmp_path / "runs"]).tables for row in each.rows]
     scores = {
         (result["evaluation_name"], result["metric_config"]["metric_id"]): result
         for record in records(tmp_path)
         for result in record["evaluation_results"]
     }
-    for row in rows:
-        if row.as_is.values and not row.published:
-            found = scores[row.task, f"spor.{row.metric}"]
-            interval = found["score_details"]["uncertainty"]["confidence_interval"]
-            assert found["score_details"]["score"] == row.as_is.mean
-            assert row.as_is.interval
-            assert (interval["lower"], interval["upper"]) == (
-                row.as_is.interval.low,
-                row.as_is.interval.high,
-            )
-            lower = found["metric_config"]["lower_is_better"]
-            assert lower is (score_info(row.metric).higher_is_better is False)
+    for row in report.collect([tmp_path / "runs"]).measured:
+        found, interval = scores[row.task, f"spor.{row.metric}"], row.as_is.interval
+        assert found["score_details"]["score"] == row.as_is.mean
+        assert interval
+        ends = found["score_details"]["uncertainty"]["confidence_interval"]
+        assert (ends["lower"], ends["upper"]) == (interval.low, interval.high)
+        lower = found["metric_config"]["lower_is_better"]
+        assert lower is (score_info(row.metric).higher_is_better is False)
 
 
 def test_the_number_is_the_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
     for seed, value in enumerate((40.0, 50.0, 60.0)):
         scores = {"parent": value}
-        file = write_whole(
-            tmp_path / "runs", str(seed), arm="invisible", seed=seed, scores=always(scores)
-        )
-        with edited(file) as content:
+        run = {"arm": "invisible", "seed": seed, "scores": lambda _, scores=scores: scores}
+        with edited(write_whole(tmp_path / "runs", str(seed), **run)) as content:
             facts = content["configs"][TASK]["metadata"]["spor"]
             facts["adapter"]["adapter_sha256"] = str(seed) * 64
     assert exported(tmp_path / "runs", tmp_path) == ()
@@ -127,6 +119,23 @@ def test_the_number_is_the_mean_over_seeds_and_each_adapter_has_a_record(tmp_pat
     ]
 
 
+def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
+    sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
+    spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
+    samples = LOGICNLG_MINI.part("test")
+    values = PERPLEXITY.judge(samples[:1], [(Likelihood(-20.0, 10, 33),)])[0].values
+    about = {"task": table_runs.PPL, "aspect": "logicnlg", "part": "ppl", "samples": samples}
+    metadata = {**sets, "version": spec.tasks.version}
+    write_whole(tmp_path, "ppl", scores=lambda _: values, metadata=metadata, **about)
+    exported(tmp_path, tmp_path / "out")
+    (record,) = records(tmp_path / "out")
+    ends = [found["metric_config"] for found in record["evaluation_results"]]
+    assert {(each["min_score"], each["max_score"]) for each in ends} == {
+        (0, "Infinity"),
+        (1, "Infinity"),
+    }
+
+
 @pytest.mark.parametrize(
     "model", ["..", "/home/me/model", "runs/demo/base", "gpt2", "a/b--c", "a/..", "a\u202eb/c"]
 )
@@ -136,65 +145,16 @@ def test_a_model_without_a_name_on_the_hub_needs_one(tmp_path: Path, model: str)
     assert "--name" in problem.what
     assert (entries(tmp_path), records(tmp_path)) == ({}, [])
     assert {path.name for path in tmp_path.iterdir()} >= {"runs", "hub", "every_eval_ever"}
-    assert exported(tmp_path / "runs", tmp_path, names={model: "Some-One/a.b_c"}) == ()
+    ranked = ["report", str(tmp_path / "runs"), "--leaderboard", "--out", str(tmp_path)]
+    assert cli.main([*ranked, "--name", f"{model}=Some-One/a.b_c", "--organization", "Me"]) == 0
     assert list(entries(tmp_path)) == [f"Some-One/a.b_c/.eval_results/{TASK}_as_is.yaml"]
     assert "/home" not in json.dumps([entries(tmp_path), records(tmp_path)])
 
 
-def test_a_name_of_no_model_is_an_error(tmp_path: Path) -> None:
-    write_whole(tmp_path / "runs", "1")
-    with pytest.raises(ConfigError) as caught:
-        exported(tmp_path / "runs", tmp_path / "out", names={"unknown": "a/b"})
-    assert caught.value.where == "name"
-
-
-def without_samples(file: Path) -> None:
-    (file.parent / f"samples_{TASK}_bad.jsonl").unlink()
-
-
-def with_other_scores(file: Path) -> None:
-    with edited(file) as content:
-        content["results"][TASK]["parent,none"] += 1
-
-
-def with_a_limit(file: Path) -> None:
-    with edited(file) as content:
-        content["n-samples"][TASK]["original"] += 1
-
-
-def of_another_version(file: Path) -> None:
-    with edited(file) as content:
-        content["configs"][TASK]["metadata"]["version"] = 1.0
-
-
-def without_a_date(file: Path) -> None:
-    with edited(file) as content:
-        content["date"] = 1e300
-
-
-def with_other_samples(file: Path) -> None:
-    samples = file.parent / f"samples_{TASK}_bad.jsonl"
-    rows = [json.loads(line) for line in samples.read_bytes().splitlines()]
-    rows[7]["doc"]["references"] = ["Another text."]
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        without_samples,
-        with_other_scores,
-        with_a_limit,
-        of_another_version,
-        without_a_date,
-        with_other_samples,
-    ],
-)
-def test_a_result_that_does_not_add_up_is_not_exported(
-    tmp_path: Path, spoil: Callable[[Path], None]
-) -> None:
+@pytest.mark.parametrize("how", HARMS)
+def test_a_result_that_does_not_add_up_is_not_exported(tmp_path: Path, how: str) -> None:
     write_whole(tmp_path / "runs", "1", model="owner/good")
-    spoil(write_whole(tmp_path / "runs", "bad", model="owner/bad"))
+    harm(write_whole(tmp_path / "runs", "bad", model="owner/bad"), how)
     board = report.write_leaderboard([tmp_path / "runs"], tmp_path)
     assert any("_bad" in str(problem) for problem in board.problems)
     assert list(entries(tmp_path)) == [f"owner/good/.eval_results/{TASK}_as_is.yaml"]
@@ -224,30 +184,26 @@ def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
 
 
 def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: Path) -> None:
+    texts = []
     for out, date in (("one", DATE), ("two", DATE), ("three", DATE + 1)):
         write_whole(tmp_path / out / "runs", "1", date=date)
         exported(tmp_path / out / "runs", tmp_path / out)
-    one, two, three = (
-        {**texts_in(tmp_path / out / "hub"), **texts_in(tmp_path / out / "every_eval_ever")}
-        for out in ("one", "two", "three")
-    )
+        texts.append(
+            texts_in(tmp_path / out / "hub") | texts_in(tmp_path / out / "every_eval_ever")
+        )
+    one, two, three = texts
     assert one == two
     assert len(one.keys() - three.keys()) == 1
 
 
-def test_a_folder_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+def test_unknown_models_and_folders_of_another_kind_are_errors(tmp_path: Path) -> None:
     write_whole(tmp_path / "runs", "1")
+    with pytest.raises(ConfigError) as caught:
+        exported(tmp_path / "runs", tmp_path / "out", names={"unknown": "a/b"})
+    assert caught.value.where == "name"
     (tmp_path / "hub").mkdir()
     (tmp_path / "hub" / "mine.txt").write_text("mine")
     with pytest.raises(ConfigError) as caught:
         exported(tmp_path / "runs", tmp_path)
     assert caught.value.where == str(tmp_path / "hub")
     assert [path.name for path in (tmp_path / "hub").iterdir()] == ["mine.txt"]
-
-
-def test_the_command_takes_the_settings(tmp_path: Path) -> None:
-    write_whole(tmp_path / "runs", "1", model="runs/demo/base")
-    ranked = ["report", str(tmp_path / "runs"), "--leaderboard", "--out", str(tmp_path / "out")]
-    settings = ["--name", "runs/demo/base=me/tiny", "--dataset", "me/spor", "--organization", "Me"]
-    assert cli.main([*ranked, *settings]) == 0
-    assert list(entries(tmp_path / "out")) == [f"me/tiny/.eval_results/{TASK}_as_is.yaml"]

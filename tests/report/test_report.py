@@ -12,10 +12,11 @@ import pytest
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
-from spor_tasks.results import statistics as significance
+from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.statistics import Estimate, Interval
@@ -32,6 +33,11 @@ from tests.support.result_files import (
 )
 
 TASK = "spor_systematicity_mini"
+FIRST, SECOND = ARMS["systematicity"]
+
+
+def all_rows(found: Report) -> list[Comparison]:
+    return [row for table in found.tables for row in table.rows]
 
 
 def rows_of(folder: Path) -> list[Comparison]:
@@ -40,17 +46,9 @@ def rows_of(folder: Path) -> list[Comparison]:
     return [row for row in all_rows(report.collect([folder])) if row.metric not in others]
 
 
-def all_rows(found: Report) -> list[Comparison]:
-    return [row for table in found.tables for row in table.rows]
-
-
 def difference_of(row: Comparison) -> Estimate:
     assert row.difference
     return row.difference
-
-
-def kinds(folder: Path) -> list[str]:
-    return [problem.kind for problem in report.collect([folder]).problems]
 
 
 def lost(found: Report) -> Problem:
@@ -65,9 +63,12 @@ def ends(interval: Interval | None, source: str) -> tuple[float, float]:
     return interval.low, interval.high
 
 
+# --- Scores, intervals and tests ------------------------------------------------------------------
+
+
 def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
     for seed, values in enumerate([(40.0, 44.0), (42.0, 43.0)]):
-        for arm, parent in zip(ARMS["systematicity"], values, strict=True):
+        for arm, parent in zip((FIRST, SECOND), values, strict=True):
             write_result(tmp_path / f"results_{arm}{seed}.json", arm=arm, seed=seed, parent=parent)
     write_result(tmp_path / "results_base.json", arm=None, parent=5.0)
     (row,) = rows_of(tmp_path)
@@ -81,11 +82,19 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
     assert (row.task, row.model, row.n) == (TASK, "base", 200)
 
 
-def test_without_samples_the_interval_is_over_seeds_and_there_is_no_test(tmp_path: Path) -> None:
-    for seed, value in enumerate([40.0, 42.0, 44.0]):
-        for arm in ARMS["systematicity"]:
-            write_result(tmp_path / f"results_{arm}{seed}.json", arm=arm, seed=seed, parent=value)
-    (row,) = rows_of(tmp_path)
+def test_intervals_without_samples_are_over_seeds_or_from_the_standard_error(
+    tmp_path: Path,
+) -> None:
+    for number, arm in enumerate((FIRST, SECOND)):
+        write_result(tmp_path / f"one/results_{arm}.json", arm=arm, parent=(40.0, 99.5)[number])
+        for seed, value in enumerate([40.0, 42.0, 44.0]):
+            file = tmp_path / f"three/results_{arm}{seed}.json"
+            write_result(file, arm=arm, seed=seed, parent=value)
+    (row,) = rows_of(tmp_path / "one")  # the standard error of both is 0.5
+    assert ends(row.arms[0].interval, "stderr") == pytest.approx((39.02, 40.98), abs=1e-4)
+    assert ends(row.arms[1].interval, "stderr") == pytest.approx((98.52, 100), abs=1e-4)
+    assert difference_of(row).interval is None
+    (row,) = rows_of(tmp_path / "three")
     # mean ± t(0.975, 2) · s / √3 and, after Welch with equal variances, t(0.975, 4) · s · √(2/3)
     interval = pytest.approx((42 - 4.9683, 42 + 4.9683), abs=1e-4)
     assert ends(row.arms[0].interval, "seeds") == interval
@@ -93,25 +102,17 @@ def test_without_samples_the_interval_is_over_seeds_and_there_is_no_test(tmp_pat
     assert ends(difference.interval, "seeds") == pytest.approx((-4.5339, 4.5339), abs=1e-4)
     assert (difference.p, difference.mark) == (None, "")
     assert difference.reason
-    assert kinds(tmp_path) == ["scores-only"] * 6
-
-
-def test_of_one_run_without_samples_there_is_the_standard_error(tmp_path: Path) -> None:
-    write_result(tmp_path / "results_1.json", arm="atom", parent=40.0)
-    write_result(tmp_path / "results_2.json", arm="combination", parent=99.5)
-    (row,) = rows_of(tmp_path)  # of both it is 0.5
-    assert ends(row.arms[0].interval, "stderr") == pytest.approx((39.02, 40.98), abs=1e-4)
-    assert ends(row.arms[1].interval, "stderr") == pytest.approx((98.52, 100), abs=1e-4)
-    assert difference_of(row).interval is None
+    problems = report.collect([tmp_path / "three"]).problems
+    assert [each.kind for each in problems] == ["scores-only"] * 6
 
 
 def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: Path) -> None:
     rng = random.Random(1)
     values = [rng.uniform(0, 100) for _ in range(60)]
     write_run(tmp_path, "a", values)
-    write_run(tmp_path, "c", [v + 5 for v in values], arm="combination")
+    write_run(tmp_path, "c", [v + 5 for v in values], arm=SECOND)
     (row,) = rows_of(tmp_path)
-    assert kinds(tmp_path) == []
+    assert report.collect([tmp_path]).problems == ()
     for cell in row.arms:
         low, high = ends(cell.interval, "samples")
         assert cell.mean
@@ -127,23 +128,21 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
 
 def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    values = {arm: rng.uniform(0, 100, (2, 50)) for arm in ARMS["systematicity"]}
+    values = {arm: rng.uniform(0, 100, (2, 50)) for arm in (FIRST, SECOND)}
     for arm, runs in values.items():
         for seed, numbers in enumerate(runs):
             write_run(tmp_path, f"{arm}{seed}", list(numbers), arm=arm, seed=seed)
-    write_run(tmp_path, "base", list(values["atom"][0]), arm=None)
+    write_run(tmp_path, "base", list(values[FIRST][0]), arm=None)
     (row,) = rows_of(tmp_path)
     order = np.argsort([str(number) for number in range(50)])  # ids are in the order of texts
-    systems = [
-        [Column.of(list(run[order])) for run in values[arm]] for arm in ARMS["systematicity"]
-    ]
+    systems = [[Column.of(list(run[order])) for run in runs] for runs in values.values()]
     clusters = np.arange(50)
     single = interval(systems[0][0], clusters)
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
-    several = significance.over_runs(systems[:1], clusters)
+    several = statistics.over_runs(systems[:1], clusters)
     assert several
     assert ends(row.arms[0].interval, "runs") == pytest.approx(several.interval(), abs=1e-6)
-    both = significance.over_runs(systems, clusters)
+    both = statistics.over_runs(systems, clusters)
     assert both
     difference = difference_of(row)
     assert difference.p == pytest.approx(both.p)
@@ -153,9 +152,8 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
 
 def test_a_difference_that_other_seeds_may_reverse_has_no_mark(tmp_path: Path) -> None:
     """Every sample of a run is a point up or down: beyond chance over samples, not over seeds."""
-    shifts = {"atom": (0.0, 3.0, 1.0), "combination": (2.0, 1.0, 4.0)}
-    for arm, of_arm in shifts.items():
-        for seed, shift in enumerate(of_arm):
+    for arm, shifts in ((FIRST, (0.0, 3.0, 1.0)), (SECOND, (2.0, 1.0, 4.0))):
+        for seed, shift in enumerate(shifts):
             values = [50 + shift + number % 7 for number in range(200)]
             write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
     difference = difference_of(*rows_of(tmp_path))
@@ -165,13 +163,18 @@ def test_a_difference_that_other_seeds_may_reverse_has_no_mark(tmp_path: Path) -
     assert low < 0 < high
 
 
+def write_alike(folder: Path, arm: str, seed: int, parent: float, samples: list[Sample]) -> None:
+    file = folder / f"results_{arm}{seed}.json"
+    write_result(file, arm=arm, seed=seed, parent=parent, n=len(samples))
+    rows = [sample_row(sample, ["x"], {"parent": parent}) for sample in samples]
+    write_samples(file, TASK, rows)
+
+
 def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
     """Twelve samples of three sets of units, all better after one arm: that is three draws."""
-    for name, arm, value in (("a", "atom", 40.0), ("c", "combination", 50.0)):
-        file = write_result(tmp_path / f"results_{name}.json", arm=arm, parent=value, n=12)
-        samples = [replace(distinct(number % 3), id=str(number)) for number in range(12)]
-        rows = [sample_row(sample, ["x"], {"parent": value}) for sample in samples]
-        write_samples(file, TASK, rows)
+    samples = [replace(distinct(number % 3), id=str(number)) for number in range(12)]
+    for arm, value in ((FIRST, 40.0), (SECOND, 50.0)):
+        write_alike(tmp_path, arm, 0, value, samples)
     (row,) = rows_of(tmp_path)
     assert (row.n, row.clusters) == (12, 3)
     assert difference_of(row).p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
@@ -180,39 +183,31 @@ def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
 
 def test_samples_that_are_all_about_the_same_are_not_tested(tmp_path: Path) -> None:
     samples = [replace(distinct(0), id=str(number)) for number in range(3)]
-    for arm in ("atom", "combination"):
+    for arm in (FIRST, SECOND):
         for seed, value in enumerate((40.0, 50.0)):
-            name = f"results_{arm}{seed}.json"
-            file = write_result(tmp_path / name, arm=arm, parent=value, n=3, seed=seed)
-            rows = [sample_row(sample, ["x"], {"parent": value}) for sample in samples]
-            write_samples(file, TASK, rows)
+            write_alike(tmp_path, arm, seed, value, samples)
     (row,) = rows_of(tmp_path)
     assert (row.n, row.clusters, difference_of(row).p) == (3, 1, None)
-    assert "about the same" in str(difference_of(row).reason)
+    assert difference_of(row).reason
 
 
 def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:
-    """Where an arm located more samples, its mean is over others: no difference is in the common
-    ones, and the reported one, its interval and its p are of these.
-    """
+    """The arms do not differ on the common samples, and their means are over other ones."""
     taus: dict[str, list[float | None]] = {
         "original": [0.2, 0.4, 0.6, 1.0, 1.0, None],
         "match": [0.2, 0.4, 0.6, None, None, 0.0],
     }
+    task = "spor_order_invariance_mini_cwio"
     for arm, values in taus.items():
         located = [value for value in values if value is not None]
         scores = {"cwio": 0.5, "cwio_located": sum(located) / len(located)}
-        task = "spor_order_invariance_mini_cwio"
         settings = {"task": task, "aspect": "order_invariance", "part": "cwio", "arm": arm}
         file = write_result(tmp_path / f"results_{arm}.json", scores=scores, n=6, **settings)
-        rows = [
-            sample_row(
-                distinct(number),
-                ["x"],
-                {"cwio": (2, 0.5), "cwio_located": None if value is None else (2, value)},
-            )
-            for number, value in enumerate(values)
+        logged = [
+            {"cwio": (2, 0.5), "cwio_located": None if value is None else (2, value)}
+            for value in values
         ]
+        rows = [sample_row(distinct(number), ["x"], each) for number, each in enumerate(logged)]
         write_samples(file, task, rows)
     found = {row.metric: row for row in rows_of(tmp_path)}["cwio_located"]
     assert [cell.mean for cell in found.arms] == pytest.approx([0.64, 0.3])
@@ -222,7 +217,14 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
     assert "3 of 6 samples" in "".join(difference.notes)
 
 
-# --- What may stand in one row --------------------------------------------------------------------
+@pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
+def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
+    write_run(tmp_path, "a", [50.0] * 20)
+    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm=SECOND)
+    assert difference_of(*rows_of(tmp_path)).mark == mark
+
+
+# --- Runs of one row ------------------------------------------------------------------------------
 
 
 def settings_of(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
@@ -231,20 +233,23 @@ def settings_of(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
     return settings | changes
 
 
-def write_way(file: Path, arm: str | None, parent: float, **ways: Any) -> None:  # noqa: ANN401
-    """Write a result of a model tuned on an arm that was trained or evaluated in some way."""
-    write_result(file, arm=arm, parent=parent, seed=ways.pop("seed", 0))
+def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: Any) -> None:  # noqa: ANN401
+    """Write a result of a model that was trained or evaluated in some way."""
+    file = write_result(
+        folder / f"results_{name}.json", arm=arm, parent=parent, seed=ways.pop("seed", 0)
+    )
     with edited(file) as content:
         spor = content["configs"][TASK]["metadata"]["spor"]
         if arm is not None:
             spor["adapter"]["settings"] = ways.pop("settings", settings_of())
+            spor["adapter"]["arm_sha256"] = ways.pop("arm_sha256", spor["adapter"]["arm_sha256"])
         spor["packages"] |= ways.pop("packages", {})
         spor |= {"facts": ways.pop("facts")} if "facts" in ways else {}
         content["config"] |= ways
 
 
 @pytest.mark.parametrize(
-    ("ways", "told"),
+    ("ways", "apart"),
     [
         ({"model": "vllm"}, "backend vllm"),
         ({"model_args": {"pretrained": "base", "dtype": "bfloat16"}}, "dtype bfloat16"),
@@ -256,184 +261,132 @@ def write_way(file: Path, arm: str | None, parent: float, **ways: Any) -> None: 
         ({"settings": settings_of(lora={"rank": 16})}, "lora.rank 16"),
         ({"settings": settings_of(optimization={"threads": 2})}, "optimization.threads 2"),
         ({"settings": settings_of(selection={"policy": "last"})}, "selection.policy last"),
+        ({"arm_sha256": "9" * 64}, "training_set 9999999999999999999…"),
     ],
 )
 def test_only_runs_that_differ_in_seeds_alone_are_averaged(
-    tmp_path: Path, ways: dict[str, Any], told: str
+    tmp_path: Path, ways: dict[str, Any], apart: str
 ) -> None:
-    write_way(tmp_path / "results_1.json", "atom", 40.0)
-    write_way(tmp_path / "results_2.json", "atom", 60.0, seed=1, **ways)
-    write_way(tmp_path / "results_base.json", None, 10.0)
+    write_way(tmp_path, "1", FIRST, 40.0)
+    write_way(tmp_path, "2", FIRST, 60.0, seed=1, **ways)
+    write_way(tmp_path, "base", None, 10.0)
     rows = rows_of(tmp_path)
     assert [row.arms[0].values for row in rows] == [(40.0,), (60.0,)]
     assert rows[1].apart
-    assert told in rows[1].apart
-    assert told in plain_text(tables.document(report.collect([tmp_path])))
+    assert apart in rows[1].apart
+    assert apart in plain_text(tables.document(report.collect([tmp_path])))
 
 
 def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None:
-    write_way(tmp_path / "results_1.json", "atom", 40.0)
-    other = settings_of(lora={"rank": 16})
-    write_way(tmp_path / "results_2.json", "atom", 60.0, settings=other)
-    write_way(tmp_path / "results_base.json", None, 10.0)
+    for number, rank in enumerate((8, 16)):
+        settings = settings_of(lora={"rank": rank})
+        write_way(tmp_path, str(number), FIRST, 40.0 + number, settings=settings)
+    write_way(tmp_path, "base", None, 10.0)
     found = report.collect([tmp_path])
     assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
     assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
-    (board,) = (
-        b for b in report.rank(report.collect([tmp_path])).boards if b.row.metric == "parent"
-    )
-    assert [entry.model for entry in board.entries] == [
-        "base (lora.rank 16)",
-        "base (lora.rank 8)",
-        "base",
-    ]
+    (board,) = (b for b in report.rank(found).boards if b.row.metric == "parent")
+    names = [entry.model for entry in board.entries]
+    assert names == ["base (lora.rank 16)", "base (lora.rank 8)", "base"]
 
 
-def test_an_objective_stands_without_its_settings_where_it_tells_rows_apart(tmp_path: Path) -> None:
-    meta = [{"of": "likelihood", "weight": weight} for weight in (0.1, 0.2)]
-    for number, settings in enumerate(meta):
-        ways = settings_of(objective="meta", objective_settings=settings)
-        write_way(tmp_path / f"results_{number}.json", "atom", 40.0 + number, settings=ways)
-    write_way(tmp_path / "results_2.json", "atom", 50.0)
-    assert [row.name for row in rows_of(tmp_path)] == [
+def test_rows_are_named_by_their_objectives_and_never_alike(tmp_path: Path) -> None:
+    def write(name: str, **objective: Any) -> None:  # noqa: ANN401 - of any type
+        settings = settings_of(objective="meta", objective_settings=objective)
+        write_way(tmp_path / name[0], name, FIRST, 40.0 + int(name[1]), settings=settings)
+
+    for number in range(2):
+        write(f"a{number}", of="likelihood", weight=0.1 + 0.1 * number)
+    write_way(tmp_path / "a", "a2", FIRST, 50.0)
+    assert [row.name for row in rows_of(tmp_path / "a")] == [
         "base (objective meta, objective_settings.weight 0.1)",
         "base (objective meta, objective_settings.weight 0.2)",
         "base (objective likelihood)",
     ]
-
-
-def test_rows_never_have_one_name_however_much_tells_them_apart(tmp_path: Path) -> None:
-    names = "abcdefgh"
     for number in range(3):
         # The first two differ in the last of many settings, which a short name leaves out.
-        common = dict.fromkeys(names, number == 2)
-        settings = settings_of(
-            objective="meta", objective_settings={**common, "z": "x" * 40 + str(number)}
-        )
-        write_way(tmp_path / f"results_{number}.json", "atom", 40.0 + number, settings=settings)
-    rows = rows_of(tmp_path)
-    assert len({row.name for row in rows}) == len(rows) == 3
-    assert all(f"objective_settings.{names[-1]} " in row.name for row in rows)
+        write(f"b{number}", **dict.fromkeys("abcdefgh", number == 2), z="x" * 40 + str(number))
+    names = [row.name for row in rows_of(tmp_path / "b")]
+    assert len(set(names)) == len(names) == 3
+    assert all("objective_settings.h " in name for name in names)
 
 
 def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
-    write_way(tmp_path / "results_1.json", "atom", 40.0)
-    write_way(tmp_path / "results_2.json", "atom", 60.0, model_dtype="torch.bfloat16")
+    write_way(tmp_path, "1", FIRST, 40.0)
+    write_way(tmp_path, "2", FIRST, 60.0, model_dtype="torch.bfloat16")
     row = all_rows(report.collect([tmp_path], ["dtype"]))[0]
     assert row.arms[0].values == (40.0, 60.0)
     assert row.name == "base (merged over dtype None, bfloat16)"
-    with pytest.raises(ConfigError, match="colour"):
-        report.collect([tmp_path], ["colour"])
-    with pytest.raises(ConfigError, match="n, task"):
-        report.collect([tmp_path], ["task", "n"])
+    for facts, named in ((["colour"], "colour"), (["task", "n"], "n, task")):
+        with pytest.raises(ConfigError, match=named):
+            report.collect([tmp_path], facts)
 
 
-def test_other_versions_of_packages_are_noted(tmp_path: Path) -> None:
-    write_way(tmp_path / "results_1.json", "atom", 40.0, packages={"torch": "2.11.0"})
-    write_way(tmp_path / "results_2.json", "atom", 42.0, seed=1, packages={"torch": "2.13.0"})
-    (row,) = rows_of(tmp_path)
+def test_notes_say_what_runs_of_a_row_differ_in(tmp_path: Path) -> None:
+    write_way(tmp_path / "versions", "1", FIRST, 40.0, packages={"torch": "2.11.0"})
+    write_way(tmp_path / "versions", "2", FIRST, 42.0, seed=1, packages={"torch": "2.13.0"})
+    (row,) = rows_of(tmp_path / "versions")
     (note,) = row.arms[0].notes
     assert "torch: 2.11.0, 2.13.0" in note
-    assert note in plain_text(tables.document(report.collect([tmp_path])))
+    assert note in plain_text(tables.document(report.collect([tmp_path / "versions"])))
 
-
-def test_an_adapter_of_another_training_set_stands_apart(tmp_path: Path) -> None:
-    """One that was evaluated in spite of it, with ``allow_split_mismatch``."""
-    write_result(tmp_path / "results_1.json", arm="atom")
-    other = write_result(tmp_path / "results_2.json", arm="atom", seed=1)
-    with edited(other) as content:
-        content["configs"][TASK]["metadata"]["spor"]["adapter"]["arm_sha256"] = "9" * 64
-    assert [row.apart for row in rows_of(tmp_path)] == [
-        "training_set the task's",
-        "training_set 9999999999999999999…",
-    ]
-
-
-def test_seeds_are_told_arm_by_arm_where_they_differ(tmp_path: Path) -> None:
-    for arm, seeds in (("atom", (0, 1)), ("combination", (0,))):
-        for seed in seeds:
-            write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
-    unpaired, _one_seed = difference_of(*rows_of(tmp_path)).notes
-    text = markdown(tables.document(report.collect([tmp_path])))
+    for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
+        write_run(tmp_path / "seeds", f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
+    unpaired, _one_seed = difference_of(*rows_of(tmp_path / "seeds")).notes
+    text = markdown(tables.document(report.collect([tmp_path / "seeds"])))
     assert "atom 0, 1; combination 0" in text
     assert unpaired in text
 
-
-def test_it_is_told_on_which_base_a_four_bit_adapter_was_evaluated(tmp_path: Path) -> None:
     settings = settings_of(model={"quantization": "nf4"})
-    for number, (arm, how) in enumerate([("atom", {}), ("combination", {"quantization": "nf4"})]):
-        write_way(tmp_path / f"results_{number}.json", arm, 40.0, settings=settings, **how)
-    long, short = rows_of(tmp_path)
-    assert short.arms[1].notes == ()
+    write_way(tmp_path / "bits", "1", FIRST, 40.0, settings=settings)
+    write_way(tmp_path / "bits", "2", SECOND, 40.0, settings=settings, quantization="nf4")
+    long, short = rows_of(tmp_path / "bits")
     assert "(nf4)" in long.arms[0].notes[0]
+    assert short.arms[1].notes == ()
 
-
-def test_empty_outputs_are_told(tmp_path: Path) -> None:
     scores = {"parent": 40.0, "parent_full_table": 41.0, "empty": 2.5}
-    write_result(tmp_path / "results_1.json", arm="atom", scores=scores)
-    (row,) = rows_of(tmp_path)
+    write_result(tmp_path / "empty" / "results_1.json", arm=FIRST, scores=scores)
+    (row,) = rows_of(tmp_path / "empty")
     assert row.arms[0].notes == ("2.5 % of the outputs are empty",)
 
 
-@pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
-def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
-    write_run(tmp_path, "a", [50.0] * 20)
-    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm="combination")
-    assert difference_of(*rows_of(tmp_path)).mark == mark
-
-
-@pytest.mark.parametrize("rows", [0, 2])
-def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
-    file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
-    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
-    write_samples(file, TASK, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
-    found = report.collect([tmp_path])
-    assert found.problems == ()
-    assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
-
-
 def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path: Path) -> None:
-    for number, arm in enumerate(ARMS["systematicity"]):
+    for number, arm in enumerate((FIRST, SECOND)):
         write_result(tmp_path / f"results_{arm}.json", arm=arm, parent=50.0 + number)
-        write_result(
-            tmp_path / f"results_icl_{arm}.json",
-            task=f"spor_systematicity_mini_icl_{arm}",
-            shown=arm,
-            parent=20.0 + 3 * number,
-        )
-    tuned, shown = rows_of(tmp_path)
+        shown = {"task": f"{TASK}_icl_{arm}", "shown": arm, "parent": 20.0 + 3 * number}
+        write_result(tmp_path / f"results_icl_{arm}.json", **shown)
+    tuned, shown_row = rows_of(tmp_path)
     assert (tuned.task, tuned.variant) == (TASK, "")
-    assert (shown.task, shown.variant) == ("spor_systematicity_mini_icl k=8", "icl k=8")
-    assert (difference_of(tuned).value, difference_of(shown).value) == (-1, -3)
-    assert [cell.seeds for cell in shown.arms] == [(None,), (None,)]
+    assert (shown_row.task, shown_row.variant) == (f"{TASK}_icl k=8", "icl k=8")
+    assert (difference_of(tuned).value, difference_of(shown_row).value) == (-1, -3)
+    assert [cell.seeds for cell in shown_row.arms] == [(None,), (None,)]
 
 
 @pytest.mark.parametrize(
-    ("task", "variant"),
+    ("task", "variant", "sets"),
     [
-        (TASK, ""),
-        ("spor_systematicity_mini_beam5", "beam5"),
-        ("spor_productivity_mini_n3_beam5", "beam5"),
-        ("mine", "mine"),
+        (TASK, "", {}),
+        (f"{TASK}_beam5", "beam5", {}),
+        ("spor_productivity_mini_n3_beam5", "beam5", {"aspect": "productivity", "part": "n3"}),
+        ("mine", "mine", {}),
     ],
 )
 def test_a_variant_is_what_else_the_name_of_a_task_says(
-    tmp_path: Path, task: str, variant: str
+    tmp_path: Path, task: str, variant: str, sets: dict[str, str]
 ) -> None:
-    productivity = {"aspect": "productivity", "part": "n3"} if "productivity" in task else {}
-    write_result(tmp_path / "results_1.json", task=task, arm=None, **productivity)
+    write_result(tmp_path / "results_1.json", task=task, arm=None, **sets)
     assert {row.variant for row in rows_of(tmp_path)} == {variant}
 
 
-# --- What is wrong with files ---------------------------------------------------------------------
+# --- Faults of files ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
 def test_results_of_different_signatures_stand_in_rows_of_their_own(
     tmp_path: Path, setting: str, value: float
 ) -> None:
-    write_result(tmp_path / "results_1.json", arm="atom")
-    write_result(tmp_path / "results_2.json", arm="combination", **{setting: value})
+    write_result(tmp_path / "results_1.json", arm=FIRST)
+    write_result(tmp_path / "results_2.json", arm=SECOND, **{setting: value})
     one, other = rows_of(tmp_path)
     assert not one.arms[1].values
     assert not other.arms[0].values
@@ -448,12 +401,7 @@ def test_results_of_different_signatures_stand_in_rows_of_their_own(
 def test_of_two_files_for_one_cell_that_differ_neither_is_used_and_a_copy_is_used_once(
     tmp_path: Path,
 ) -> None:
-    runs = [
-        ("atom", 0, 40.0),
-        ("atom", 0, 41.0),
-        ("atom", 1, 45.0),
-        *[("combination", 0, 40.0)] * 2,
-    ]
+    runs = [(FIRST, 0, 40.0), (FIRST, 0, 41.0), (FIRST, 1, 45.0), *[(SECOND, 0, 40.0)] * 2]
     for number, (arm, seed, parent) in enumerate(runs):
         write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
     found = report.collect([tmp_path])
@@ -466,21 +414,29 @@ def test_of_two_files_for_one_cell_that_differ_neither_is_used_and_a_copy_is_use
     assert "results_0.json" in differing.what
 
 
-def test_one_bad_file_does_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
-    good = write_result(tmp_path / "results_1.json", arm="atom")
-    half = tmp_path / "results_2.json"
-    half.write_bytes(good.read_bytes()[:500])
+def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
+    good = write_result(tmp_path / "results_1.json", arm=FIRST)
+    (tmp_path / "results_2.json").write_bytes(good.read_bytes()[:500])
     (tmp_path / "results_3.json").write_text('{"results": {"hellaswag": {}}}')
-    with edited(write_result(tmp_path / "results_4.json", arm="atom")) as foreign:
+    with edited(write_result(tmp_path / "results_4.json", arm=FIRST)) as foreign:
         foreign["configs"] = {"hellaswag": {}}
+    write_result(tmp_path / "results_5.json", arm=SECOND, parent=100.5)
+    write_result(tmp_path / "results_6.json", arm=SECOND, parent=-3.0)
+    (tmp_path / f"samples_{TASK}_7.jsonl").touch()
     found = report.collect([tmp_path])
     assert len(found.tables[0].rows) == 1
+    assert not found.tables[0].rows[0].arms[1].values
     problems = [(Path(each.where).name, each.kind, each.lost) for each in found.problems]
     assert problems == [
         ("results_2.json", "unreadable", True),
         ("results_3.json", "unreadable", True),
         ("results_4.json", "foreign", False),
+        (f"results_5.json: {TASK}", "schema", True),
+        (f"results_6.json: {TASK}", "schema", True),
         ("results_1.json", "scores-only", False),
+        ("results_5.json", "scores-only", False),
+        ("results_6.json", "scores-only", False),
+        (f"samples_{TASK}_7.jsonl", "samples-only", True),
     ]
 
 
@@ -494,23 +450,12 @@ def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
         for part in ("results", "configs", "n-samples"):
             content[part]["spor_new"] = deepcopy(content[part][TASK])
         changed = content["configs"][TASK]["metadata"] | metadata
-        told = {key: value for key, value in changed.items() if value is not ...}
-        content["configs"]["spor_new"]["metadata"] = told
+        stated = {key: value for key, value in changed.items() if value is not ...}
+        content["configs"]["spor_new"]["metadata"] = stated
     found = report.collect([tmp_path])
     assert len(found.tables[0].rows) == 1
-    problem = lost(found)
-    assert problem.kind == "schema"
-    assert "configs.spor_new.metadata" in problem.what
-
-
-@pytest.mark.parametrize("value", [100.5, -3.0])
-def test_a_result_off_its_scale_is_left_out(tmp_path: Path, value: float) -> None:
-    write_result(tmp_path / "results_1.json", arm="atom", parent=value)
-    write_result(tmp_path / "results_2.json", arm="combination")
-    found = report.collect([tmp_path])
-    assert not found.tables[0].rows[0].arms[0].values
     assert lost(found).kind == "schema"
-    assert f"parent is {value}" in lost(found).what
+    assert "configs.spor_new.metadata" in lost(found).what
 
 
 def test_an_adapter_that_names_an_arm_and_no_seed_is_named(tmp_path: Path) -> None:
@@ -524,19 +469,20 @@ def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
     for number, cut in enumerate([0, 3]):
         with edited(write_run(tmp_path, str(number), [1.0, 2.0], seed=number)) as content:
             content["config"]["prompts_cut"] = {TASK: cut}
-    found = report.collect([tmp_path])
-    (problem,) = found.problems
+    (problem,) = report.collect([tmp_path]).problems
     assert (problem.kind, problem.lost) == ("cut", False)
     assert problem.where.endswith("results_1.json")
     assert problem.what.startswith(f"3 prompts of {TASK} ")
 
 
-def test_samples_without_a_result_are_named(tmp_path: Path) -> None:
-    write_result(tmp_path / "results_1.json", arm="atom")
-    (tmp_path / "samples_spor_systematicity_mini_2.jsonl").touch()
-    problem = lost(report.collect([tmp_path]))
-    assert problem.kind == "samples-only"
-    assert problem.where.endswith("mini_2.jsonl")
+@pytest.mark.parametrize("rows", [0, 2])
+def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
+    file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
+    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
+    write_samples(file, TASK, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
+    found = report.collect([tmp_path])
+    assert found.problems == ()
+    assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
 
 
 @pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
@@ -562,7 +508,7 @@ def test_samples_that_are_not_those_of_the_result_are_not_used(tmp_path: Path, d
 
 def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
     write_run(tmp_path, "a", [10.0, 20.0, 30.0])
-    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm="combination")
+    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm=SECOND)
     (file,) = tmp_path.glob("samples_*_c.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
     (row,) = rows_of(tmp_path)
@@ -573,7 +519,9 @@ def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path)
 # --- The paper's rows -----------------------------------------------------------------------------
 
 
-def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) -> None:
+def test_the_papers_rows_stand_beside_ours_of_the_released_sets_after_training(
+    tmp_path: Path,
+) -> None:
     for number, (corpus, protocol) in enumerate([("webnlg", "published"), ("e2e", "strict")]):
         metadata = {"corpus": corpus, "protocol": protocol}
         task = f"spor_systematicity_{corpus}"
@@ -584,13 +532,10 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) 
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]
     assert (difference_of(found[2]).mark, found[2].n) == ("‡", 2360)
-
-
-def test_the_paper_has_no_rows_of_models_in_context(tmp_path: Path) -> None:
     task = "spor_systematicity_webnlg_icl_atom"
     metadata = {"corpus": "webnlg", "protocol": "published"}
-    write_result(tmp_path / "results_1.json", task=task, shown="atom", metadata=metadata)
-    assert [row.published for row in rows_of(tmp_path)] == [False]
+    write_result(tmp_path / "icl/results_1.json", task=task, shown=FIRST, metadata=metadata)
+    assert [row.published for row in rows_of(tmp_path / "icl")] == [False]
 
 
 def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
 from spor_tasks.results.benchmarks import benchmark
 from tests.support import report_runs
-from tests.support.result_files import result_content, sample_row, write_samples
+from tests.support.result_files import edited, result_content, sample_row, write_samples
 
 DATE = 1795377862.5
 """When the runs began, on 22 November 2026."""
@@ -81,6 +81,34 @@ def write_whole(
     ]
     write_samples(file, task, rows)
     return file
+
+
+_EDITS: Mapping[str, Callable[[Any, str], object]] = {
+    "another test set": lambda content, task: content["configs"][task]["metadata"].update(
+        test_sha256="b" * 64
+    ),
+    "another version": lambda content, task: content["configs"][task]["metadata"].update(version=1),
+    "a limit": lambda content, task: content["n-samples"][task].update(original=10_000),
+    "other scores": lambda content, task: content["results"][task].update({"parent,none": 99.0}),
+    "no date": lambda content, _: content.update(date=1e300),
+}
+HARMS = (*_EDITS, "no samples", "other samples", "half a file")
+
+
+def harm(file: Path, how: str) -> None:
+    """Make a run one that cannot be verified, in one of the ways of ``HARMS``."""
+    (samples,) = file.parent.glob(f"samples_*_{file.stem.removeprefix('results_')}.jsonl")
+    match how:
+        case "no samples":
+            samples.unlink()
+        case "other samples":
+            samples.write_text(samples.read_text().replace('"references": ["', '"references": ["x'))
+        case "half a file":
+            file.write_text(file.read_text()[:100])
+        case _:
+            with edited(file) as content:
+                (task,) = content["configs"]
+                _EDITS[how](content, task)
 
 
 def texts_in(folder: Path) -> dict[str, str]:
