@@ -1,14 +1,16 @@
-"""Order invariance and CWIO, on an invented sample and on what the published evaluation says."""
+"""Order invariance and CWIO: an invented sample, and their definitions written down slowly."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from spor_tasks.core.sample import AttributeValue, Orders, Sample, Triple
-from spor_tasks.metrics.base import Values
+from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE, kendall
+from tests.oracles import order as slow_order
 from tests.support.scores import scores_of
 
-# Told as harbour, then leader, then sea by its only reference.
+# Its only reference mentions harbour, leader and sea, in this order.
 SAMPLE = Sample(
     id="1",
     corpus="webnlg",
@@ -25,36 +27,21 @@ REVERSED = "On the Cold Sound, Ann Moss leads Greyport and its harbour Old Basin
 PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
 
 
-def _values(first: str, second: str) -> Values:
-    return ORDER_INVARIANCE.judge_one(SAMPLE, first, second).values
-
-
-def test_both_outputs_have_every_property() -> None:
-    values = _values(SAME, SAME)
-    assert {name for name, value in values.items() if value == 100.0} == {
-        "fidelity_pbh",
-        "ordering_pbh",
-        "ordering_em_pbh",
-        "faithful_ordering_pbh",
-    }
-
-
-def test_one_output_in_another_order_is_faithful_but_not_proper() -> None:
-    values = _values(SAME, REVERSED)
-    assert {name for name, value in values.items() if value == 100.0} == {
-        "fidelity_pbh",
-        "ordering_poh",
-        "ordering_em_poh",
-        "faithful_ordering_poh",
-    }
-
-
-def test_an_output_that_leaves_units_out_may_be_proper_as_published_but_not_faithfully() -> None:
-    values = _values(SAME, PARTIAL)
-    assert values["ordering_pbh"] == 100.0
-    assert values["faithful_ordering_pbh"] == 0.0
-    assert values["faithful_ordering_poh"] == 100.0
-    assert values["fidelity_poh"] == 100.0
+@pytest.mark.parametrize(
+    ("first", "second", "scores"),
+    [
+        (SAME, SAME, "fidelity_pbh ordering_pbh ordering_em_pbh faithful_ordering_pbh"),
+        (SAME, REVERSED, "fidelity_pbh ordering_poh ordering_em_poh faithful_ordering_poh"),
+        # An output that leaves units out may be proper as published, but not faithfully.
+        (SAME, PARTIAL, "fidelity_poh ordering_pbh ordering_em_pbh faithful_ordering_poh"),
+    ],
+)
+def test_each_property_holds_for_both_outputs_or_for_one(
+    first: str, second: str, scores: str
+) -> None:
+    values = ORDER_INVARIANCE.judge_one(SAMPLE, first, second).values
+    assert {name for name, value in values.items() if value} == {*scores.split()}
+    assert set(values.values()) == {0.0, 100.0}
 
 
 def test_scores_are_shares_of_samples() -> None:
@@ -63,27 +50,23 @@ def test_scores_are_shares_of_samples() -> None:
     scores = {score.name: score for score in scores_of(ORDER_INVARIANCE, judgements)}
     assert scores["fidelity_pbh"].value == pytest.approx(200 / 3)
     assert scores["ordering_poh"].value == pytest.approx(100 / 3)
-    assert {score.n for score in scores.values()} == {3}
-    assert len(scores) == 8
+    assert ({score.n for score in scores.values()}, len(scores)) == ({3}, 8)
 
 
-def test_evidence_says_which_unit_is_not_located() -> None:
+def test_the_details_name_the_unit_that_is_not_located() -> None:
     details = ORDER_INVARIANCE.judge_one(SAMPLE, PARTIAL, SAME).details
     assert [position is None for position in details["pos_1"]] == [False, False, True]
     assert (details["missing_1"], details["missing_2"]) == ((2,), ())
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [((0, 1, 2), (0, 1, 2)), ((2, 0, 1), (0, 2, 1)), ((3, 1, 0, 2), (0, 1, 2, 3))]
-)
-def test_tau_compares_orders_and_not_index_lists(
-    one: tuple[int, ...], other: tuple[int, ...]
-) -> None:
-    ranks = [[order.index(unit) for unit in range(len(order))] for order in (one, other)]
-    assert kendall(one, other) == pytest.approx(stats.kendalltau(*ranks).statistic)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (3, 1, 0, 2)])
+def test_tau_compares_orders_and_not_index_lists(order: tuple[int, ...]) -> None:
+    for reference in (tuple(range(len(order))), order[::-1]):
+        ranks = [[each.index(unit) for unit in range(len(order))] for each in (order, reference)]
+        assert kendall(order, reference) == pytest.approx(stats.kendalltau(*ranks).statistic)
 
 
-def test_one_unit_has_no_order_to_correlate() -> None:
+def test_one_unit_has_no_order() -> None:
     with pytest.raises(ValueError, match="fewer than two"):
         kendall((0,), (0,))
 
@@ -94,13 +77,8 @@ def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() ->
 
 
 def test_cwio_averages_within_sizes_then_over_them() -> None:
-    pair = Sample(
-        id="2",
-        corpus="e2e",
-        units=(AttributeValue("area", "quayside"), AttributeValue("food", "Basque")),
-        references=("unused",),
-        context={"name": "The Gull"},
-    )
+    units = (AttributeValue("area", "quayside"), AttributeValue("food", "Basque"))
+    pair = Sample("2", "e2e", units, ("unused",), {"name": "The Gull"})
     judgements = [
         CWIO.judge_one(pair, "The Gull, quayside, serves Basque food."),
         CWIO.judge_one(pair, "A Basque kitchen at the quayside."),
@@ -112,3 +90,44 @@ def test_cwio_averages_within_sizes_then_over_them() -> None:
     assert scores["cwio_located"].value == pytest.approx((0 + 1 / 3) / 2)
     assert (scores["cwio_located"].n, scores["cwio_located"].unscored) == (3, 1)
     assert scores["cwio_located_share"].value == 75.0
+
+
+# --- The definitions ------------------------------------------------------------------------------
+
+# Few words, near and far, so that outputs mention units in part, twice, or not at all.
+words = st.sampled_from(["gull", "gulls", "pier", "old pier", "a b", "7", "turkish", "yes", "no"])
+texts = st.lists(st.sampled_from(["gull", "pier", "old", "a", "b", "7", "turkey", "yes", "area"]))
+outputs = texts.map(" ".join)
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> Sample:
+    triples = st.builds(Triple, words, st.just("is"), words)
+    attributes = st.builds(AttributeValue, st.sampled_from(["area", "near"]), words)
+    unit: st.SearchStrategy[DataUnit] = draw(st.sampled_from([triples, attributes]))
+    units = tuple(draw(st.lists(unit, min_size=2, max_size=4)))
+    orders = st.permutations(range(len(units))).map(tuple)
+    references = tuple(draw(st.lists(orders, min_size=1, max_size=3)))
+    context = draw(st.fixed_dictionaries({}, optional={"name": words}))
+    challenge = Orders((draw(orders), draw(orders)), references)
+    return Sample("drawn", "drawn", units, ("unread",), context, challenge)
+
+
+@given(samples(), outputs, outputs)
+def test_every_verdict_on_order_is_that_of_the_definition(
+    sample: Sample, first: str, second: str
+) -> None:
+    details = ORDER_INVARIANCE.judge_one(sample, first, second).details
+    for number, output in enumerate((first, second), start=1):
+        assert details[f"pos_{number}"] == slow_order.located(sample, output)
+        verdict = tuple(details[f"{key}_{number}"] for key in ("fidelity", "proper", "em"))
+        assert verdict == slow_order.judge(sample, output)
+
+
+@given(st.lists(st.tuples(samples(), outputs), min_size=1, max_size=5))
+def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None:
+    judgements = [CWIO.judge_one(sample, output) for sample, output in drawn]
+    scores = {score.name: score.value for score in scores_of(CWIO, judgements)}
+    expected = slow_order.cwio(*zip(*drawn, strict=True))
+    names = ("cwio", "cwio_located", "cwio_located_share")
+    assert [scores[name] for name in names] == pytest.approx(expected, nan_ok=True)

@@ -1,6 +1,10 @@
-"""PARENT on samples small enough to score by hand, and against the published evaluation."""
+"""PARENT by hand, against its definition written down, and its properties."""
+
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
@@ -8,6 +12,7 @@ from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.metrics import parent
 from spor_tasks.metrics.base import Judgement
 from spor_tasks.metrics.parent import PARENT, Parent, ParentEvidence
+from tests.oracles import parent as slow_parent
 from tests.support.scores import scores_of
 
 
@@ -24,6 +29,9 @@ def sample(*references: str, units: tuple[DataUnit, ...] = ()) -> Sample:
 ANN = Triple("Ann", "friend", "Bob")
 
 
+# --- By hand --------------------------------------------------------------------------------------
+
+
 def test_the_reference_itself_with_a_table_it_covers_is_perfect() -> None:
     evidence = measure(sample("Ann is friends with Bob.", units=(ANN,)), "ann is friends with bob")
     assert evidence == ParentEvidence(1.0, 1.0, 2 / (2 + 1e-8))
@@ -32,64 +40,54 @@ def test_the_reference_itself_with_a_table_it_covers_is_perfect() -> None:
 def test_precision_counts_what_the_reference_or_the_table_supports() -> None:
     # Unigrams: ann and bob by the table, "met" by the reference, "once" by neither. Bigrams:
     # "ann met" by the reference, "met bob" and "bob once" half by the table. Trigrams: 2/3, 1/3.
-    pair = sample("Ann met Jo", units=(ANN,))
-    evidence = measure(pair, "Ann met Bob once", Parent(max_order=3))
+    evidence = measure(sample("Ann met Jo", units=(ANN,)), "Ann met Bob once", Parent(max_order=3))
     assert evidence.precision == pytest.approx((3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3))
 
 
 @pytest.mark.parametrize("output", ["", " ", "...?", "nothing right"])
 def test_an_output_without_a_right_word_scores_zero(output: str) -> None:
-    measured = measure(sample("Ann met Bob", units=(ANN,)), output)
-    assert (measured.precision, measured.f) == (0, 0)
-    assert measured.recall == pytest.approx(1e-5)
-
-
-DROPPED = (
-    Triple("Ann", "birth date", "May"),
-    Triple("Ann", "country", "Chile"),
-    Triple("Ann", "nationality", "Chilean"),
-    Triple("Ann", "house", "12345"),
-)
-
-
-@pytest.mark.parametrize("unit", DROPPED)
-def test_the_published_table_leaves_out_dates_countries_and_years(unit: Triple) -> None:
-    pair = sample("Ann met Bob", units=(ANN, unit))
-    kept = sample("Ann met Bob", units=(ANN,))
-    assert measure(pair, "Ann met Bob") == measure(kept, "Ann met Bob")
-    assert measure(pair, "Ann met Bob", Parent(full_table=True)).recall < 1
+    evidence = measure(sample("Ann met Bob", units=(ANN,)), output)
+    assert evidence == pytest.approx((0, 1e-5, 0))
 
 
 @pytest.mark.parametrize(
-    "unit", [Triple("2001", "founder", "123 456"), AttributeValue("date country", "2001")]
+    ("unit", "is_published"),
+    [
+        (Triple("Ann", "birth date", "May"), False),
+        (Triple("Ann", "country", "Chile"), False),
+        (Triple("Ann", "nationality", "Chilean"), False),
+        (Triple("Ann", "house", "12345"), False),
+        (Triple("2001", "founder", "123 456"), True),
+        (AttributeValue("date country", "2001"), True),
+    ],
 )
-def test_the_published_table_keeps_other_units(unit: DataUnit) -> None:
-    both = [
-        measure(sample("Ann", units=(ANN, unit)), "Ann", Parent(full_table=full))
-        for full in (True, False)
-    ]
-    assert both[0] == both[1] != measure(sample("Ann", units=(ANN,)), "Ann")
+def test_the_published_table_leaves_out_dates_countries_and_years(
+    unit: DataUnit,
+    is_published: bool,  # noqa: FBT001
+) -> None:
+    text, both = "Ann met Bob", sample("Ann met Bob", units=(ANN, unit))
+    without = measure(sample(text, units=(ANN,)), text)
+    full = measure(both, text, Parent(full_table=True))
+    assert full != without
+    assert measure(both, text) == (full if is_published else without)
 
 
 def test_the_table_is_in_display_form_and_the_texts_are_not() -> None:
-    unit = Triple('"Ann_Lee"', "friend", "Bob")
-    pair = sample("Ann Lee met Bob", units=(unit,))
-    assert measure(pair, "Ann Lee, Bob", Parent(weight=1)).recall == 1
-    assert measure(pair, "Ann_Lee, Bob", Parent(weight=1)).recall == pytest.approx(1 / 3)
+    pair, table_alone = sample("x", units=(Triple('"Ann_Lee"', "friend", "Bob"),)), Parent(weight=1)
+    assert measure(pair, "Ann Lee, Bob", table_alone).recall == 1
+    assert measure(pair, "Ann_Lee, Bob", table_alone).recall == pytest.approx(1 / 3)
 
 
-def test_a_value_without_a_word_is_no_part_of_the_table() -> None:
+def test_a_value_without_a_word_is_ignored() -> None:
     blank = AttributeValue("rating", "?!")
-    assert measure(sample("Ann", units=(ANN, blank)), "Ann") == measure(
-        sample("Ann", units=(ANN,)), "Ann"
-    )
+    with_blank, without = (sample("Ann", units=units) for units in ((ANN, blank), (ANN,)))
+    assert measure(with_blank, "Ann") == measure(without, "Ann")
 
 
 def test_references_are_counted_once_for_many_outputs() -> None:
     parent._prepare.cache_clear()
-    for output in ("Ann", "Bob", "Ann"):
-        measure(sample("Ann met Bob", units=(ANN,)), output)
-    measure(sample("Ann met Bob", units=(ANN,)), "Ann", Parent(weight=0.1))
+    for output, metric in (("Ann", PARENT), ("Bob", PARENT), ("Ann", Parent(weight=0.1))):
+        measure(sample("Ann met Bob", units=(ANN,)), output, metric)
     assert parent._prepare.cache_info().misses == 1
 
 
@@ -99,31 +97,77 @@ def test_a_sample_without_references_is_refused() -> None:
 
 
 def test_the_score_is_the_mean_f_in_percent_with_both_its_sides() -> None:
-    scores = scores_of(
-        PARENT,
-        [
-            Judgement({"parent": 50, "parent_precision": 100, "parent_recall": 50}, {}),
-            Judgement({"parent": 25, "parent_precision": 0, "parent_recall": 25}, {}),
-        ],
-    )
-    assert [(score.name, score.value, score.n, score.unscored) for score in scores] == [
-        ("parent", 37.5, 2, 0),
-        ("parent_precision", 50, 2, 0),
-        ("parent_recall", 37.5, 2, 0),
-    ]
-    assert {score.signature for score in scores} == {Parent().signature}
-    assert tuple(info.name for info in Parent(full_table=True).scores) == (
-        "parent_full_table",
-        "parent_full_table_precision",
-        "parent_full_table_recall",
-    )
+    names = ("parent", "parent_precision", "parent_recall")
+    rows = ((50.0, 100.0, 50.0), (25.0, 0.0, 25.0))
+    judgements = [Judgement(dict(zip(names, row, strict=True)), {}) for row in rows]
+    scores = [(each.name, each.value, each.n) for each in scores_of(PARENT, judgements)]
+    assert scores == [("parent", 37.5, 2), ("parent_precision", 50, 2), ("parent_recall", 37.5, 2)]
 
 
 def test_the_signature_holds_every_setting() -> None:
-    assert Parent().signature == (
-        f"parent|lambda:0.5|order:4|tok:nltk3.9-punkt-en|table:published|v:{__version__}"
+    tail = f"|v:{__version__}"
+    assert PARENT.signature == (
+        f"parent|lambda:0.5|order:4|tok:nltk3.9-punkt-en|table:published{tail}"
     )
     other = Parent(weight=0.25, max_order=2, full_table=True)
     assert other.signature == (
-        f"parent_full_table|lambda:0.25|order:2|tok:nltk3.9-punkt-en|table:full|v:{__version__}"
+        f"parent_full_table|lambda:0.25|order:2|tok:nltk3.9-punkt-en|table:full{tail}"
     )
+
+
+# --- The definition -------------------------------------------------------------------------------
+
+letters = st.sampled_from("abcdefg")
+letter_texts = st.lists(letters, max_size=12)
+
+
+@given(
+    output=letter_texts,
+    references=st.lists(letter_texts, min_size=1, max_size=4),
+    table=st.lists(st.lists(letters, min_size=1, max_size=5), max_size=4),
+    weight=st.floats(0, 1),
+    max_order=st.integers(1, 6),
+)
+def test_every_number_is_that_of_the_definition(
+    output: list[str],
+    references: list[list[str]],
+    table: list[list[str]],
+    weight: float,
+    max_order: int,
+) -> None:
+    units = tuple(AttributeValue("is", " ".join(value)) for value in table)
+    drawn = sample(*map(" ".join, references), units=units)
+    evidence = measure(drawn, " ".join(output), Parent(weight, max_order))
+    expected = slow_parent.parent(output, references, table, weight, max_order)
+    assert evidence == pytest.approx(expected, abs=1e-12)
+
+
+# --- Properties -----------------------------------------------------------------------------------
+
+# Few words, so that texts and tables overlap; some punctuation, some of it dropped.
+words = st.sampled_from(["ann", "bob", "met", "old_mill", "u.s.", "2001", "n't", "'s", ",", "."])
+texts = st.lists(words, max_size=9).map(" ".join)
+values = st.lists(words, max_size=3).map(" ".join)
+triples = st.builds(Triple, values, st.sampled_from(["friend", "birth date"]), values)
+attributes = st.builds(AttributeValue, st.just("area"), values)
+references = st.lists(texts, min_size=1, max_size=4)
+metrics = st.builds(
+    Parent, weight=st.floats(0, 1), max_order=st.integers(1, 6), full_table=st.booleans()
+)
+
+
+@given(metrics, st.lists(triples | attributes, max_size=4), references, texts)
+def test_letter_case_changes_nothing(
+    metric: Parent, table: list[DataUnit], references: list[str], output: str
+) -> None:
+    upper = sample(*(text.upper() for text in references), units=tuple(table))
+    expected = measure(sample(*references, units=tuple(table)), output, metric)
+    assert measure(upper, output.upper(), metric) == expected
+
+
+@given(metrics, st.lists(attributes), references, texts)
+def test_tables_of_attributes_are_never_filtered(
+    metric: Parent, table: list[DataUnit], references: list[str], output: str
+) -> None:
+    given, full = sample(*references, units=tuple(table)), replace(metric, full_table=True)
+    assert measure(given, output, metric) == measure(given, output, full)

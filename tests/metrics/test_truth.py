@@ -11,7 +11,6 @@ from spor_tasks.core.sample import Column, Contrast, Sample, challenge_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg.linearize import published, table_of
-from spor_tasks.metrics.base import Score
 from spor_tasks.metrics.truth import TRUTH, Meaning, meaning
 from tests.support.scores import scores_of
 
@@ -21,14 +20,17 @@ TABLE = Table(HEADER, ROWS)
 
 
 def sample(*rows: tuple[str, ...], corpus: str = "logicnlg_mini") -> Sample:
-    shown = Table(HEADER, rows or ROWS)
-    units = (Column("baker", "0"),)
-    return Sample("0", corpus, units, ("Any .",), {"title": "spring fair", "table": shown})
+    context = {"title": "spring fair", "table": Table(HEADER, rows or ROWS)}
+    return Sample("0", corpus, (Column("baker", "0"),), ("Any .",), context)
 
 
-def scores(*pairs: tuple[Sample, str]) -> dict[str, Score]:
-    judgements = (TRUTH.judge_one(*pair) for pair in pairs)
-    return {score.name: score for score in scores_of(TRUTH, judgements)}
+def shares(*pairs: tuple[Sample, str]) -> tuple[float, float]:
+    """Return the shares of true outputs and of sentences."""
+    scores = scores_of(TRUTH, (TRUTH.judge_one(*pair) for pair in pairs))
+    assert [score.name for score in scores] == ["truth", "truth_readable"]
+    assert {(score.n, score.unscored) for score in scores} == {(len(pairs), 0)}
+    true, readable = (score.value for score in scores)
+    return true, readable
 
 
 def test_shares_are_of_all_outputs() -> None:
@@ -39,12 +41,7 @@ def test_shares_are_of_all_outputs() -> None:
         "Dora has the most coins .",  # not in the table
         "",
     )
-    found = scores(*((sample(), text) for text in texts))
-    assert {name: (score.value, score.n) for name, score in found.items()} == {
-        "truth": (40, 5),
-        "truth_readable": (60, 5),
-    }
-    assert {score.unscored for score in found.values()} == {0}
+    assert shares(*((sample(), text) for text in texts)) == (40, 60)
 
 
 @pytest.mark.parametrize(
@@ -75,59 +72,56 @@ def test_shares_are_of_all_outputs() -> None:
     ],
 )
 def test_a_sentence_is_true_false_or_not_of_the_language(text: str, true: bool | None) -> None:  # noqa: FBT001
-    found = meaning(text, TABLE)
-    assert (found and found.true) is true
+    read = meaning(text, TABLE)
+    assert (read and read.true) is true
 
 
-def test_what_is_found_is_the_kind_of_logic_the_program_and_its_verdict() -> None:
+def test_the_meaning_is_logic_program_and_verdict() -> None:
+    text = "Selby has three of the bakers ."
     expected = Meaning("count", "eq{count{filter_eq{all_rows; town; Selby}}; 3}", true=False)
-    assert meaning("Selby has three of the bakers .", TABLE) == expected
-    values, details = TRUTH.judge_one(sample(), "Selby has three of the bakers .")
+    assert meaning(text, TABLE) == expected
+    values, details = TRUTH.judge_one(sample(), text)
     assert values == {"truth": 0.0, "truth_readable": 100.0}
     assert details == {**values, "program": expected.program}
     assert TRUTH.judge_one(sample(), "").details["program"] is None
 
 
 def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
-    for sample in LOGICNLG_MINI.everything():
-        found = meaning(sample.target, table_of(sample))
-        assert found == (sample.about("logic"), sample.about("program"), True)
+    for each in LOGICNLG_MINI.everything():
+        expected = (each.about("logic"), each.about("program"), True)
+        assert meaning(each.target, table_of(each)) == expected
 
 
 def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
     pairs = LOGICNLG_MINI.part("pairs")
-    assert scores(*((pair, pair.target) for pair in pairs))["truth"].value == 100
-    false = scores(*((pair, challenge_of(pair, Contrast).text) for pair in pairs))
-    assert (false["truth"].value, false["truth_readable"].value) == (0, 100)
-    copied = scores(*((pair, published(pair)) for pair in pairs))
-    assert (copied["truth"].value, copied["truth_readable"].value) == (0, 0)
+    assert shares(*((pair, pair.target) for pair in pairs)) == (100, 100)
+    assert shares(*((pair, challenge_of(pair, Contrast).text) for pair in pairs)) == (0, 100)
+    assert shares(*((pair, published(pair)) for pair in pairs)) == (0, 0)
 
 
 @given(st.text(alphabet=st.sampled_from("Ann Bo has more the 12 coins . , \n\0²İ"), max_size=80))
 def test_any_output_has_a_verdict_or_none(text: str) -> None:
-    found = meaning(text, TABLE)
-    assert found is None or isinstance(found.true, bool)
-
-
-def test_another_corpus_and_a_missing_table_are_errors() -> None:
-    for other in (sample(corpus="logicnlg"), replace(sample(), context={})):
-        with pytest.raises(CorpusError) as error:
-            TRUTH.judge_one(other, "Cy has the most coins .")
-        assert error.value.where
-        assert error.value.remedy
+    read = meaning(text, TABLE)
+    assert read is None or isinstance(read.true, bool)
 
 
 @pytest.mark.parametrize(
-    "row",
+    ("odd", "text"),
     [
-        ("Di", "Selby", "7", "more"),  # too long
-        ("Di", "Selby", "many"),
+        (sample(corpus="logicnlg"), "Cy has the most coins ."),
+        (replace(sample(), context={}), "Cy has the most coins ."),
+        (sample(*ROWS, ("Di", "Selby", "7", "more")), "Di has more coins than Ann ."),
+        (sample(*ROWS, ("Di", "Selby", "many")), "Di has more coins than Ann ."),
     ],
 )
-def test_a_damaged_table_is_an_error_where_its_program_fails(row: tuple[str, ...]) -> None:
-    damaged = sample(*ROWS, row)
+def test_another_corpus_and_a_missing_or_damaged_table_are_refused(odd: Sample, text: str) -> None:
     with pytest.raises(CorpusError) as error:
-        TRUTH.judge_one(damaged, "Di has more coins than Ann .")
+        TRUTH.judge_one(odd, text)
     assert error.value.where
     assert error.value.remedy
-    assert TRUTH.judge_one(damaged, "Nothing of the kind .").values["truth_readable"] == 0
+
+
+@pytest.mark.parametrize("row", [("Di", "Selby", "7", "more"), ("Di", "Selby", "many")])
+def test_a_damaged_table_does_not_matter_without_a_program(row: tuple[str, ...]) -> None:
+    judgement = TRUTH.judge_one(sample(*ROWS, row), "Nothing of the kind .")
+    assert judgement.values["truth_readable"] == 0
