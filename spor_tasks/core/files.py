@@ -6,7 +6,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
@@ -28,6 +28,9 @@ INSTALL_AGAIN = "This file belongs to the package: install spor-tasks again."
 """The remedy for a damaged data file of this package."""
 
 _GZIP = b"\x1f\x8b"
+
+STANDARD_INPUT = Path("-")
+"""Standard input among files of rows or lines."""
 
 # Where a shell puts the pipes of `<(…)`, and the system the pipes that a program starts with.
 _PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
@@ -146,52 +149,44 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(where:line, row)`` for each line of a JSON Lines file, gzipped or not.
+    """Yield ``(where:line, row)`` for each line of JSON Lines, read as by :func:`read_lines`.
 
     Raises:
         CorpusError: the file cannot be read, or as :func:`parse_rows`; the error names the line.
     """
-    with open_lines(path) as file:
-        yield from stream_rows(file, str(path))
+    return parse_rows(read_lines(path), name_of(path))
 
 
-def open_lines(path: Path) -> BufferedReader:
-    """Open a file or a pipe.
-
-    Raises:
-        CorpusError: it cannot be read.
-    """
-    try:
-        return path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
-    except OSError as error:
-        raise CorpusError(f"cannot be read: {error}", where=path) from error
+def name_of(path: Path) -> str:
+    """Return the name of a file in errors."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def stream_rows(file: BufferedReader, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of an open file or pipe as :func:`read_rows` does, gzipped or not.
+def read_lines(path: Path) -> Generator[bytes]:
+    """Yield the lines of a file or pipe, gzipped or not; of one that is too long, the start.
 
-    Only one row at a time is held in memory.
-
-    Raises:
-        CorpusError: as :func:`read_rows`.
-    """
-    return parse_rows(stream_lines(file, where), where)
-
-
-def stream_lines(file: BufferedReader, where: str) -> Iterator[bytes]:
-    """Yield the lines of an open file or pipe, gzipped or not; of one that is too long, the start.
+    Only one line at a time is held in memory.
 
     Raises:
         CorpusError: the file cannot be read; the error names the line.
     """
-    line = 1
+    place, number = name_of(path), 0
     try:
-        plain = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
-        for content in iter(partial(plain.readline, ROW_BYTES + 1), b""):
-            yield content
-            line += 1
+        with _open_stream(path) as file:
+            number = 1
+            plain = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
+            for line in iter(partial(plain.readline, ROW_BYTES + 1), b""):
+                yield line
+                number += 1
     except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"cannot be read: {error}", where=f"{where}:{line}") from error
+        where = f"{place}:{number}" if number else place
+        raise CorpusError(f"cannot be read: {error}", where=where) from error
+
+
+def _open_stream(path: Path) -> BufferedReader:
+    if path == STANDARD_INPUT:
+        return open(0, "rb", closefd=False)
+    return path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from io import BufferedReader
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -24,11 +23,10 @@ from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
     encode_row,
-    open_lines,
+    name_of,
     read_json,
+    read_lines,
     read_rows,
-    stream_lines,
-    stream_rows,
     write_rows,
     writing,
 )
@@ -41,8 +39,6 @@ from spor_tasks.metrics.base import metric as registered
 from spor_tasks.results import statistics
 from spor_tasks.results.statistics import Clusters, Estimate
 from spor_tasks.text import filters as known_filters
-
-STANDARD_INPUT = Path("-")
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
@@ -104,7 +100,7 @@ def score(
     beside: Sequence[Metric] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
-    """Score the outputs in ``file``, which may be :data:`STANDARD_INPUT` and gzipped.
+    """Score the outputs in ``file``, which may be gzipped, or ``-`` for standard input.
 
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
     measured too, and so are those ``beside`` it. ``judge`` is the metric of this name with its
@@ -182,14 +178,7 @@ def _rows(file: Path, corpus: Corpus) -> Rows:
     """Return rows; a corpus may also read its published format, one JSON text in a `.json` file."""
     if file.suffix == ".json" and corpus.read_outputs:
         return corpus.read_outputs(read_json(file, CorpusError), str(file))
-    return stream_rows(*_opened(file)) if file == STANDARD_INPUT else read_rows(file)
-
-
-def _opened(file: Path) -> tuple[BufferedReader, str]:
-    """Return the open file, and its name in errors."""
-    if file == STANDARD_INPUT:
-        return open(0, "rb", closefd=False), "standard input"
-    return open_lines(file), str(file)
+    return read_rows(file)
 
 
 def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
@@ -201,10 +190,9 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
             remedy="Write JSON Lines: each sample with its `output`.",
         )
     samples = cast("Generator[tuple[str, Sample]]", corpus.read_references(references))
-    opened, place = _opened(file)
-    with closing(samples), opened:
-        pairs = zip_longest(stream_lines(opened, place), samples)
-        for number, (line, known) in enumerate(pairs, start=1):
+    place = name_of(file)
+    with closing(samples), closing(read_lines(file)) as lines:
+        for number, (line, known) in enumerate(zip_longest(lines, samples), start=1):
             if line is None or known is None:
                 raise CorpusError(
                     f"is missing: the output for {known[0]}" if known else "is a line too many",
