@@ -23,9 +23,9 @@ def folder() -> Path:
         ConfigError: lm-eval is not installed, or was uninstalled and left files behind.
     """
     package = find_spec("lm_eval")
-    if package is None or not package.origin or not package.submodule_search_locations:
+    if package is None or not package.origin:
         raise ConfigError("lm-eval is not installed", remedy="Run `pip install lm-eval`.")
-    return Path(package.submodule_search_locations[0]) / "tasks" / _FOLDER
+    return Path(package.origin).parent / "tasks" / _FOLDER
 
 
 def register(target: Path) -> None:
