@@ -1,21 +1,16 @@
 """Invisible, Visible and their test set, on corpora of a word per sample and a unit per letter."""
 
 import dataclasses
-from collections import Counter
-from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spor_tasks.aspects import check
-from spor_tasks.aspects.numbers import Numbers, divergence_of_counts
 from spor_tasks.aspects.productivity import build, exchanged
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample
+from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.oracles.productivity import Method, published, try_in_turn
-from tests.support.strategies import pool, pools, words_of
+from tests.oracles.productivity import published
+from tests.support.strategies import pool, words_of
 
 
 def built(train: str, test: str, threshold: int = 1, limit: float = 0.02) -> tuple[list[str], ...]:
@@ -116,54 +111,3 @@ def test_exchanges_show_more_than_the_published_ways(threshold: int) -> None:
     assert all(result.holds for result in results)
     shown = [int(str(result.counts["units_in_long"])) for result in results]
     assert shown[0] == max(shown)
-
-
-# --- The published procedure, one Python step after another ---------------------------------------
-
-
-def units_of(samples: Sequence[Sample]) -> Counter[DataUnit]:
-    return Counter(unit for sample in samples for unit in sample.units)
-
-
-def replace_in_turn(
-    train: tuple[Sample, ...], threshold: int, method: Method, limit: float
-) -> list[Sample]:
-    left = [sample for sample in train if len(sample.units) <= threshold]
-    waiting = [sample for sample in train if len(sample.units) > threshold]
-    invisible, added = units_of(left), list[Sample]()
-
-    def surplus(sample: Sample, more: Sample | None = None) -> int:
-        """How many occurrences of its units Visible has more than Invisible."""
-        visible = units_of([*added, *left, *([more] if more else [])])
-        return sum(visible[unit] - invisible[unit] for unit in sample.units)
-
-    while waiting:
-        if method == "longest":
-            waiting = sorted(waiting, key=lambda sample: len(sample.units))
-        else:
-            waiting = sorted(waiting, key=lambda sample: -surplus(sample))
-        new = waiting.pop()
-        left = sorted(left, key=lambda sample: surplus(sample, new))
-        room, out = len(new.units), list[Sample]()
-        for sample in reversed(left):
-            if len(sample.units) <= room:
-                out.append(sample)
-                room -= len(sample.units)
-        rest = [sample for sample in left if sample not in out]
-        if room == 0 and divergence_of_counts(invisible, units_of([*added, *rest, new])) <= limit:
-            added.append(new)
-            left = rest
-    return added + left
-
-
-@given(
-    pools(always=[*"abcdefgh", "abcd", "efgh", "ab", "bc"]),
-    st.integers(1, 3),
-    st.sampled_from(("scarcest", "longest")),
-    st.floats(0, 0.5),
-)
-def test_the_arrays_of_the_oracle_make_what_the_published_procedure_makes(
-    train: tuple[Sample, ...], threshold: int, method: Method, limit: float
-) -> None:
-    chosen = try_in_turn(Numbers([sample.units for sample in train]), threshold, limit, method)
-    assert [train[i] for i in chosen] == replace_in_turn(train, threshold, method, limit)
