@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from itertools import chain, combinations, combinations_with_replacement
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spor_tasks.prompts.cover import MOST_UNITS, Block, Covers, Shape, covers, draw_sizes, filled
@@ -37,7 +37,6 @@ def best_values(of: set[Block], most: int, *, once: bool) -> dict[Shape, int]:
 
 
 @example({Block(3, 2), Block(3, 4), Block(4, 2), Block(1, 2), Block(2, 2)}, 3)
-@settings(max_examples=400)
 @given(blocks, st.integers(1, 5))
 def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
     found = covers(of, FULL, most, value=worth)
@@ -51,7 +50,6 @@ def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
         assert sum(map(worth, cover.blocks)) == cover.value
 
 
-@settings(max_examples=400)
 @given(blocks, st.integers(1, 5))
 def test_covers_that_may_repeat_units_find_the_smallest_of_all(of: set[Block], most: int) -> None:
     found = covers(of, FULL, most, once=False)
@@ -61,7 +59,6 @@ def test_covers_that_may_repeat_units_find_the_smallest_of_all(of: set[Block], m
         assert min(found) == min(values)
 
 
-@settings(max_examples=200)
 @given(blocks, sizes, st.integers(1, 5))
 def test_fillers_make_every_shape_that_can_be_made(
     of: set[Block], of_fillers: list[int], most: int

@@ -1,26 +1,33 @@
-"""What holds of demonstrations whatever the sets are."""
+"""Demonstrations of any sets: their requirements, and the best of all choices, tried one by one."""
 
 import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, combinations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, SplitPair
 from spor_tasks.prompts.content import Demonstrations, Prompted
 from spor_tasks.prompts.demonstrations import WORD_TOLERANCE, choose
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import align
+from tests.conftest import EXAMPLES
 from tests.support import strategies
-from tests.support.strategies import pool
+from tests.support.strategies import pool, unit
 
 LETTERS = "abcdef"
 
-words = st.sets(st.sampled_from(LETTERS), min_size=1, max_size=4).map(lambda s: "".join(sorted(s)))
+
+def spelled(letters: Iterable[str]) -> str:
+    return "".join(sorted(letters))
+
+
+words = st.sets(st.sampled_from(LETTERS), min_size=1, max_size=4).map(spelled)
 drawn = st.lists(words, max_size=20)
 tests = st.lists(words, min_size=1, max_size=4)
 mosts = st.integers(1, 5)
@@ -31,43 +38,41 @@ def sets(aspect: str, test: Iterable[str], **arms: tuple[Sample, ...]) -> SplitP
 
 
 def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
-    """The choice, checked for what every aspect asks for; nothing where nothing is covered."""
+    """The choice, checked for the requirements of every aspect; none where nothing is covered."""
     try:
         prompted = choose(pair, most)
     except SplitError:
         return ()
-    covered = {shown.sample.id for shown in prompted}
-    assert [shown.sample for shown in prompted] == [
+    covered = {each.sample.id for each in prompted}
+    assert [each.sample for each in prompted] == [
         sample for sample in pair.test.samples if sample.id in covered
     ]
-    for shown in prompted:
-        assert len(shown.arms) == len(pair.arms)
-        for demonstrations in shown.arms:
-            assert times_shown(shown.sample, demonstrations).keys() == set(shown.sample.units)
+    for each in prompted:
+        for demonstrations, arm in zip(each.arms, pair.arms, strict=True):
+            assert set(demonstrations) <= set(arm.samples)
+            assert times_shown(each.sample, demonstrations).keys() == set(each.sample.units)
             assert len({sample.id for sample in demonstrations}) == len(demonstrations) <= most
             for sample in demonstrations:
-                assert set(sample.units) != set(shown.sample.units)
-                assert set(sample.references).isdisjoint(shown.sample.references)
+                assert set(sample.units) != set(each.sample.units)
+                assert set(sample.references).isdisjoint(each.sample.references)
     return prompted
 
 
-def are_matched(shown: Prompted) -> None:
+def assert_matched(prompted: Prompted) -> None:
     """Check that the prompts of both arms are alike in all that is counted."""
-    one, other = shown.arms
+    one, other = prompted.arms
     assert len(one) == len(other)
-    assert set(times_shown(shown.sample, one).values()) == {1}
-    assert times_shown(shown.sample, one) == times_shown(shown.sample, other)
-    units = [sum(len(set(sample.units)) for sample in arm) for arm in shown.arms]
+    assert set(times_shown(prompted.sample, one).values()) == {1}
+    assert times_shown(prompted.sample, one) == times_shown(prompted.sample, other)
+    units = [sum(len(set(sample.units)) for sample in arm) for arm in prompted.arms]
     assert units[0] == units[1]
-    more, fewer = sorted((words_of(arm) for arm in shown.arms), reverse=True)
+    fewer, more = sorted(words_of(arm) for arm in prompted.arms)
     assert more - fewer <= WORD_TOLERANCE * more
 
 
 def words_of(demonstrations: Demonstrations) -> int:
-    return sum(
-        len(prompt(sample, "causal").split()) + len(sample.references[0].split())
-        for sample in demonstrations
-    )
+    texts = ((prompt(sample, "causal"), sample.references[0]) for sample in demonstrations)
+    return sum(len(text.split()) for text in chain.from_iterable(texts))
 
 
 def held(sample: Sample, tested: Sample) -> set[DataUnit]:
@@ -78,19 +83,21 @@ def times_shown(tested: Sample, demonstrations: Demonstrations) -> Counter[DataU
     return Counter(unit for sample in demonstrations for unit in held(sample, tested))
 
 
-@given(tests, drawn, drawn, mosts)
-def test_atom_shows_units_apart_and_combination_some_of_them_together(
-    test: list[str], atom: list[str], combination: list[str], most: int
+@given(tests, drawn, drawn, mosts, st.randoms(use_true_random=False))
+def test_atom_shows_units_apart_and_combination_together_in_any_order_of_training(
+    test: list[str], atom: list[str], combination: list[str], most: int, rng: random.Random
 ) -> None:
     arms = {"atom": pool([*LETTERS, *atom]), "combination": pool(combination)}
-    pair = sets("systematicity", test, **arms)
-    for shown in chosen(pair, most):
-        are_matched(shown)
-        apart, together = shown.arms
-        assert set(apart) <= set(arms["atom"])
-        assert set(together) <= set(arms["combination"])
-        assert max(len(held(sample, shown.sample)) for sample in apart) == 1
-        assert max(len(held(sample, shown.sample)) for sample in together) > 1
+    prompted = chosen(sets("systematicity", test, **arms), most)
+    for each in prompted:
+        assert_matched(each)
+        apart, together = (
+            [len(held(sample, each.sample)) for sample in demonstrations]
+            for demonstrations in each.arms
+        )
+        assert max(apart) == 1 < max(together)
+    shuffled = {name: tuple(rng.sample(arm, len(arm))) for name, arm in arms.items()}
+    assert chosen(sets("systematicity", test, **shuffled), most) == prompted
 
 
 @given(tests, drawn, drawn, st.integers(1, 3), mosts)
@@ -99,12 +106,10 @@ def test_some_of_visible_show_more_units_at_once_than_any_of_invisible(
 ) -> None:
     invisible = pool([*LETTERS, LETTERS[:threshold], *(word[:threshold] for word in short)])
     pair = sets("productivity", test, invisible=invisible, visible=pool([*short, *long]))
-    for shown in chosen(pair, most):
-        are_matched(shown)
-        assert set(shown.arms[0]) <= set(invisible)
-        assert set(shown.arms[1]) <= set(pair.arms[1].samples)
+    for each in chosen(pair, most):
+        assert_matched(each)
         assert any(
-            len(sample.units) > threshold and held(sample, shown.sample) for sample in shown.arms[1]
+            len(sample.units) > threshold and held(sample, each.sample) for sample in each.arms[1]
         )
 
 
@@ -114,27 +119,69 @@ def test_original_and_match_show_the_same_texts_and_differ_in_order_alone(
 ) -> None:
     def two_texts(sample: Sample) -> Sample:
         letters = [unit[-1] for unit in sample.units]
-        return replace(
-            sample,
-            references=tuple(" ".join(rng.sample(letters, len(letters))) for _ in range(2)),
-        )
+        texts = (" ".join(rng.sample(letters, len(letters))) for _ in range(2))
+        return replace(sample, references=tuple(texts))
 
     samples = tuple(map(two_texts, pool([LETTERS, *original])))
     pair = sets("order_invariance", test, original=samples, match=matched(samples))
-    for shown in chosen(pair, most):
-        for one, other in zip(*shown.arms, strict=True):
-            assert one in samples
+    for each in chosen(pair, most):
+        for one, other in zip(*each.arms, strict=True):
             assert len(one.units) > 1
             assert other.references == one.references[:1]
             order = align.order(align.locate(one.units, one.references[0], strict=False))
             assert other.units == tuple(one.units[index] for index in order)
 
 
-@given(tests, drawn, drawn, mosts, st.randoms(use_true_random=False))
-def test_the_order_of_the_training_samples_has_no_influence(
-    test: list[str], atom: list[str], combination: list[str], most: int, rng: random.Random
+# --- Against every choice there is ----------------------------------------------------------------
+
+# Words of few letters, so that they share many; "x" and "y" are in no test sample, whose text may
+# be that of a training sample.
+tested_samples = st.builds(
+    lambda letters, text: SampleMaker("tested")(map(unit, spelled(letters)), [text]),
+    st.sets(st.sampled_from("abcd"), min_size=2),
+    st.sampled_from(["The word abx.", "Another text."]),
+)
+originals = st.lists(
+    st.sets(st.sampled_from("abcdxy"), min_size=2, max_size=5).map(spelled), min_size=2, max_size=9
+).map(pool)
+Cost = tuple[int, int]  # the numbers of demonstrations, and of their units
+
+
+def cost_of(demonstrations: Iterable[Sample]) -> Cost:
+    sizes = [len(sample.units) for sample in demonstrations]
+    return len(sizes), sum(sizes)
+
+
+def least(arm: Iterable[Sample], tested: Sample, most: int) -> Cost | None:
+    """The cost of the best of all choices that show each unit, None where there is none."""
+    units = set(tested.units)
+    for may_have_all in (False, True):
+        candidates = [
+            sample
+            for sample in arm
+            if held(sample, tested)
+            and set(sample.units) != units
+            and set(sample.references).isdisjoint(tested.references)
+            and (may_have_all or held(sample, tested) != units)
+        ]
+        choices = chain.from_iterable(combinations(candidates, n) for n in range(1, most + 1))
+        if costs := [
+            cost_of(each) for each in choices if units <= {u for s in each for u in s.units}
+        ]:
+            return min(costs)
+    return None
+
+
+@settings(max_examples=3 * EXAMPLES)
+@given(tested_samples, originals, st.integers(2, 4))
+def test_the_other_aspects_take_the_best_of_all_choices(
+    tested: Sample, original: tuple[Sample, ...], most: int
 ) -> None:
-    arms = {"atom": pool([*LETTERS, *atom]), "combination": pool(combination)}
-    other = {name: tuple(rng.sample(arm, len(arm))) for name, arm in arms.items()}
-    prompted = chosen(sets("systematicity", test, **arms), most)
-    assert chosen(sets("systematicity", test, **other), most) == prompted
+    best = least(original, tested, most)
+    for aspect, arms in (
+        ("rule_learnability", {"original": original}),
+        ("order_invariance", {"original": original, "match": original}),
+    ):
+        prompted = chosen(strategies.sets(aspect, (tested,), **arms), most)
+        costs = [cost_of(arm) for each in prompted for arm in each.arms]
+        assert costs == ([best] * len(arms) if best else [])

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.prompts.styles import PROMPT_STYLES, prompt
 
@@ -21,51 +23,36 @@ PAIRS = Sample(
     references=("unused",),
     context={"name": "The_Grey Duck"},
 )
+NAMELESS = replace(PAIRS, context={})
+HEAD = "<head> Grey Harbour <relation> "
+TO_TEXT = f"translate from Triple to Text: {HEAD}"
+REQUEST = "Write a short English text that says all of these facts and nothing else."
 
 
-def test_triples_are_marked_and_the_predicate_keeps_its_spaces() -> None:
-    assert prompt(TRIPLES, "seq2seq") == (
-        "translate from Triple to Text: "
-        "<head> Grey Harbour <relation> leader <tail> Ann Old Moss "
-        "<head> Grey Harbour <relation>  l c c n number <tail> 12 000"
-    )
-
-
-def test_pairs_follow_the_name() -> None:
-    assert prompt(PAIRS, "seq2seq") == (
-        "translate from MR to Text: name[The Grey Duck] eat type[pub] family friendly[yes]"
-    )
-
-
-def test_pairs_without_a_name_stand_alone() -> None:
-    assert prompt(replace(PAIRS, context={}), "seq2seq") == (
-        "translate from MR to Text: eat type[pub] family friendly[yes]"
-    )
-
-
-def test_only_a_causal_model_is_given_the_cue() -> None:
-    for sample in (TRIPLES, PAIRS):
-        assert prompt(sample, "causal") == prompt(sample, "seq2seq") + " Output:"
-
-
-def test_an_instruction_says_what_to_do_and_gives_a_fact_a_line() -> None:
-    assert prompt(TRIPLES, "instruction") == (
-        "Write a short English text that says all of these facts and nothing else.\n"
-        "- Grey Harbour | leader | Ann Old Moss\n"
-        "- Grey Harbour | l c c n number | 12 000\n"
-        "Text:"
-    )
-    assert prompt(PAIRS, "instruction") == (
-        "Write a short English text that says all of these facts and nothing else.\n"
-        "- name: The Grey Duck\n"
-        "- eat type: pub\n"
-        "- family friendly: yes\n"
-        "Text:"
-    )
-    assert "name:" not in prompt(replace(PAIRS, context={}), "instruction")
-
-
-def test_a_corpus_of_ones_own_is_worded_as_those_with_its_kind_of_units() -> None:
-    for sample in (TRIPLES, PAIRS):
-        for style in PROMPT_STYLES:
-            assert prompt(replace(sample, corpus="own"), style) == prompt(sample, style)
+@pytest.mark.parametrize(
+    ("sample", "line", "facts"),
+    [
+        (
+            TRIPLES,
+            f"{TO_TEXT}leader <tail> Ann Old Moss {HEAD} l c c n number <tail> 12 000",
+            ["Grey Harbour | leader | Ann Old Moss", "Grey Harbour | l c c n number | 12 000"],
+        ),
+        (
+            PAIRS,
+            "translate from MR to Text: name[The Grey Duck] eat type[pub] family friendly[yes]",
+            ["name: The Grey Duck", "eat type: pub", "family friendly: yes"],
+        ),
+        (
+            NAMELESS,
+            "translate from MR to Text: eat type[pub] family friendly[yes]",
+            ["eat type: pub", "family friendly: yes"],
+        ),
+    ],
+)
+def test_a_prompt_in_each_style(sample: Sample, line: str, facts: list[str]) -> None:
+    assert prompt(sample, "seq2seq") == line
+    assert prompt(sample, "causal") == f"{line} Output:"
+    listed = "".join(f"- {fact}\n" for fact in facts)
+    assert prompt(sample, "instruction") == f"{REQUEST}\n{listed}Text:"
+    for style in PROMPT_STYLES:  # a corpus of one's own is worded by its kind of units
+        assert prompt(replace(sample, corpus="own"), style) == prompt(sample, style)
