@@ -1,50 +1,47 @@
-"""Reports of runs about tables: their grids, the view of a sample, programs and likelihoods."""
+"""Reports of runs about tables: their grids, programs, likelihoods, and cells that mean harm."""
 
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft7Validator
 
 from spor_tasks import report
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import Column, Contrast, Sample
-from spor_tasks.core.table import Table
-from spor_tasks.corpora.embedded import LOGICNLG_MINI
-from spor_tasks.metrics.likelihood import Likelihood
-from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.report import browser, page, tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import latex, markdown, plain_text, plain_value
 from spor_tasks.report.exhibit import exhibit, terminal
-from spor_tasks.report.sample_table import ShownCell, TableView, table_view
-from spor_tasks.results.benchmarks import benchmark, grids
+from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, read_values
 from spor_tasks.results.runs import collect as collect_runs
-from spor_tasks.results.runs import read
 from spor_tasks.results.samples import alone, find
 from spor_tasks.results.tables import Grid, Number
-from tests.conftest import REPOSITORY
-from tests.support import table_runs
+from tests.support import cell_runs, table_runs
 from tests.support.html import chunk, packed_rows, tags_of
 from tests.support.report_runs import write_runs
-from tests.support.whole_runs import write_whole
 
-TASK = table_runs.TASK
-TABLE = Table(("town", "boats"), (("Harl", "3"), ("Lowdean", "5")))
-UNITS = (Column("boats", "1"),)
-OF_TABLE = Sample("0", "invented", UNITS, ("Harl has 3.",), {"table": TABLE, "title": "Ports"})
+TASK, PAIRS = table_runs.TASK, table_runs.PAIRS
+MOVING = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]"
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return table_runs.write(tmp_path_factory.mktemp("tables"))
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    samples = TOTTO_MINI.part("test")[:4]
+    outputs = [sample.references[0] for sample in samples]
+    folder = tmp_path_factory.mktemp("cells")
+    return cell_runs.write_run(folder, samples, outputs, last=cell_runs.harmful())
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +75,6 @@ def test_the_paper_s_columns_come_first_then_others(whole: Report) -> None:
     assert {"bits/byte", "Adv-Acc, distinct pairs", "Adv-Acc by byte"} < set(others.header)
     assert cell(main, "Adv-Acc").value == "25.00"
     assert cell(others, "Adv-Acc, distinct pairs").value == "37.50"
-
-
-def rows_of(found: Report, *, tested: bool) -> list[Any]:
-    return [row for table in found.tables for row in table.rows if row.is_tested is tested]
 
 
 def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
@@ -118,8 +111,7 @@ def test_the_paper_s_rows_stand_beside_ours_of_the_real_corpus(tmp_path: Path, n
     whole = report.collect([tmp_path])
     found = printed(whole)
     main, first = (found[f"LogicNLG, published sets{end}"] for end in ("", ", template first"))
-    assert len(main.paper) == 12
-    assert len(first.paper) == 2
+    assert (len(main.paper), len(first.paper)) == (12, 2)
     line = next(line for line in main.paper if line[0] == "GPT-TabGen small")
     values = [each.value for each in line if isinstance(each, Number)]
     assert values == ["8.80", "48.80", "27.10", "12.60", "42.10", "68.70", "62.30"]
@@ -140,70 +132,16 @@ def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None
 
 
 def test_no_number_without_an_end_gets_into_json(runs: Path, tmp_path: Path) -> None:
-    assert plain_value({"high": math.inf, "low": -math.inf, "n": 1.5}) == {
-        "high": None,
-        "low": None,
-        "n": 1.5,
-    }
+    ends = {"high": math.inf, "low": -math.inf, "n": 1.5}
+    assert plain_value(ends) == {"high": None, "low": None, "n": 1.5}
     report.write_leaderboard([runs], tmp_path)
-    for text in (
-        tables.document(report.collect([runs])).files("report")["report.json"],
-        *(file.read_text("utf-8") for file in tmp_path.rglob("*.json")),
-    ):
+    texts = [file.read_text("utf-8") for file in tmp_path.rglob("*.json")]
+    document = tables.document(report.collect([runs]))
+    for text in (document.files("report")["report.json"], *texts):
         assert json.loads(text, parse_constant=pytest.fail)
 
 
-def test_every_eval_ever_takes_scores_without_an_upper_end(tmp_path: Path) -> None:
-    samples = LOGICNLG_MINI.part("test")
-    sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
-    spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
-    likelihood = Likelihood(-20.0, 10, 33)
-    values = PERPLEXITY.judge(samples[:1], [(likelihood,)])[0].values
-    write_whole(
-        tmp_path,
-        "ppl",
-        task=table_runs.PPL,
-        aspect="logicnlg",
-        part="ppl",
-        samples=samples,
-        scores=lambda _: values,
-        metadata={**sets, "version": spec.tasks.version},
-    )
-    report.write_leaderboard([tmp_path], tmp_path / "out", settings=report.Settings())
-    (file,) = (tmp_path / "out" / "every_eval_ever" / "data").rglob("*.json")
-    about = json.loads(file.read_text("utf-8"), parse_constant=pytest.fail)
-    schema = REPOSITORY / "tests" / "data" / "every_eval_ever" / "eval.schema.json"
-    Draft7Validator(json.loads(schema.read_text("utf-8"))).validate(about)
-    ends = {
-        (found["metric_config"]["min_score"], found["metric_config"]["max_score"])
-        for found in about["evaluation_results"]
-    }
-    assert ends == {(0, "Infinity"), (1, "Infinity")}
-
-
-# --- What is shown of a sample -------------------------------------------------------------------
-
-
-def sides_of(view: TableView | None) -> list[tuple[int, ...]]:
-    """The sides of each column, which are the same in every row."""
-    assert view is not None
-    assert view.linked
-    lines = [[cell.sides for cell in row] for row in view.rows if not isinstance(row, int)]
-    assert lines == lines[:1] * 3
-    return lines[0]
-
-
-def test_a_view_has_the_columns_of_each_side() -> None:
-    view = table_view(OF_TABLE)
-    assert view is not None
-    assert view.title == "Ports"
-    assert view.rows[0] == (
-        ShownCell("town", header=True),
-        ShownCell("boats", header=True, sides=(0,)),
-    )
-    assert view.rows[2] == (ShownCell("Lowdean"), ShownCell("5", sides=(0,)))
-    pair = replace(OF_TABLE, challenge=Contrast((Column("town", "0"), *UNITS), "No."))
-    assert sides_of(table_view(pair)) == [(1,), (0, 1)]
+# --- Samples -------------------------------------------------------------------------------------
 
 
 def html_of(folder: Path) -> str:
@@ -213,8 +151,7 @@ def html_of(folder: Path) -> str:
 
 def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
     html = html_of(runs)
-    index = chunk(html, 0)
-    tests = {test["runs"][0]["facets"]["part"]: test for test in index["tests"]}
+    tests = {test["runs"][0]["facets"]["part"]: test for test in chunk(html, 0)["tests"]}
     of_part = {part: test["runs"][0] for part, test in tests.items()}
     (first, *_) = packed_rows(html, tests[None])
     assert first["table"]["linked"]
@@ -233,82 +170,79 @@ def test_the_page_has_columns_likelihoods_and_programs(runs: Path) -> None:
     assert of_part["ppl"]["scores"] != [None] * 4
 
 
-def test_no_cell_is_markup(runs: Path) -> None:
-    html = html_of(runs)
-    assert "window.broken = true" not in html
-    assert {"img", "b"}.isdisjoint(tag for tag, _ in tags_of(html))
+def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(runs: Path, cells: Path) -> None:
+    for html in map(html_of, (runs, cells)):
+        assert "window.broken = true" not in html
+        assert {"img", "b"}.isdisjoint(tag for tag, _ in tags_of(html))
+    (test,) = chunk(html, 0)["tests"]
+    assert {each["category"] for each in test["traits"]} <= {"overlap", "nonoverlap"}
+    *_, last = packed_rows(html, test)
+    rows = last["table"]["rows"]
+    assert sum(row if isinstance(row, int) else 1 for row in rows) == cell_runs.ROWS
+    assert sum(not isinstance(row, int) for row in rows) < 20
 
 
-def test_units_of_a_table_are_no_faults_of_an_output(runs: Path) -> None:
-    ((_, view),) = exhibit(runs, "0", task=table_runs.TASK).runs
-    assert view.outputs[0].verdicts == ()
-    assert view.faults == ()
-
-
-def test_the_terminal_shows_table_and_program(runs: Path) -> None:
-    text = terminal(exhibit(runs, "0", task=table_runs.TASK))
+def test_the_terminal_shows_tables_cells_and_programs_without_control_characters(
+    runs: Path, cells: Path
+) -> None:
+    shown = exhibit(runs, "0", task=TASK)
+    ((_, view),) = shown.runs
+    assert (view.outputs[0].verdicts, view.faults) == ((), ())
+    text = terminal(shown)
     assert re.search(r"^ +baker\* \| \w+ \| goats\*$", text, re.MULTILINE)
     assert "read as false: eq{1; count{all_rows}} (2 programs found, search ended: enough)" in text
-    assert "0 programs found" in terminal(exhibit(runs, "2", task=table_runs.TASK))
+    assert "0 programs found" in terminal(exhibit(runs, "2", task=TASK))
+    text = terminal(exhibit(cells, "0", task=cell_runs.TASK))
+    for number, unit in enumerate(TOTTO_MINI.part("test")[0].units):
+        assert f"[{number}: {unit[1]}]" in text
+    harmful = [(runs, TASK, f"({table_runs.ROWS + 1 - 12} rows"), (cells, cell_runs.TASK, "rows")]
+    for folder, task, left_out in harmful:
+        text = terminal(exhibit(folder, "3", task=task))
+        assert f"{left_out} not shown)" in text
+        assert not re.search(MOVING, text)
 
 
-@pytest.mark.parametrize(
-    ("which", "likelier"),
-    [
-        ("0", "by token text, by sum text, by byte text"),
-        ("1", "by token contrast, by sum contrast, by byte contrast"),
-        ("2", "by token contrast, by sum text, by byte"),
-        ("3", "by token neither, by sum neither"),
-    ],
-)
-def test_the_terminal_says_which_text_of_a_pair_is_likelier(
-    runs: Path, which: str, likelier: str
-) -> None:
-    shown = exhibit(runs, which, task=table_runs.PAIRS)
-    assert f"likelier: {likelier}" in terminal(shown)
-    assert isinstance(shown.runs[0][0].likelihoods[0], Likelihood)
-
-
-def test_the_terminal_gets_no_control_character_of_a_table(runs: Path) -> None:
-    text = terminal(exhibit(runs, "3", task=table_runs.TASK))
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
-    assert f"({table_runs.ROWS + 1 - 12} rows not shown)" in text
-
-
-@pytest.mark.parametrize(
-    ("task", "change"),
-    [
-        (table_runs.TASK, {"sp_program": 7}),
-        (table_runs.TASK, {"sp_programs": "many"}),
-        (table_runs.TASK, {"sp_search": 1}),
-        (table_runs.PAIRS, {"tokens": [1]}),
-        (table_runs.PAIRS, {"tokens": [0, 1]}),
-        (table_runs.PAIRS, {"tokens": ["1", "2"]}),
-    ],
-)
-def test_damaged_evidence_is_named(tmp_path: Path, task: str, change: dict[str, Any]) -> None:
+def test_the_terminal_says_which_text_of_a_pair_is_likelier(runs: Path, tmp_path: Path) -> None:
+    likelier = (
+        "by token text, by sum text, by byte text",
+        "by token contrast, by sum contrast, by byte contrast",
+        "by token contrast, by sum text, by byte",
+        "by token neither, by sum neither",
+    )
+    for number, winners in enumerate(likelier):
+        assert f"likelier: {winners}" in terminal(exhibit(runs, str(number), task=PAIRS))
     table_runs.write(tmp_path)
-    (file,) = tmp_path.glob(f"samples_{task}_{task.rpartition('_')[2]}.jsonl")
-    row, *_ = map(json.loads, file.read_text().splitlines())
-    row["doc"] |= change
-    file.write_text(json.dumps(row))
-    (result,) = read(tmp_path / f"results_{task}.json")
-    found = find(result)
-    assert found is not None
-    with pytest.raises(ResultError) as caught:
-        list(found.records())
-    assert caught.value.where
-    assert caught.value.remedy
-
-
-def test_likelihoods_without_tokens_have_none_by_token(tmp_path: Path) -> None:
-    table_runs.write(tmp_path)
-    file = next(tmp_path.glob("samples_*_adversarial*"))
+    file = tmp_path / f"samples_{PAIRS}_adversarial.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     for row in rows:
         del row["doc"]["tokens"]
     file.write_text("\n".join(map(json.dumps, rows)))
-    assert "by token not known" in terminal(exhibit(tmp_path, "0", task=table_runs.PAIRS))
+    assert "by token not known" in terminal(exhibit(tmp_path, "0", task=PAIRS))
+
+
+DAMAGES: Sequence[tuple[str, dict[str, Any]]] = (
+    (TASK, {"sp_program": 7}),
+    (TASK, {"sp_programs": "many"}),
+    (TASK, {"sp_search": 1}),
+    (PAIRS, {"tokens": [1]}),
+    (PAIRS, {"tokens": [0, 1]}),
+    (PAIRS, {"tokens": ["1", "2"]}),
+)
+
+
+@pytest.mark.parametrize(("task", "change"), DAMAGES)
+def test_damaged_evidence_is_named(
+    runs: Path, tmp_path: Path, task: str, change: dict[str, Any]
+) -> None:
+    for name in (f"results_{task}.json", f"samples_{task}_{task.rpartition('_')[2]}.jsonl"):
+        (tmp_path / name).write_bytes((runs / name).read_bytes())
+    row, *_ = map(json.loads, (tmp_path / name).read_text().splitlines())
+    row["doc"] |= change
+    (tmp_path / name).write_text(json.dumps(row))
+    with pytest.raises(ResultError) as caught:
+        exhibit(tmp_path, "0")
+    assert caught.value.where
+    assert caught.value.remedy
 
 
 def test_a_value_alone_is_what_its_score_would_be() -> None:
