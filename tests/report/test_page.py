@@ -6,6 +6,7 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from spor_tasks import report
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.report import browser, page, plots
-from spor_tasks.report.browser import browse
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 from tests.support.result_files import sample_row, write_result, write_samples
+
+TASK = "spor_systematicity_mini"
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +29,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def page_of(folder: Path, *, plotted: bool = False) -> str:
     found = report.collect([folder])
-    browsed = browse(found.samples)
+    browsed = browser.browse(found.samples)
     drawn = plots.draw(found.measured, browsed.outcomes) if plotted else ()
-    return page.page(found, browsed, drawn, report.rank(report.collect([folder])).boards)
+    return page.page(found, browsed, drawn, report.rank(found).boards)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,6 @@ def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> N
         for tag, attributes in tags_of(html)
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     )
-    assert policy
     for name in ("script", "style"):
         (text,) = re.findall(rf"<{name}>(.*?)</{name}>", html, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -73,48 +74,29 @@ def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> N
 
 
 def test_ids_are_unique_and_references_lead_somewhere(html: str) -> None:
-    ids = [attributes["id"] for _, attributes in tags_of(html) if "id" in attributes]
+    attributes = [attributes for _, attributes in tags_of(html)]
+    ids = [each["id"] for each in attributes if "id" in each]
     assert len(set(ids)) == len(ids)
-    used = set(re.findall(r"url\(#([^)]+)\)", html)) | {
-        (attributes["href"] or "")[1:]
-        for _, attributes in tags_of(html)
-        if (attributes.get("href") or "").startswith("#")
-    }
-    assert used <= set(ids)
+    links = {each["href"] for each in attributes if (each.get("href") or "").startswith("#")}
+    assert {link[1:] for link in links} | set(re.findall(r"url\(#([^)]+)\)", html)) <= set(ids)
 
 
-def test_every_output_is_in_the_page_as_it_was_written(html: str, runs: Path) -> None:
-    index = chunk(html, 0)
-    packed = {
-        output["text"]
-        for test in index["tests"]
-        for run in test["runs"]
-        for outcome in packed_rows(html, run)
-        for output in outcome["outputs"]
-    }
-    logged = {
-        output
-        for file in runs.glob("samples_*.jsonl")
-        for line in file.read_text().splitlines()
-        for (output,) in json.loads(line)["resps"]
-    }
-    assert packed == logged
-    assert set(HOSTILE) < packed
-
-
-def test_every_sample_is_in_the_page_as_it_was_logged(html: str, runs: Path) -> None:
-    packed = {
+def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html: str, runs: Path) -> None:
+    tests = chunk(html, 0)["tests"]
+    outcomes = [row for test in tests for run in test["runs"] for row in packed_rows(html, run)]
+    outputs = {output["text"] for outcome in outcomes for output in outcome["outputs"]}
+    files = runs.glob("samples_*.jsonl")
+    logged = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert outputs == {output for row in logged for (output,) in row["resps"]}
+    assert set(HOSTILE) < outputs
+    assert {
         (row["id"], json.dumps(row["units"]), *row["references"])
-        for test in chunk(html, 0)["tests"]
+        for test in tests
         for row in packed_rows(html, test)
-    }
-    logged = {
+    } == {
         (sample.id, json.dumps(sample.units), *sample.references)
-        for file in runs.glob("samples_*.jsonl")
-        for line in file.read_text().splitlines()
-        for sample in [sample_of(json.loads(line)["doc"])]
+        for sample in (sample_of(row["doc"]) for row in logged)
     }
-    assert packed == logged
 
 
 def test_the_same_files_are_the_same_page(runs: Path, tmp_path: Path) -> None:
@@ -152,15 +134,6 @@ def test_the_index_says_what_each_run_is_and_made_of_each_sample(html: str) -> N
             assert [row["scores"].get(test["metric"]) for row in rows] == run["scores"]
 
 
-def test_own_units_without_categories_are_sliced_by_attribute(tmp_path: Path) -> None:
-    pairs = Sample("1", "own", (AttributeValue("food", "eel"), AttributeValue("area", "sea")), ())
-    result = write_result(tmp_path / "results_1.json", n=1, arm=None)
-    rows = [sample_row(pairs, ["Eel."], {"parent": None})]
-    write_samples(result, "spor_systematicity_mini", rows)
-    (traits,) = chunk(page_of(tmp_path), 0)["tests"][0]["traits"]
-    assert (traits["category"], traits["predicate"]) == (None, ["food", "area"])
-
-
 def test_boards_with_several_systems_are_on_the_page(html: str, tmp_path: Path) -> None:
     board = html.partition('id="leaderboard"')[2].partition("</section>")[0]
     first = board.partition("</figure>")[0]
@@ -178,19 +151,20 @@ def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
+    pairs = Sample("1", "own", (AttributeValue("food", "eel"), AttributeValue("area", "sea")), ())
+    samples = [invented_runs.town(0), invented_runs.town(1), pairs]
     for arm, numbers in (("atom", (0, 1)), ("combination", (2, 1))):
         result = write_result(tmp_path / f"results_{arm}.json", arm=arm, n=2, parent=40.0)
-        rows = [
-            sample_row(invented_runs.town(number), ["Greyport."], {"parent": 40.0})
-            for number in numbers
+        rows: list[Any] = [
+            sample_row(samples[number], ["Greyport."], {"parent": 40.0}) for number in numbers
         ]
-        write_samples(result, "spor_systematicity_mini", rows)
+        write_samples(result, TASK, rows)
     html = page_of(tmp_path)
-    index = chunk(html, 0)
-    assert [run["samples"] for run in index["tests"][0]["runs"]] == [[0, 1], [2, 1]]
-    assert [row["id"] for row in packed_rows(html, index["tests"][0])] == [
-        invented_runs.town(number).id for number in range(3)
-    ]
+    (test,) = chunk(html, 0)["tests"]
+    assert [run["samples"] for run in test["runs"]] == [[0, 1], [2, 1]]
+    assert [row["id"] for row in packed_rows(html, test)] == [sample.id for sample in samples]
+    own = test["traits"][2]
+    assert (own["category"], own["predicate"]) == (None, ["food", "area"])
 
 
 def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None:
@@ -204,19 +178,15 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     assert f"{file}:6" in html
 
 
-def test_without_samples_there_are_tables_alone_and_reasons_for_empty_cells(tmp_path: Path) -> None:
+def test_without_samples_or_matplotlib_there_are_tables_alone_and_reasons_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "find_spec", lambda _: None)
     write_result(tmp_path / "results_1.json")
-    html = page_of(tmp_path)
+    html = page_of(tmp_path, plotted=True)
     assert 'id="chunk-0"' not in html
     assert "40.00" in html
     assert re.search(r'<td class="number" data-value=""><sup class="reason">\d', html)
     assert "no result of combination" in html
-
-
-def test_without_matplotlib_a_sentence_stands_for_the_plots(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda _: None)
-    html = page_of(runs, plotted=True)
     assert "pip install 'spor-tasks[report]'" in unescape(html)
     assert "<img" not in html

@@ -19,7 +19,7 @@ from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.statistics import Estimate, Interval
+from spor_tasks.results.statistics import Interval
 from tests.support.intervals import interval
 from tests.support.report_runs import write_runs
 from tests.support.result_files import (
@@ -46,19 +46,13 @@ def rows_of(folder: Path) -> list[Comparison]:
     return [row for row in all_rows(report.collect([folder])) if row.metric not in others]
 
 
-def difference_of(row: Comparison) -> Estimate:
-    assert row.difference
-    return row.difference
-
-
 def lost(found: Report) -> Problem:
     """The only problem that loses a result."""
     (problem,) = (problem for problem in found.problems if problem.lost)
     return problem
 
 
-def ends(interval: Interval | None, source: str) -> tuple[float, float]:
-    assert interval
+def ends(interval: Interval, source: str) -> tuple[float, float]:
     assert interval.source == source
     return interval.low, interval.high
 
@@ -77,7 +71,7 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
         ((44.0, 43.0), (0, 1), 43.5),
     ]
     assert row.arms[0].deviation == pytest.approx(2**0.5)
-    assert difference_of(row).value == -2.5
+    assert row.difference.value == -2.5
     assert (row.as_is.values, row.as_is.seeds) == ((5.0,), (None,))
     assert (row.task, row.model, row.n) == (TASK, "base", 200)
 
@@ -93,12 +87,12 @@ def test_intervals_without_samples_are_over_seeds_or_from_the_standard_error(
     (row,) = rows_of(tmp_path / "one")  # the standard error of both is 0.5
     assert ends(row.arms[0].interval, "stderr") == pytest.approx((39.02, 40.98), abs=1e-4)
     assert ends(row.arms[1].interval, "stderr") == pytest.approx((98.52, 100), abs=1e-4)
-    assert difference_of(row).interval is None
+    assert row.difference.interval is None
     (row,) = rows_of(tmp_path / "three")
     # mean ± t(0.975, 2) · s / √3 and, after Welch with equal variances, t(0.975, 4) · s · √(2/3)
     interval = pytest.approx((42 - 4.9683, 42 + 4.9683), abs=1e-4)
     assert ends(row.arms[0].interval, "seeds") == interval
-    difference = difference_of(row)
+    difference = row.difference
     assert ends(difference.interval, "seeds") == pytest.approx((-4.5339, 4.5339), abs=1e-4)
     assert (difference.p, difference.mark) == (None, "")
     assert difference.reason
@@ -115,12 +109,10 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     assert report.collect([tmp_path]).problems == ()
     for cell in row.arms:
         low, high = ends(cell.interval, "samples")
-        assert cell.mean
         assert low + 5 < cell.mean < high - 5
-    difference = difference_of(row)
+    difference = row.difference
     assert difference.value == pytest.approx(-5)
     assert ends(difference.interval, "samples") == pytest.approx((-5, -5))
-    assert difference.p is not None
     assert difference.p < 1 / 10_001
     assert difference.mark == "‡"
     assert len(difference.notes) == 1  # that other seeds may differ
@@ -140,27 +132,12 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
     single = interval(systems[0][0], clusters)
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
     several = statistics.over_runs(systems[:1], clusters)
-    assert several
     assert ends(row.arms[0].interval, "runs") == pytest.approx(several.interval(), abs=1e-6)
     both = statistics.over_runs(systems, clusters)
-    assert both
-    difference = difference_of(row)
+    difference = row.difference
     assert difference.p == pytest.approx(both.p)
     assert ends(difference.interval, "runs") == pytest.approx(both.interval(), abs=1e-6)
     assert difference.notes == ()
-
-
-def test_a_difference_that_other_seeds_may_reverse_has_no_mark(tmp_path: Path) -> None:
-    """Every sample of a run is a point up or down: beyond chance over samples, not over seeds."""
-    for arm, shifts in ((FIRST, (0.0, 3.0, 1.0)), (SECOND, (2.0, 1.0, 4.0))):
-        for seed, shift in enumerate(shifts):
-            values = [50 + shift + number % 7 for number in range(200)]
-            write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
-    difference = difference_of(*rows_of(tmp_path))
-    assert difference.value == pytest.approx(-1)
-    assert not difference.mark
-    low, high = ends(difference.interval, "runs")
-    assert low < 0 < high
 
 
 def write_alike(folder: Path, arm: str, seed: int, parent: float, samples: list[Sample]) -> None:
@@ -177,7 +154,7 @@ def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
         write_alike(tmp_path, arm, 0, value, samples)
     (row,) = rows_of(tmp_path)
     assert (row.n, row.clusters) == (12, 3)
-    assert difference_of(row).p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
+    assert row.difference.p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
     assert "12 in 3 clusters" in markdown(tables.document(report.collect([tmp_path])))
 
 
@@ -187,8 +164,8 @@ def test_samples_that_are_all_about_the_same_are_not_tested(tmp_path: Path) -> N
         for seed, value in enumerate((40.0, 50.0)):
             write_alike(tmp_path, arm, seed, value, samples)
     (row,) = rows_of(tmp_path)
-    assert (row.n, row.clusters, difference_of(row).p) == (3, 1, None)
-    assert difference_of(row).reason
+    assert (row.n, row.clusters, row.difference.p) == (3, 1, None)
+    assert row.difference.reason
 
 
 def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:
@@ -211,7 +188,7 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
         write_samples(file, task, rows)
     found = {row.metric: row for row in rows_of(tmp_path)}["cwio_located"]
     assert [cell.mean for cell in found.arms] == pytest.approx([0.64, 0.3])
-    difference = difference_of(found)
+    difference = found.difference
     assert (difference.value, difference.n, difference.p) == (0.0, 3, 1.0)
     assert ends(difference.interval, "samples") == (0.0, 0.0)
     assert "3 of 6 samples" in "".join(difference.notes)
@@ -221,7 +198,7 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
 def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
     write_run(tmp_path, "a", [50.0] * 20)
     write_run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm=SECOND)
-    assert difference_of(*rows_of(tmp_path)).mark == mark
+    assert rows_of(tmp_path)[0].difference.mark == mark
 
 
 # --- Runs of one row ------------------------------------------------------------------------------
@@ -272,7 +249,6 @@ def test_only_runs_that_differ_in_seeds_alone_are_averaged(
     write_way(tmp_path, "base", None, 10.0)
     rows = rows_of(tmp_path)
     assert [row.arms[0].values for row in rows] == [(40.0,), (60.0,)]
-    assert rows[1].apart
     assert apart in rows[1].apart
     assert apart in plain_text(tables.document(report.collect([tmp_path])))
 
@@ -332,7 +308,7 @@ def test_notes_say_what_runs_of_a_row_differ_in(tmp_path: Path) -> None:
 
     for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
         write_run(tmp_path / "seeds", f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
-    unpaired, _one_seed = difference_of(*rows_of(tmp_path / "seeds")).notes
+    unpaired, _one_seed = rows_of(tmp_path / "seeds")[0].difference.notes
     text = markdown(tables.document(report.collect([tmp_path / "seeds"])))
     assert "atom 0, 1; combination 0" in text
     assert unpaired in text
@@ -358,7 +334,7 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
     tuned, shown_row = rows_of(tmp_path)
     assert (tuned.task, tuned.variant) == (TASK, "")
     assert (shown_row.task, shown_row.variant) == (f"{TASK}_icl k=8", "icl k=8")
-    assert (difference_of(tuned).value, difference_of(shown_row).value) == (-1, -3)
+    assert (tuned.difference.value, shown_row.difference.value) == (-1, -3)
     assert [cell.seeds for cell in shown_row.arms] == [(None,), (None,)]
 
 
@@ -512,7 +488,7 @@ def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path)
     (file,) = tmp_path.glob("samples_*_c.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
     (row,) = rows_of(tmp_path)
-    assert (difference_of(row).interval, difference_of(row).p) == (None, None)
+    assert (row.difference.interval, row.difference.p) == (None, None)
     assert all(cell.interval for cell in row.arms)
 
 
@@ -531,7 +507,7 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets_after_training(
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]
-    assert (difference_of(found[2]).mark, found[2].n) == ("‡", 2360)
+    assert (found[2].difference.mark, found[2].n) == ("‡", 2360)
     task = "spor_systematicity_webnlg_icl_atom"
     metadata = {"corpus": "webnlg", "protocol": "published"}
     write_result(tmp_path / "icl/results_1.json", task=task, shown=FIRST, metadata=metadata)
@@ -550,5 +526,5 @@ def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: 
     assert [cell.mean for cell in t5["cwio", "cwio"].arms] == [0.51, 0.95]
     assert t5[None, "copy_rule"].arms[0].mean == 95.93
     assert t5["n4", "parent"].n == 1002
-    difference = difference_of(t5["n4", "parent"])
+    difference = t5["n4", "parent"].difference
     assert (difference.mark, difference.p) == ("‡", None)
