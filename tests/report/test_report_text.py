@@ -21,15 +21,10 @@ HOSTILE = "=1|<b>&\\$%#{_^~`*[x](y)\u202e\u200b\x1b[31m\nend"
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("runs")
     write_runs(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def whole(runs: Path) -> Report:
-    return report.collect([runs])
+    return report.collect([folder])
 
 
 def same(name: str, text: str) -> None:
@@ -42,15 +37,12 @@ def same(name: str, text: str) -> None:
     assert text == golden.read_text("utf-8")
 
 
-def test_the_four_tables_are_the_golden_ones(whole: Report) -> None:
+def test_tables_and_leaderboard_are_the_golden_ones(whole: Report) -> None:
     document = tables.document(whole)
     same("report.txt", plain_text(document) + "\n")
     same("report.md", markdown(document))
     same("report.tex", latex(document))
-
-
-def test_the_leaderboard_is_the_golden_one(runs: Path) -> None:
-    same("leaderboard.md", markdown(leaderboard.document(report.rank(report.collect([runs])))))
+    same("leaderboard.md", markdown(leaderboard.document(report.rank(whole))))
 
 
 def test_csv_and_json_hold_the_same_numbers(whole: Report) -> None:

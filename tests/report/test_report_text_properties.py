@@ -20,10 +20,6 @@ def test_nothing_visible_moves_or_hides_anything(text: str) -> None:
     assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, shown))
     assert visible(shown) == shown
     assert len(shown) >= len(text)
-
-
-@given(TEXTS)
-def test_what_is_harmless_is_shown_as_it_is(text: str) -> None:
     plain = "".join(char for char in text if visible(char) == char)
     assert visible(plain) == plain
 

@@ -8,20 +8,19 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
-from spor_tasks.report.collect import collect
-from spor_tasks.report.document import plain_text
 from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.marking import Fault, faults_of, mark_all
-from spor_tasks.report.tables import document
 from spor_tasks.results.benchmarks import grids
 from tests.support.twin_runs import OUTPUTS, SAMPLE, TWIN, spec_of, write_run
 
+ORDERS = spec_of("order_invariance", "main")
 
-def test_every_score_stands_beside_that_of_twins_and_what_lies_between(tmp_path: Path) -> None:
+
+def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path: Path) -> None:
     spec = spec_of("systematicity")
     for arm, gap in zip(spec.arms, (8.0, 3.0), strict=True):
-        write_run(tmp_path, spec, OUTPUTS[::2], arm, gap)
-    found = collect([tmp_path])
+        write_run(tmp_path / "runs", spec, OUTPUTS[::2], arm, gap)
+    found = report.collect([tmp_path])
     assert found.problems == ()
     (table,) = found.tables
     (grid,) = grids(table)
@@ -32,14 +31,8 @@ def test_every_score_stands_beside_that_of_twins_and_what_lies_between(tmp_path:
         ["combination", "50.00", "47.00", "+3.00"],
         ["atom − combination", "+0.00", "-5.00", "+5.00"],
     ]
-    assert "original − twin" in plain_text(document(found))
-
-
-def test_everything_is_written_of_runs_with_twins(tmp_path: Path) -> None:
-    for spec in (spec_of("systematicity"), spec_of("order_invariance", "main")):
-        for arm in spec.arms:
-            folder = tmp_path / "runs" / spec.name.aspect
-            write_run(folder, spec, OUTPUTS[:: len(OUTPUTS) // spec.outputs], arm, 5.0)
+    for arm in ORDERS.arms:
+        write_run(tmp_path / "runs" / "orders", ORDERS, OUTPUTS, arm, 5.0)
     report.write([tmp_path / "runs"], tmp_path / "out")
     assert "original − twin" in (tmp_path / "out" / "report.md").read_text()
     assert "parent_twin" in (tmp_path / "out" / "report.csv").read_text()
@@ -48,47 +41,36 @@ def test_everything_is_written_of_runs_with_twins(tmp_path: Path) -> None:
 def test_a_sample_is_shown_with_its_twin_and_each_output_is_marked_by_its_own_side(
     tmp_path: Path,
 ) -> None:
-    path = write_run(tmp_path, spec_of("order_invariance", "main"), OUTPUTS, "original", 0.0)
-    text = terminal(exhibit(path, "0"))
-    before, _, after = text.partition("    the twin, input order 0 1:")
-    assert "[0] food | Basque" in before
-    assert "[0] food | Velmic" in before
-    assert "[0: Basque]" in before
+    path = write_run(tmp_path, ORDERS, OUTPUTS, "original", 0.0)
+    before, _, after = terminal(exhibit(path, "0")).partition("    the twin, input order 0 1:")
+    for unit in ("[0] food | Basque", "[0] food | Velmic", "[0: Basque]", "input order 1 0:"):
+        assert unit in before
     assert "[0: Velmic]" in after
     assert "not located: [0] [1]" in after  # what the original has is not told of the twin
-    assert text.count("input order 1 0:") == 2
+    assert after.count("input order 1 0:") == 1
 
 
 def test_orders_are_unequal_where_those_of_one_side_are() -> None:
-    asked = replace(SAMPLE, twin=TWIN)
+    sample = replace(SAMPLE, twin=TWIN)
     own, fine, short = OUTPUTS[:2], OUTPUTS[2], OUTPUTS[3]
-    unequal, alike = [*own, fine, short], [*own, short, short]
-    assert Fault.UNEQUAL in faults_of(asked, mark_all(asked, unequal, unequal))
-    assert Fault.UNEQUAL not in faults_of(asked, mark_all(asked, alike, alike))
+    for outputs, unequal in (([*own, fine, short], True), ([*own, short, short], False)):
+        found = faults_of(sample, mark_all(sample, outputs, outputs))
+        assert (Fault.UNEQUAL in found) is unequal
 
 
 @pytest.mark.parametrize(
     "twin",
-    [
-        "{",
-        "[]",
-        "{}",
-        '{"id": "0"}',
-        {"id": "0"},
-        "other units",
-        "another challenge",
-        "twins of it",
-    ],
+    ["{", "[]", "{}", '{"id": "0"}', {"id": "0"}, "other units", "another challenge", "a twin"],
 )
 def test_a_damaged_twin_is_named_by_its_line(twin: object, tmp_path: Path) -> None:
-    path = write_run(tmp_path, spec_of("order_invariance", "main"), OUTPUTS, "original", 0.0)
+    path = write_run(tmp_path, ORDERS, OUTPUTS, "original", 0.0)
     (samples,) = tmp_path.glob("*.jsonl")
     rows = [json.loads(line) for line in samples.read_text().splitlines()]
-    known = json.loads(rows[1]["doc"]["twin"])
+    intact = json.loads(rows[1]["doc"]["twin"])
     changed = {
-        "other units": known | {"units": json.dumps(SAMPLE.units[:1])},
-        "another challenge": known | {"input_orders": None},
-        "twins of it": known | {"twin": json.dumps(known)},
+        "other units": intact | {"units": json.dumps(SAMPLE.units[:1])},
+        "another challenge": intact | {"input_orders": None},
+        "a twin": intact | {"twin": json.dumps(intact)},
     }.get(str(twin))
     rows[1]["doc"]["twin"] = json.dumps(changed) if changed else twin
     samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
