@@ -22,19 +22,19 @@ class SetName(NamedTuple):
 class Gap(NamedTuple):
     """Two scores of one system, on samples of two kinds; shown is the first less the second."""
 
-    one: str
-    other: str
+    score: str
+    subtracted: str
 
     @property
     def name(self) -> str:
         """The name of the difference among scores."""
-        return f"{self.one}{_LESS}{self.other}"
+        return f"{self.score}{_LESS}{self.subtracted}"
 
     @classmethod
-    def of(cls, name: str) -> "Gap | None":
+    def parse(cls, name: str) -> "Gap | None":
         """Return the gap with this name; None for the name of a single score."""
-        one, less, other = name.partition(_LESS)
-        return cls(one, other) if less else None
+        score, less, subtracted = name.partition(_LESS)
+        return cls(score, subtracted) if less else None
 
 
 _LESS = " - "
@@ -113,14 +113,14 @@ class SetSpec:
     """Whether tables have the samples of all splits together."""
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def displayed(self) -> tuple[str, ...]:
         """All that tables show: scores with tests, scores without, and gaps."""
         return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
-        shown = None if arm is None else f"icl_{arm}"
-        return "_".join(filter(None, [self.task, shown, decoding]))
+        variant = None if arm is None else f"icl_{arm}"
+        return "_".join(filter(None, [self.task, variant, decoding]))
 
 
 class Sets(Protocol):

@@ -144,10 +144,10 @@ class Sample:
         return self.about("target") or first
 
     @property
-    def given(self) -> tuple[str, ...]:
-        """The texts whose likelihood is asked, one for each prompt.
+    def texts(self) -> tuple[str, ...]:
+        """The texts for tasks of likelihoods, one for each prompt.
 
-        They are its own, and of a pair also the false one; beside rivals, its own each time.
+        A pair has its own and the false one, a sample with rivals its own each time.
         """
         match self.challenge:
             case Contrast(text=other):

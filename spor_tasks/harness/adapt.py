@@ -30,7 +30,7 @@ def scores_of(metric: Metric, spec: SetSpec) -> list[str]:
     scores = [*own, *map(of_twin, own)] if any(map(without_twin, spec.scores)) else own
     return [
         *scores,
-        *(name for name in spec.shown if name not in scores and registered_score(name) in own),
+        *(name for name in spec.displayed if name not in scores and registered_score(name) in own),
     ]
 
 

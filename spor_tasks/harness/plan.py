@@ -25,8 +25,8 @@ Metadata = Mapping[str, Any]
 class Plan(NamedTuple):
     """The sets, the arm of the demonstrations, the adapter, and the metrics that are switched on.
 
-    ``metrics`` are by the prefix of their settings. ``has_splits`` tells whether answers are read
-    under one of several splits.
+    ``metrics`` are by the prefix of their settings. ``has_splits`` is true if answers may
+    be read under one of several splits.
     """
 
     spec: SetSpec
@@ -148,7 +148,7 @@ def _split(
 
 
 def check_shots(plan: Plan, number: int | None) -> None:
-    """Refuse demonstrations where there is no training set, or no split says which.
+    """Refuse demonstrations if the sets have no training set, or no split is named.
 
     Raises:
         ConfigError: the sets have no training set to draw demonstrations from.

@@ -226,7 +226,7 @@ class SporTask(host.HostTask):
         if self._tokens:
             is_apart = self._style == "seq2seq" or kwargs.get("apply_chat_template")
             between = "" if is_apart else str(self.config.target_delimiter or "")
-            for request, text in zip(requests, sample_of(doc).given, strict=True):
+            for request, text in zip(requests, sample_of(doc).texts, strict=True):
                 request.request_type = "loglikelihood"
                 context, _ = request.arguments
                 request.arguments = str(context), f"{between}{text}{self._tokens.end}"
@@ -260,7 +260,7 @@ class SporTask(host.HostTask):
         requests = list(chain.from_iterable(grouped.values()))
         samples = [sample_of(first.doc) for first, *_ in grouped.values()]
         if self._tokens:
-            texts = chain.from_iterable(sample.given for sample in samples)
+            texts = chain.from_iterable(sample.texts for sample in samples)
             answers: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
             task, chains = self.config.task, self.config.filter_list

@@ -250,9 +250,9 @@ def score_info(name: str) -> ScoreInfo:
     Raises:
         ConfigError: no registered metric has it.
     """
-    if gap := Gap.of(name):
+    if gap := Gap.parse(name):
         first, second = map(score_info, gap)
-        is_of_twins = gap.other == of_twin(gap.one)
+        is_of_twins = gap.subtracted == of_twin(gap.score)
         return ScoreInfo(
             name,
             f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",

@@ -269,11 +269,11 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
     for row in rows:
         relative = any(score_info(name).totals is RELATIVE_GAP for name in row.spec.reported)
         for gap in row.spec.gaps if relative else ():
-            title = f"{section_title(row)}: {label(gap.one).rpartition(',')[0]}"
+            title = f"{section_title(row)}: {label(gap.score).rpartition(',')[0]}"
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if row.metric in gap and cell.mean is not None:
                     system = f"{_short(row.name)}, {arm}"
-                    scores[title, system][row.metric != gap.other].append(cell.mean)
+                    scores[title, system][row.metric != gap.subtracted].append(cell.mean)
     for (title, system), halves in scores.items():
         if all(halves):
             one, new = map(fmean, halves)

@@ -61,7 +61,7 @@ def _fault(result: Run) -> Problem | None:
     if result.arm not in {None, *result.spec.arms}:
         what = f"{result.arm} is not an arm of {result.aspect}: left out"
         return Problem("unknown", where, what)
-    for metric in result.spec.shown:
+    for metric in result.spec.displayed:
         low, high = scale_of(metric)
         value = result.scores.get(metric, low)
         if not low - _ROUNDING <= value <= high + _ROUNDING:
@@ -110,7 +110,7 @@ def _rows(
 ) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
     spec = row.spec
-    main, *further = spec.shown
+    main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
         cells = tuple(_cell(arms[arm], metric, arm, evidence) for arm in spec.arms)

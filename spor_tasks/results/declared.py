@@ -31,7 +31,7 @@ def declaration(spec: SetSpec) -> dict[str, Any]:
     """
     fields = msgspec.to_builtins(spec)
     return {name: value for name, value in fields.items() if name not in _OF_TASKS} | {
-        "scores": {name: _description(name) for name in spec.shown}
+        "scores": {name: _description(name) for name in spec.displayed}
     }
 
 

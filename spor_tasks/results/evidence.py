@@ -96,7 +96,7 @@ def read_values(
                 where=file.path,
             )
     columns |= {
-        gap.name: columns[gap.one].less(columns[gap.other])
+        gap.name: columns[gap.score].less(columns[gap.subtracted])
         for gap in file.run.spec.gaps
         if all(name in columns and columns[name].totals.resampled for name in gap)
     }

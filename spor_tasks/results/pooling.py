@@ -92,7 +92,7 @@ def _joined(
     logged = Logged.joined({split: values for split, values in by_split.items() if values})
     whole = logged if all(by_split.values()) else None
     scores: dict[str, float] = {}
-    for metric in first.spec.shown:
+    for metric in first.spec.displayed:
         if not score_info(metric).totals.is_logged:  # the mean of the splits' own
             of_splits = [run.scores[metric] for run in parts.values() if metric in run.scores]
             scores |= {metric: fmean(of_splits)} if of_splits else {}

@@ -392,6 +392,6 @@ def _scores(
     }
     for gap in spec.gaps:
         for known, combine in ((scores, operator.sub), (errors, math.hypot)):
-            if gap.one in known and gap.other in known:
-                known[gap.name] = combine(known[gap.one], known[gap.other])
+            if gap.score in known and gap.subtracted in known:
+                known[gap.name] = combine(known[gap.score], known[gap.subtracted])
     return scores, errors

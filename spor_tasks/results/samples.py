@@ -205,7 +205,7 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
-        texts = sample.given
+        texts = sample.texts
         likelihoods = tuple(_likelihoods(texts, answers, described.tokens))
         if isinstance(rivals := sample.challenge, Rivals):
             values = _likeliest((sample.units, *rivals.units), likelihoods)

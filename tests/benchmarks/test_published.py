@@ -31,15 +31,15 @@ def test_numbers_are_scores_of_our_sets(benchmark: str, name: SetName) -> None:
     spec = registry().get("benchmark", benchmark).find(name)
     for (_, arm), scores in by_model(benchmark, name).items():
         assert arm in spec.arms
-        assert scores.keys() <= {*spec.shown}
+        assert scores.keys() <= {*spec.displayed}
         for metric, value in scores.items():
             info = score_info(metric)
             assert info.low <= value <= info.high
             if metric == "mctg_gap":
                 halves = (scores[f"mctg_acc_{half}"] for half in ("id", "comp"))
                 assert value == pytest.approx(relative_gap(*halves))
-            elif gap := Gap.of(metric):
-                assert value == pytest.approx(scores[gap.one] - scores[gap.other])
+            elif gap := Gap.parse(metric):
+                assert value == pytest.approx(scores[gap.score] - scores[gap.subtracted])
 
 
 def test_shares_of_spor_add_up() -> None:

@@ -51,7 +51,7 @@ def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets)
         assert spec.name.aspect in sets.groups
         assert spec.headline in spec.reported
         assert {score for gap in spec.gaps for score in gap} <= {*spec.reported, *spec.breakdown}
-        names = (name for name in (*spec.scores, *spec.shown) if not Gap.of(name))
+        names = (name for name in (*spec.scores, *spec.displayed) if not Gap.parse(name))
         assert all(map(known_info, names))
         first = named.find(*spec.name[:2])
         assert (first.is_default, first.trained_on[1]) == (True, spec.name.corpus)

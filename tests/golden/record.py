@@ -160,7 +160,7 @@ def shown_scores() -> set[str]:
 
     benchmarks = (registry().get("benchmark", name) for name in registry().names("benchmark"))
     specs = (spec for each in benchmarks for spec in each.sets())
-    return {name for spec in specs for name in (*spec.scores, *spec.shown)}
+    return {name for spec in specs for name in (*spec.scores, *spec.displayed)}
 
 
 def likelihoods_asked(metric: Any) -> bool:

@@ -91,7 +91,7 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path, tmp_path: P
     (found,) = runs.read(file)
     assert (found.corpus, found.protocol, found.variant) == ("weather", "holdout", "")
     spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
-    assert (found.spec.name, found.spec.shown) == (spec.name, spec.shown)
+    assert (found.spec.name, found.spec.displayed) == (spec.name, spec.displayed)
     assert 0 < found.scores["dist_3"] <= 1
 
 

@@ -134,7 +134,7 @@ def test_what_copies_its_input_scores_on_twins_as_on_samples(make: Make, aspect:
     result = evaluated(task, "copy-input")
     (scores,) = result["results"].values()
     for gap in spec_of(aspect).gaps:
-        if f"{gap.one},none" in scores:
+        if f"{gap.score},none" in scores:
             own, twin = (scores[f"{name},none"] for name in gap)
             assert own == pytest.approx(twin, abs=5)
     assert any(name.endswith("_twin,none") for name in scores)

@@ -121,6 +121,6 @@ def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
 def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path: Path) -> None:
     content = declared("spor", reported=["parent", "unheard"], breakdown=["unheard"])
     spec = spec_of(content)
-    assert spec.shown == ("parent",)
+    assert spec.displayed == ("parent",)
     write(tmp_path, "spor", content, task="spor_mine", arm="visible")
     assert report.collect([tmp_path]).tables

@@ -53,8 +53,8 @@ def test_two_halves_without_a_sample_in_one_have_no_gap() -> None:
 
 
 def test_what_is_known_of_a_gap_follows_from_its_scores() -> None:
-    assert Gap.of(GAP.name) == GAP
-    assert Gap.of("chrf") is None
+    assert Gap.parse(GAP.name) == GAP
+    assert Gap.parse("chrf") is None
     info = score_info(GAP.name)
     assert (info.low, info.high, info.higher_is_better) == (-100, 100, None)
     with pytest.raises(ConfigError):

@@ -27,7 +27,7 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: after the main score that it is a half of, or at the end."""
-    reported, scores = row.spec.reported, row.spec.shown
+    reported, scores = row.spec.reported, row.spec.displayed
     whole = row.metric
     for half in HALVES:
         whole = whole.removesuffix(f"_{half}")
@@ -36,8 +36,8 @@ def _place(row: Comparison) -> tuple[int, int]:
 
 
 def _header(column: Column) -> str:
-    if gap := Gap.of(column[1]):
-        return f"{_header((None, gap.one))} − i.d."
+    if gap := Gap.parse(column[1]):
+        return f"{_header((None, gap.score))} − i.d."
     return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
 
 

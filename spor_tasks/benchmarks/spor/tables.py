@@ -48,12 +48,12 @@ def with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
 
 
 def _header_of_twins(column: tuple[str | None, str]) -> str:
-    return "original − twin" if Gap.of(column[1]) else label(column[1])
+    return "original − twin" if Gap.parse(column[1]) else label(column[1])
 
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: with its twin's after it, and then the gap."""
-    gap = Gap.of(row.metric)
-    own = gap.one if gap else without_twin(row.metric) or row.metric
-    scores = row.spec.shown
+    gap = Gap.parse(row.metric)
+    own = gap.score if gap else without_twin(row.metric) or row.metric
+    scores = row.spec.displayed
     return scores.index(own), scores.index(row.metric)

@@ -49,7 +49,7 @@ def _tables(
 
 
 def _place(row: Comparison) -> tuple[int, int]:
-    scores = row.spec.shown
+    scores = row.spec.displayed
     return scores.index(_split(row.metric)[0]), scores.index(row.metric)
 
 
@@ -60,8 +60,8 @@ def _scores_of_table(metric: str) -> tuple[str, ...]:
 
 def _split(metric: str) -> tuple[str, str]:
     """Return the score that a metric is about, and its group of samples; a gap is one too."""
-    if gap := Gap.of(metric):
-        return _split(gap.one)[0], _GAP
+    if gap := Gap.parse(metric):
+        return _split(gap.score)[0], _GAP
     score, group = group_of(metric) or (metric, "")
     return score, "non-overlap" if group == "nonoverlap" else group
 

@@ -115,7 +115,7 @@ def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) ->
     assert not [
         board
         for board in report.rank(report.collect([tmp_path])).boards
-        if Gap.of(board.row.metric)
+        if Gap.parse(board.row.metric)
     ]
 
 
