@@ -1,8 +1,8 @@
-"""What values come to: means, means of groups, errors, and counts of what has no verdict."""
+"""Totals of values: means, means of groups, errors, and counts of outputs without a verdict."""
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,59 +16,48 @@ from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Totals, Value
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
 
 
-def tally(*rows: Mapping[str, Value], of: Sequence[ScoreInfo]) -> Tally:
-    found = Tally(of)
-    for row in rows:
-        found.add(row)
-    return found
-
-
-def test_a_score_is_the_mean_of_its_values_and_counts_what_had_no_verdict() -> None:
-    found = Column.of([50.0, None, 100.0]).score("m", "s")
-    assert (found.name, found.signature) == ("m", "s")
-    assert (found.value, found.n, found.unscored) == (75.0, 2, 1)
-
-
-def test_values_in_groups_are_averaged_within_each_and_then_over_groups() -> None:
-    found = Column.of([(2, 1.0), (2, 0.0), None, (5, 0.0)], GROUP_MEANS)
-    assert (found.value, found.score("", "").n) == (0.25, 3)
-    np.testing.assert_array_equal(found.each, [1.0, 0.0, math.nan, 0.0])
+@pytest.mark.parametrize(
+    ("totals", "values", "value", "each"),
+    [
+        (MEAN, [50.0, None, 100.0], 75.0, [50.0, math.nan, 100.0]),
+        (GROUP_MEANS, [(2, 1.0), (2, 0.0), None, (5, 0.0)], 0.25, [1.0, 0.0, math.nan, 0.0]),
+    ],
+)
+def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict(
+    totals: Totals, values: Sequence[Value], value: float, each: Sequence[float]
+) -> None:
+    column = Column.of(values, totals)
+    score = column.score("m", "s")
+    assert (score.name, score.signature, score.value) == ("m", "s", value)
+    assert (score.n, score.unscored) == (len(values) - 1, 1)
+    np.testing.assert_array_equal(column.each, each)
 
 
 @pytest.mark.parametrize("totals", [MEAN, GROUP_MEANS])
-def test_nothing_to_score_is_nan_and_never_zero(totals: Totals) -> None:
-    values: list[list[Value]] = [[], [None]]
-    for undecided in values:
-        found = Column.of(undecided, totals).score("", "")
-        assert math.isnan(found.value)
-        assert (found.n, found.unscored) == (0, len(undecided))
-        assert math.isnan(totals.value(undecided))
-        assert math.isnan(totals.stderr(undecided))
+@pytest.mark.parametrize("values", [[], [None]])
+def test_nothing_to_score_is_nan_and_never_zero(totals: Totals, values: list[Value]) -> None:
+    score = Column.of(values, totals).score("", "")
+    assert (score.n, score.unscored) == (0, len(values))
+    for number in (score.value, totals.value(values), totals.stderr(values)):
+        assert math.isnan(number)
 
 
 def test_scores_of_some_samples_are_given_where_there_are_such_samples() -> None:
     some = [ScoreInfo(f"m_{size}", "", of_some=True) for size in (2, 3, 4)]
-    infos = (ScoreInfo("m", ""), ScoreInfo("k", ""), *some)
-    found = tally({"m_3": 1.0, "m": 1.0, "k": None}, {"m_2": 0.0, "m": 0.0, "k": None}, of=infos)
-    assert [(score.name, score.n) for score in found.scores("")] == [
-        ("m", 2),
-        ("k", 0),
-        ("m_2", 1),
-        ("m_3", 1),
-    ]
-    assert (found.outputs("m_2").tolist(), found.outputs("m").tolist()) == ([1], [0, 1])
+    tally = Tally((ScoreInfo("m", ""), ScoreInfo("k", ""), *some))
+    tally.add({"m_3": 1.0, "m": 1.0, "k": None})
+    tally.add({"m_2": 0.0, "m": 0.0, "k": None})
+    counts = {score.name: score.n for score in tally.scores("")}
+    assert counts == {"m": 2, "k": 0, "m_2": 1, "m_3": 1}
+    assert (tally.outputs("m_2").tolist(), tally.outputs("m").tolist()) == ([1], [0, 1])
 
 
-def test_a_mean_is_the_same_to_the_last_bit_in_any_order() -> None:
+def test_a_score_and_its_error_do_not_depend_on_the_order_of_outputs() -> None:
     numbers = [0.1, 1e16, 0.3, -1e16, 0.7] * 3
     assert MEAN.value(numbers) == MEAN.value(numbers[::-1]) == math.fsum(numbers) / 15
-
-
-def test_neither_a_mean_of_groups_nor_its_error_depends_on_the_order_of_outputs() -> None:
     rng = random.Random(0)
     taus = [(rng.randint(2, 7), rng.uniform(-1, 1)) for _ in range(100)]
     mixed = rng.sample(taus, len(taus))
-    assert mixed != taus
     assert GROUP_MEANS.value(mixed) == GROUP_MEANS.value(taus)
     assert GROUP_MEANS.stderr(mixed) == GROUP_MEANS.stderr(taus)
 
@@ -79,16 +68,11 @@ def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None
     assert GROUP_MEANS.stderr(TAUS[:4]) == pytest.approx(stats.sem(two))
     expected = math.hypot(stats.sem(two), stats.sem(three)) / 2
     assert GROUP_MEANS.stderr(TAUS) == pytest.approx(expected)
-
-
-def test_a_group_with_one_output_has_no_error() -> None:
-    assert math.isnan(GROUP_MEANS.stderr([(2, 0.5), (2, 0.6), (3, 0.1)]))
+    assert math.isnan(GROUP_MEANS.stderr([(2, 0.5), (2, 0.6), (3, 0.1)]))  # a group of one
     assert math.isnan(MEAN.stderr([0.5]))
 
 
-@pytest.mark.parametrize(
-    ("totals", "values"), [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS)], ids=["mean", "groups"]
-)
+@pytest.mark.parametrize(("totals", "values"), [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS)])
 def test_weights_are_those_of_the_score(totals: Totals, values: Sequence[Value]) -> None:
     added = totals.statistics(values).sum(axis=0)
     weights = totals.weights(added)

@@ -1,9 +1,17 @@
-"""Where units occur in a text, one rule at a time. All texts are invented."""
+"""Places of units in a text: rule by rule, against the obvious slow version, and properties."""
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from spor_tasks.core.sample import AttributeValue, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
+from spor_tasks.text import align
 from spor_tasks.text.align import Ends, locate, locate_ends, order, tightest, trace
+from spor_tasks.text.normalize import clean
+from tests.oracles import align as slow_align
 
 
 def where(entity: str, text: str, *, strict: bool = False) -> int | None:
@@ -12,144 +20,94 @@ def where(entity: str, text: str, *, strict: bool = False) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("entity", "text", "position"),
-    [
-        ("Grey_Harbour", "The ship left Grey Harbour.", 3),
-        ('"harbour, Grey"', "The GREY-HARBOUR!", 2),
-        ("lanterns", "two lantern", 1),  # one edit of the four that half its length is, at most two
-        ("lanterns", "two lanten", 1),
-        ("lanterns", "two lante", None),
-        ("cat", "a cot", 1),
-        ("cat", "a coo", None),  # two edits are more than half its length
-        ("7", "8", None),  # one edit too
-        ("cart", "cast care cart", 2),  # the nearest word, not the first near one
-        ("", "anything", None),
-        ("...", "anything", None),
-        ("cat", "", None),
-    ],
-)
-def test_an_entity_is_where_its_nearest_words_are(
-    entity: str, text: str, position: int | None
-) -> None:
-    assert where(entity, text) == position
-
-
-@pytest.mark.parametrize(
     ("entity", "text", "loose", "strict"),
     [
+        ("Grey_Harbour", "The ship left Grey Harbour.", 3, 3),
+        ('"harbour, Grey"', "The GREY-HARBOUR!", 2, 2),
+        (
+            "lanterns",
+            "two lantern",
+            1,
+            1,
+        ),  # one edit of the four that half its length is, at most two
+        ("lanterns", "two lanten", 1, 1),
+        ("lanterns", "two lante", None, None),
+        ("cat", "a cot", 1, 1),
+        ("cat", "a coo", None, None),  # two edits are more than half its length
+        ("7", "8", None, None),  # one edit too
+        ("cart", "cast care cart", 2, 2),  # the nearest word, not the first near one
+        ("", "anything", None, None),
+        ("...", "anything", None, None),
+        ("cat", "", None, None),
         ("old stone bridge", "an old stone bridge", 1, 1),
         ("old stone bridge", "a stone bridge", 1, None),
         ("x y z", "here is x alone", None, None),  # single letters say too little when one lacks
         ("x y 3", "here is x alone", 2, None),  # a digit says enough
         ("x", "here is x alone", 2, 2),
+        ("tower north", "the north gate tower", 3, 3),  # at its first token
+        ("stone bridge", "stone walls by the old stone bridge", 5, 5),  # closest together
+        # Synonyms are tried in turn where the entity is not found, not where it is found in part.
+        ("Turkey", "a turkish town", 1, 1),
+        ("Turkey", "turkish food of turkey", 3, 3),
+        ("United_States", "american by way of america", 4, 4),
+        ("Rock_(geology)", "made of stone", 2, 2),
+        ("rock geology", "made of stone", None, None),
+        ("United Kingdom", "united, the uk stands", 0, 2),
     ],
 )
-def test_strict_asks_for_every_token(
+def test_an_entity_is_where_its_nearest_words_are(
     entity: str, text: str, loose: int | None, strict: int | None
 ) -> None:
     assert where(entity, text) == loose
     assert where(entity, text, strict=True) == strict
 
 
-def test_an_entity_starts_at_its_first_token_even_where_another_comes_before_it() -> None:
-    assert where("tower north", "the north gate tower") == 3
+MILL, OWNER = Triple("Mill", "river", "Sound"), Triple("Mill", "owner", "Abbott")
+FRIENDLY, CENTRE = AttributeValue("family friendly", "no"), AttributeValue("area", "city centre")
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_synonyms_are_tried_in_turn_where_the_entity_is_not_found(*, strict: bool) -> None:
-    assert where("Turkey", "a turkish town", strict=strict) == 1
-    assert where("Turkey", "turkish food of turkey", strict=strict) == 3
-    assert where("United_States", "american by way of america", strict=strict) == 4
-    assert where("Rock_(geology)", "made of stone", strict=strict) == 2
-    assert where("rock geology", "made of stone", strict=strict) is None
-
-
-def test_synonyms_do_not_help_an_entity_found_in_part() -> None:
-    assert where("United Kingdom", "united, the uk stands") == 0
-    assert where("United Kingdom", "united, the uk stands", strict=True) == 2
-
-
-def test_an_entity_stands_where_its_tokens_are_closest_together() -> None:
-    assert where("stone bridge", "stone walls by the old stone bridge") == 5
-
-
-def test_exact_ties_are_parted_by_the_doubles_of_the_published_variance() -> None:
-    assert tightest([[0], [0, 5], [5]]) == [(0, 0, 5)]
-    assert tightest([[0], [1, 17], [18]]) == [(0, 17, 18)]
-
-
-def test_with_nine_tokens_two_may_share_a_position_and_with_ten_they_must_increase() -> None:
-    assert tightest([[0, 4]] * 9) == [(0,) * 9, (4,) * 9]
-    assert tightest([list(range(11))] * 10) == [tuple(range(10)), tuple(range(1, 11))]
-    assert tightest([[5]] * 10) == []
-    assert tightest([[i] for i in (*range(9), 3)]) == []
-
-
-def test_nine_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
-    """The product has 1000⁹ members."""
-    entity = "ash birch cedar date elder fir gorse hazel ivy"
-    text = f"{entity} " * 1000
-    placements = tightest([list(range(token, 9000, 9)) for token in range(9)])
-    assert len(placements) == 8992  # every run of nine words, wherever in the entity it starts
-    assert placements[0] == tuple(range(9))
-    assert where(entity, text) == 0
-
-
-def test_many_increasing_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
-    choices = [list(range(token, 14000, 14)) for token in range(14)]
-    assert tightest(choices) == [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
-
-
-def test_an_entity_with_fewer_ties_chooses_first() -> None:
-    """`old grove` has one place, so `grove`, which has two, leaves it that one."""
-    pairs: list[Ends] = [(None, "grove"), (None, "old grove")]
-    assert locate_ends(pairs, "the old grove and a grove", strict=False) == (5, 1)
-
-
-def test_an_entity_starts_within_another_only_if_it_must() -> None:
-    pairs: list[Ends] = [(None, "north gate"), (None, "gate")]
-    assert locate_ends(pairs, "north gate", strict=False) == (0, 1)
-    assert locate_ends(pairs, "north gate and gate", strict=False) == (0, 3)
-
-
-def test_the_end_of_smaller_degree_decides() -> None:
-    units = [
-        Triple("Mill", "river", "Sound"),
-        Triple("Mill", "owner", "Abbott"),
-        Triple("Abbott", "age", "61"),
-    ]
-    text = "Abbott, aged 61, owns a mill on the sound."
-    #       0       1    2   3    4 5    6  7   8
-    assert locate(units, text, strict=False) == (8, 5, 2)
-
-
-def test_a_unit_is_lost_with_its_deciding_end_and_of_equal_ends_with_either() -> None:
-    units = [Triple("Mill", "river", "Sound"), Triple("Mill", "owner", "Abbott")]
-    assert locate(units, "The mill is Abbott's.", strict=False) == (None, 3)
-    assert locate(units[:1], "The mill.", strict=False) == (None,)
-    assert locate(units[:1], "The sound has a mill.", strict=False) == (4,)
-
-
-def test_entities_are_told_apart_by_their_cleaned_form() -> None:
-    units = [Triple("Old_Mill", "a", "x1"), Triple('"Old Mill"', "b", "x2")]
-    text = "x2 old mill x1"
-    assert locate(units, text, strict=False) == (3, 0)
-
-
-def test_a_pair_stands_at_its_value_and_a_yes_or_no_at_its_attribute() -> None:
-    units = [AttributeValue("family friendly", "no"), AttributeValue("area", "city centre")]
-    text = "In the city centre and not family friendly, no."
-    assert locate(units, text, strict=True) == (6, 2)
-
-
-def test_a_yes_or_no_alone_in_its_sample_is_not_located() -> None:
-    units = [AttributeValue("family friendly", "yes")]
-    assert locate(units, "It is family friendly.", strict=True) == (None,)
-
-
-def test_no_units_are_nowhere() -> None:
-    assert locate([], "a text", strict=False) == ()
-    assert order([]) == ()
+@pytest.mark.parametrize(
+    ("units", "text", "positions"),
+    [
+        # The end of smaller degree decides.
+        (
+            [MILL, OWNER, Triple("Abbott", "age", "61")],
+            "Abbott, aged 61, owns a mill on the sound.",
+            (8, 5, 2),
+        ),
+        # A unit is lost with its deciding end, and of equal ends with either.
+        ([MILL, OWNER], "The mill is Abbott's.", (None, 3)),
+        ([MILL], "The mill.", (None,)),
+        ([MILL], "The sound has a mill.", (4,)),
+        # Entities differ by their cleaned form.
+        (
+            [Triple("Old_Mill", "a", "x1"), Triple('"Old Mill"', "b", "x2")],
+            "x2 old mill x1",
+            (3, 0),
+        ),
+        # A pair stands at its value, and a yes or no at its attribute, unless it is alone.
+        ([FRIENDLY, CENTRE], "In the city centre and not family friendly, no.", (6, 2)),
+        ([FRIENDLY], "It is family friendly.", (None,)),
+        # `old grove` has one place, so `grove`, which has two, leaves it that one.
+        (
+            [AttributeValue("", "grove"), AttributeValue("", "old grove")],
+            "the old grove and a grove",
+            (5, 1),
+        ),
+        # An entity starts within another only if it must.
+        ([AttributeValue("", "north gate"), AttributeValue("", "gate")], "north gate", (0, 1)),
+        (
+            [AttributeValue("", "north gate"), AttributeValue("", "gate")],
+            "north gate and gate",
+            (0, 3),
+        ),
+        ([], "a text", ()),
+    ],
+)
+def test_units_share_a_text(
+    units: list[DataUnit], text: str, positions: tuple[int | None, ...]
+) -> None:
+    assert locate(units, text, strict=False) == positions
 
 
 @pytest.mark.parametrize(
@@ -159,9 +117,10 @@ def test_no_units_are_nowhere() -> None:
         ((5, None, 0), (2, 0, 1)),
         ((3, 1, 3, 1), (1, 3, 0, 2)),
         ((None, None), (0, 1)),
+        ((), ()),
     ],
 )
-def test_order_follows_positions_then_data_with_what_is_not_located_last(
+def test_order_follows_positions_then_data_and_units_without_a_place_come_last(
     positions: tuple[int | None, ...], indices: tuple[int, ...]
 ) -> None:
     assert order(positions) == indices
@@ -169,10 +128,126 @@ def test_order_follows_positions_then_data_with_what_is_not_located_last(
 
 def test_with_the_same_digits_a_number_is_no_other_number() -> None:
     units = [AttributeValue("", value) for value in ("59", "5", "14", "Anna")]
-    text = "Ann had 5, and came 14th."
 
-    def found(*, same_digits: bool) -> list[list[tuple[int, ...]]]:
+    def placements(*, same_digits: bool) -> list[list[tuple[int, ...]]]:
+        text = "Ann had 5, and came 14th."
         return [list(each) for each in trace(units, text, strict=False, same_digits=same_digits)]
 
-    assert found(same_digits=True) == [[], [(2,)], [(5,)], [(0,)]]
-    assert found(same_digits=False)[0] == [(2,)]
+    assert placements(same_digits=True) == [[], [(2,)], [(5,)], [(0,)]]
+    assert placements(same_digits=False)[0] == [(2,)]
+
+
+# --- The tightest placements ----------------------------------------------------------------------
+
+RUNS = [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
+
+
+@pytest.mark.parametrize(
+    ("choices", "placements"),
+    [
+        # Exact ties are parted by the doubles of the published variance.
+        ([[0], [0, 5], [5]], [(0, 0, 5)]),
+        ([[0], [1, 17], [18]], [(0, 17, 18)]),
+        # With nine tokens two may share a position, and with ten they must increase.
+        ([[0, 4]] * 9, [(0,) * 9, (4,) * 9]),
+        ([list(range(11))] * 10, [tuple(range(10)), tuple(range(1, 11))]),
+        ([[5]] * 10, []),
+        ([[i] for i in (*range(9), 3)], []),
+        ([list(range(token, 14000, 14)) for token in range(14)], RUNS),  # 1000¹⁴ products
+    ],
+)
+def test_placements_are_exact_and_found_at_once(
+    choices: list[list[int]], placements: list[tuple[int, ...]]
+) -> None:
+    assert tightest(choices) == placements
+
+
+def test_nine_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
+    """The product has 1000⁹ members."""
+    entity = "ash birch cedar date elder fir gorse hazel ivy"
+    placements = tightest([list(range(token, 9000, 9)) for token in range(9)])
+    assert len(placements) == 8992  # every run of nine words, wherever in the entity it starts
+    assert placements[0] == tuple(range(9))
+    assert where(entity, f"{entity} " * 1000) == 0
+
+
+# --- The slow version -----------------------------------------------------------------------------
+
+# Few words, near each other, so that distances, ties, shared positions and synonyms all occur.
+WORDS = ("a", "b", "1", "ash", "ask", "bark", "barks", "parks", "uk", "turkey", "turkish", "rock")
+words = st.sampled_from(WORDS)
+entities = st.one_of(
+    st.lists(words, max_size=4).map("_".join),
+    st.sampled_from(["United_Kingdom", "Turkey", "Rock_(geology)", "Bark, (A)"]),
+)
+
+
+def pairs_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Ends]]:
+    return st.lists(st.tuples(st.none() | texts, st.none() | texts), max_size=6)
+
+
+@given(pairs_of(entities), st.lists(words, max_size=9).map(" ".join), st.booleans())
+def test_units_are_where_the_slow_version_finds_them(
+    pairs: list[Ends],
+    text: str,
+    strict: bool,  # noqa: FBT001
+) -> None:
+    expected = slow_align.locate_ends(pairs, text, strict=strict)
+    assert locate_ends(pairs, text, strict=strict) == expected
+
+
+def choices(positions: int, tokens: int, most: int) -> st.SearchStrategy[list[list[int]]]:
+    """Ascending positions for each of the tokens."""
+    options = st.sets(st.integers(0, positions - 1), min_size=1, max_size=most).map(sorted)
+    return st.lists(options, min_size=tokens, max_size=tokens)
+
+
+@st.composite
+def long_choices(draw: st.DrawFn) -> list[list[int]]:
+    """Ten tokens or more, most with an increasing placement, a product of at most 4,096."""
+    gaps = draw(st.lists(st.integers(1, 3), min_size=10, max_size=12))
+    rising = [sum(gaps[: i + 1]) for i in range(len(gaps))]
+    more = draw(st.lists(st.sets(st.integers(-4, 4), max_size=2), min_size=6, max_size=6))
+    options = [{position} for position in rising]
+    for token, offsets in zip(draw(st.permutations(range(len(gaps)))), more, strict=False):
+        options[token] |= {max(0, rising[token] + offset) for offset in offsets}
+    return [sorted(each) for each in options]
+
+
+short_choices = st.integers(0, 6).flatmap(lambda tokens: choices(40, tokens, 4))
+
+
+@settings(max_examples=300)
+@given(short_choices | choices(6, 9, 2) | long_choices())
+@example([[0], [0, 5], [5]])  # equal variances, but not in doubles
+@example([[0], [1, 17], [18]])
+def test_the_tightest_placements_are_those_of_the_whole_product(choices: list[list[int]]) -> None:
+    assert align.tightest(choices) == slow_align.tightest(choices)
+
+
+# --- Properties -----------------------------------------------------------------------------------
+
+any_choices = st.lists(st.sets(st.integers(0, 60), min_size=1, max_size=6).map(sorted), max_size=14)
+
+
+@given(pairs_of(st.text(max_size=30)), st.text(max_size=80), st.booleans())
+def test_any_text_gives_every_unit_a_token_or_none(
+    pairs: list[Ends],
+    text: str,
+    strict: bool,  # noqa: FBT001
+) -> None:
+    positions = locate_ends(pairs, text, strict=strict)
+    assert len(positions) == len(pairs)
+    assert {*positions} - {None} <= set(range(len(clean(text).split())))
+
+
+@given(any_choices)
+def test_tightest_placements_rise_together_and_are_no_more_than_the_positions(
+    choices: Sequence[Sequence[int]],
+) -> None:
+    """The theorem that keeps the search small."""
+    tied = tightest(choices)
+    assert len(tied) <= 1 + sum(len(options) - 1 for options in choices)
+    for lower, upper in pairwise(tied):
+        assert lower != upper
+        assert all(a <= b for a, b in zip(lower, upper, strict=True))

@@ -1,48 +1,59 @@
-"""The published string conversions."""
+"""The published string conversions, and lemmas."""
+
+from collections.abc import Callable
 
 import pytest
 
+from spor_tasks.text.lemmas import words
 from spor_tasks.text.normalize import clean, display, words_of_identifier
 
 
 @pytest.mark.parametrize(
-    ("raw", "shown"),
+    ("convert", "raw", "expected"),
     [
-        ("Grey_Harbour", "Grey Harbour"),
-        ('"Tall, dark tower"', "Tall, dark tower"),
-        ("back\\slash", "backslash"),
-        ("", ""),
+        (display, "Grey_Harbour", "Grey Harbour"),
+        (display, '"Tall, dark tower"', "Tall, dark tower"),
+        (display, "back\\slash", "backslash"),
+        (display, "", ""),
+        (words_of_identifier, "birthPlace", "birth place"),
+        (words_of_identifier, "eatType", "eat type"),
+        (words_of_identifier, "LCCN_number", " l c c n_number"),
+        (words_of_identifier, "leader", "leader"),
+        (words_of_identifier, "ÉtatMajor", " état major"),
+        (words_of_identifier, "", ""),
+        (clean, "Grey_Harbour,_West", "grey harbour  west"),
+        (clean, '"25"', "25"),
+        (clean, "St. Mary’s–East", "st  mary s east"),
+        (clean, "£20-25", "£20 25"),
+        (clean, "(a)\n", "a"),
+        (clean, "…", "…"),
     ],
 )
-def test_display_form(raw: str, shown: str) -> None:
-    assert display(raw) == shown
+def test_a_string_is_converted(convert: Callable[[str], str], raw: str, expected: str) -> None:
+    assert convert(raw) == expected
 
 
 @pytest.mark.parametrize(
-    ("identifier", "words"),
+    ("sentence", "expected"),
     [
-        ("birthPlace", "birth place"),
-        ("eatType", "eat type"),
-        ("LCCN_number", " l c c n_number"),
-        ("leader", "leader"),
-        ("ÉtatMajor", " état major"),
+        ("the flyers won 3 games", "the flyer win 3 game"),
+        ("there were two cities", "there be two city"),
+        ("he was born in 1950 and died in 1999", "he be bear in 1950 and die in 1999"),
+        ("its points", "its point"),
+        ("the building was built", "the building be build"),
+        ("fairman drove a car", "fairman drive a car"),
+        ("as of the united states", "as of the united state"),
+        ("xyzzies of qwertz", "xyzzies of qwertz"),
+        ("1,000 å-b n't", "1,000 å-b n't"),
         ("", ""),
     ],
 )
-def test_identifiers_in_words(identifier: str, words: str) -> None:
-    assert words_of_identifier(identifier) == words
+def test_a_form_becomes_its_noun_or_verb(sentence: str, expected: str) -> None:
+    assert " ".join(word.lemma for word in words(sentence.split())) == expected
 
 
-@pytest.mark.parametrize(
-    ("raw", "cleaned"),
-    [
-        ("Grey_Harbour,_West", "grey harbour  west"),
-        ('"25"', "25"),
-        ("St. Mary’s–East", "st  mary s east"),
-        ("£20-25", "£20 25"),
-        ("(a)\n", "a"),
-        ("…", "…"),
-    ],
-)
-def test_cleaned_for_alignment(raw: str, cleaned: str) -> None:
-    assert clean(raw) == cleaned
+def test_comparatives_and_superlatives_are_tagged_and_stay() -> None:
+    tags = {"more": "RBR", "highest": "JJS", "lower": "JJR", "least": "JJS"}
+    tags |= dict.fromkeys(("number", "winner", "west", "high"), "")
+    for word, tag in tags.items():
+        assert [*words([word])] == [(word, word, tag)]
