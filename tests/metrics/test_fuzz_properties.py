@@ -108,9 +108,14 @@ values = st.recursive(
 ROWS: dict[str, dict[str, Any]] = {
     "parent webnlg": {"data": [["a", "b", "c"]], "texts": ["a c"], "output": "a"},
     "order e2e": {
-        **{"name": "n", "data": [["food", "a"], ["area", "b"]], "texts": ["a b"]},
-        **{"input_order_1": [0, 1], "input_order_2": [1, 0], "output_order": [[0, 1]]},
-        **{"output_1": "a b", "output_2": "b"},
+        "name": "n",
+        "data": [["food", "a"], ["area", "b"]],
+        "texts": ["a b"],
+        "input_order_1": [0, 1],
+        "input_order_2": [1, 0],
+        "output_order": [[0, 1]],
+        "output_1": "a b",
+        "output_2": "b",
     },
     "cwio webnlg": {"data": [["a", "b", "c"], ["c", "d", "e"]], "output": "a"},
     "copy_rule e2e": {
