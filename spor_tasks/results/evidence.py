@@ -152,7 +152,7 @@ class Evidence:
         if not self.has_samples(runs, metric):
             return None
         return statistics.estimate(
-            [[self._logged[run].columns[metric] for run in system] for system in systems],
+            [self._columns(system, metric) for system in systems],
             self._logged[runs[0]].clusters,
             scale_of(metric),
             [self._resampled[run, metric] for run in runs],
@@ -186,31 +186,30 @@ class Evidence:
         p_values = [math.nan] * len(compared)
         single: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
         for number, (first, second, metric) in enumerate(compared):
-            if not self.has_samples([*first, *second], metric):
+            runs = [*first, *second]
+            if not self.has_samples(runs, metric):
                 continue
+            samples = self._logged[runs[0]]
             if len(first) == len(second) == 1:
-                single[self._logged[first[0]].ids].append(number)
+                single[samples.ids].append(number)
                 continue
-            columns, clusters = statistics.common(
-                [self._logged[run].columns[metric] for run in (*first, *second)],
-                self._logged[first[0]].clusters,
-            )
-            if len(clusters):
-                systems = [columns[: len(first)], columns[len(first) :]]
-                over_runs = statistics.over_runs(systems, clusters)
-                p_values[number] = over_runs.p if over_runs else math.nan
+            columns, clusters = statistics.common(self._columns(runs, metric), samples.clusters)
+            systems = [columns[: len(first)], columns[len(first) :]]
+            if len(clusters) and (over_runs := statistics.over_runs(systems, clusters)):
+                p_values[number] = over_runs.p
         for numbers in single.values():
-            pairs = [self._single(compared[number]) for number in numbers]
+            pairs = []
+            for first, second, metric in (compared[number] for number in numbers):
+                one, other = self._columns([*first, *second], metric)
+                pairs.append((one, other))
             clusters = self._logged[compared[numbers[0]].first[0]].clusters
-            for number, p in zip(
-                numbers, statistics.randomization_p_values(pairs, clusters), strict=True
-            ):
+            tested = statistics.randomization_p_values(pairs, clusters)
+            for number, p in zip(numbers, tested, strict=True):
                 p_values[number] = p
         return [None if math.isnan(p) else p for p in p_values]
 
-    def _single(self, systems: SystemPair) -> tuple[Column, Column]:
-        (first,), (second,), metric = systems
-        return self._logged[first].columns[metric], self._logged[second].columns[metric]
+    def _columns(self, runs: Iterable[RunKey], metric: str) -> list[Column]:
+        return [self._logged[run].columns[metric] for run in runs]
 
 
 def scale_of(metric: str) -> Scale:

@@ -66,9 +66,8 @@ class Model(msgspec.Struct):
 class Adapter(msgspec.Struct):
     """An adapter; of one that another program trained, at most the digest is known.
 
-    ``violations`` are the paper's requirements that the sets it was trained on break, ``pairs`` is
-    how many pairs of the arm it was trained on, and ``selection`` says which epoch was kept. A
-    baseline that uses an arm's training set has no ``adapter_sha256``.
+    ``pairs`` is how many pairs of the arm it was trained on. A baseline that uses an arm's training
+    set has no ``adapter_sha256``.
     """
 
     arm: str | None
@@ -76,11 +75,8 @@ class Adapter(msgspec.Struct):
     seed: int | None
     adapter_sha256: str | None
     base_model: dict[str, Any] | None
-    violations: list[Any] | None = None
     pairs: int | None = None
     settings: dict[str, Any] | None = None
-    settings_sha256: str | None = None
-    selection: dict[str, Any] | None = None
 
 
 class Facts(msgspec.Struct):
@@ -101,9 +97,6 @@ class Facts(msgspec.Struct):
     declared: dict[str, Any]
     held_out_reference: bool = False
     generation: dict[str, Any] = {}
-    thinking: bool | None = None
-    matching: dict[str, Any] = {}
-    covered: int = 0
     test_samples: int = 0
     facts: str | None = None
     nli: str | None = None

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.benchmarks.published import lines
@@ -44,11 +44,8 @@ Averages: TypeAlias = Mapping[str, float]
 """Scores by column: the kind of texts for accuracy, and with `_ppl` for perplexity."""
 
 
-class _System(NamedTuple):
-    """A row of a table."""
-
-    model: str
-    arm: str
+_System: TypeAlias = tuple[str, str]
+"""A row of a table: a model and an arm."""
 
 
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -67,23 +64,21 @@ def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
 
     A column without the scores of all datasets is left out, and so is what is made of it.
     """
-    datasets: dict[str, set[str]] = defaultdict(set)
-    for dataset, column in scores:
-        datasets[column].add(dataset)
-    averaged = {
-        column: fmean(scores[dataset, column] for dataset in _DATASETS)
-        for column, present in datasets.items()
-        if present.issuperset(_DATASETS)
-    }
+    averaged = {}
+    for column in dict.fromkeys(column for _, column in scores):
+        values = [scores[each, column] for each in _DATASETS if (each, column) in scores]
+        if len(values) == len(_DATASETS):
+            averaged[column] = fmean(values)
     return {**averaged, **derived(averaged)}
 
 
 def derived(scores: Averages) -> Averages:
     """Return A, P and G over all kinds of texts, where these are known, and Few-Shot's G."""
     means = {}
-    for name, columns in (("acc", _KINDS), ("ppl", tuple(f"{kind}_ppl" for kind in _KINDS))):
-        if {*columns} <= scores.keys():
-            means[name] = fmean(scores[column] for column in columns)
+    for name, end in (("acc", ""), ("ppl", "_ppl")):
+        values = [scores[kind + end] for kind in _KINDS if kind + end in scores]
+        if len(values) == len(_KINDS):
+            means[name] = fmean(values)
     gaps = {
         protocol: relative_gap(scores[f"{protocol}_id"], scores[f"{protocol}_comp"])
         for protocol in ("holdout", "acd", "fewshot")
@@ -109,7 +104,7 @@ def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, s
         for column in _columns(dataset, protocol.removesuffix(sets.PUBLISHED), row.metric):
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if cell.mean is not None:
-                    by_system[_System(row.name, arm)][dataset, column] = cell.mean
+                    by_system[row.name, arm][dataset, column] = cell.mean
     return by_system
 
 
@@ -131,7 +126,7 @@ def _grid(
     title: str, columns: Sequence[str], by_system: Mapping[_System, Averages]
 ) -> Iterator[Grid]:
     runs: list[Line] = [
-        (system.model, system.arm, *(_number(averaged.get(column)) for column in columns))
+        (*system, *(_number(averaged.get(column)) for column in columns))
         for system, averaged in by_system.items()
         if not averaged.keys().isdisjoint(columns)
     ]
