@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import signal
 import sys
 import threading
@@ -17,6 +16,7 @@ from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
 from training.config import load_config
+from training.launched import is_first, is_shared
 
 _NOT_DONE = 1
 _BAD_INPUT = 2
@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     does, but a process that was launched with others ends at once: it cannot continue alone.
     """
     options = parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO if _first() else logging.ERROR, format="%(message)s")
-    if "RANK" not in os.environ and threading.current_thread() is threading.main_thread():
+    logging.basicConfig(level=logging.INFO if is_first() else logging.ERROR, format="%(message)s")
+    if not is_shared() and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _interrupt)
     try:
         status: int | None = options.run(options)
@@ -56,11 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _interrupt(number: int, _frame: object) -> None:
     raise KeyboardInterrupt(number)
-
-
-def _first() -> bool:
-    """Return whether this is the only process, or the first of several."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 # --- Arguments -----------------------------------------------------------------------------------
@@ -152,7 +147,7 @@ def _train(options: argparse.Namespace) -> None:
 
     result = train(config)
     speed = result.pairs_seen / result.seconds
-    if _first():
+    if is_first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
 
 

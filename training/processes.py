@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 from accelerate import PartialState
-from accelerate.utils import parse_flag_from_env, reduce
+from accelerate.utils import broadcast_object_list, parse_flag_from_env, reduce
 
 from training.encoding import Step
 
@@ -36,6 +36,11 @@ def add_up(
             weight.grad = torch.zeros_like(weight)
         weight.grad = reduce(weight.grad, "sum")
     return reduce(loss, "sum")
+
+
+def as_first(value: bool) -> bool:  # noqa: FBT001 - one value of each process
+    """Return the value of the first process in all of them."""
+    return bool(broadcast_object_list([value])[0])
 
 
 @contextmanager

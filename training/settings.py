@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -48,13 +48,11 @@ def read_settings(
     document: object,
     where: str,
     overrides: Iterable[str] = (),
-    *,
-    unknown_keys: Literal["forbid", "ignore"] = "forbid",
 ) -> _Settings:
     """Return the content of a document as settings of this kind.
 
     ``overrides`` are ``key=value`` settings with dotted keys and values in YAML; they override the
-    document's. ``unknown_keys`` says whether keys that do not exist are an error.
+    document's.
 
     Raises:
         ConfigError: a key is unknown or missing, or a value has the wrong type or is out of range.
@@ -67,7 +65,7 @@ def read_settings(
             )
         document = _with(document, key.split("."), read_yaml(value, f"command line: {key}"))
     try:
-        return TypeAdapter(kind).validate_python(document, extra=unknown_keys)
+        return TypeAdapter(kind).validate_python(document)
     except ValidationError as error:
         faults = (
             f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"

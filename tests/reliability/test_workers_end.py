@@ -30,13 +30,9 @@ from pathlib import Path
 import torch
 from training.experiments import run
 from training.__main__ import main
-from training.experiments.launch import launch
 
-def worker(experiment, *_, **__):
-    import napping
-    napping.nap(experiment.folder)
-
-run.work = worker
+import napping
+run._follow = napping.follow
 # Of what a shell runs in the background, interrupts are ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
@@ -44,8 +40,6 @@ pids = {}
 for name in sys.argv[2:]:
     if not (pid := os.fork()):
         here = folder / name
-        if name == "launching":
-            launch("napping", [here], processes=2, threads=1, log=here / "log")
         sys.exit(main(["run", str(here / "experiment.yaml"), "--workers", "2"]))
     pids[name] = pid
 print(json.dumps(pids), flush=True)
@@ -57,9 +51,15 @@ for _ in pids:
 
 # A worker notes itself and its parent, and naps until it is interrupted.
 NAPPING = """
-import os, sys, time
+import os, time
 from pathlib import Path
-from training import lifeline
+from training.experiments import run
+
+_follow = run._follow
+
+def follow(experiment, *arguments):
+    run.work = lambda *_: nap(experiment.folder)
+    _follow(experiment, *arguments)
 
 def nap(folder):
     file = Path(folder) / f"{os.getpid()}.pid"
@@ -71,17 +71,13 @@ def nap(folder):
             file.with_suffix(".interrupted").touch()
             if Path(folder).name != "killed":
                 raise
-            lifeline._GRACE = 1.0  # whoever goes on none the less is killed
-
-if __name__ == "__main__":
-    nap(sys.argv[1])
+            run._GRACE = 1.0  # whoever goes on none the less is killed
 """
 
 SIGNALS = {
     "terminated": signal.SIGTERM,
     "interrupted": signal.SIGINT,
     "killed": signal.SIGKILL,
-    "launching": signal.SIGKILL,
 }
 
 
@@ -147,11 +143,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 @pytest.mark.parametrize("name", SIGNALS)
 def test_no_worker_outlives_its_parent(name: str, ended: Ended) -> None:
     assert len(ended.workers(name)) == 2
-    assert len(ended.processes[name]) == (3 if name == "launching" else 4)
+    assert len(ended.processes[name]) == 3
     assert ended.orphans[name] == set()
 
 
-@pytest.mark.parametrize("name", ["terminated", "interrupted", "killed"])
+@pytest.mark.parametrize("name", SIGNALS)
 def test_a_worker_is_interrupted_and_may_leave_things_in_order(name: str, ended: Ended) -> None:
     assert ended.interrupted(name) == ended.workers(name)
 
@@ -161,5 +157,4 @@ def test_a_parent_ends_with_the_status_of_its_signal(ended: Ended) -> None:
         "terminated": 143,
         "interrupted": 130,
         "killed": -signal.SIGKILL,
-        "launching": -signal.SIGKILL,
     }

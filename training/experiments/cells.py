@@ -8,38 +8,31 @@ in the folder whose name is the digest of weights, task, packages and settings o
 import hashlib
 import json
 import logging
-import sys
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from filelock import FileLock, Timeout
+
 from spor_tasks import __version__
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SporError
-from spor_tasks.core.files import read_text
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import runs
-from training.config import (
-    DataConfig,
-    ModelConfig,
-    TrainingConfig,
-    differing_keys,
-    learned_settings,
-)
+from training.config import DataConfig, ModelConfig, TrainingConfig, differing_keys
 from training.data import find_arm, sets_of
-from training.experiments.experiment import Cell, Experiment, ShownModel, expand, training_config
-from training.experiments.launch import launch
-from training.experiments.locks import claimed, is_held
-from training.settings import dump_settings, read_settings, read_yaml
+from training.experiments.experiment import Cell, Experiment, ShownModel, training_config
+from training.launched import is_shared
+from training.settings import read_settings
 
 Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "conflict"]
 """``conflict``: an adapter with other settings exists; it is neither used nor replaced."""
@@ -48,6 +41,7 @@ _log = logging.getLogger(__name__)
 
 _MODEL = "spor-hf"
 _ERROR = "error.txt"
+_LOCK = ".lock"
 # Another process may hold a lock for a moment, only to see whether it is held.
 _PATIENCE = 0.2
 
@@ -71,7 +65,7 @@ def look(experiment: Experiment, cell: Cell) -> CellState:
     state = _finished(job)
     if state.status in {"done", "conflict"}:
         return state
-    if is_held(job.folder):
+    if _is_held(job.folder):
         return CellState("running", "", state.results)
     if (error := job.folder / _ERROR).exists():
         first_line = error.read_text("utf-8", "replace").partition("\n")[0]
@@ -85,28 +79,69 @@ def complete(
     """Do what of a cell is missing, unless another process works on it; say whether it is done.
 
     An error is kept in the cell's folder. A cell that failed after ``since``, in seconds of the
-    epoch, is left alone.
+    epoch, is left alone. If several processes share the cells, an error ends them all.
     """
     job = _job(experiment, cell)
-    with claimed(job.folder, _PATIENCE) as is_mine:
+    with _claimed_by_all(job.folder) if is_shared() else claimed(job.folder) as is_mine:
         error = job.folder / _ERROR
         if not is_mine or (error.exists() and error.stat().st_mtime >= since):
             return False
         try:
-            if experiment.processes == 1:
-                _do(job, evaluator, progress=progress)
-            elif _finished(job).status != "done":
-                _share(experiment, job)
-        except Exception as fault:  # noqa: BLE001 - the other cells must still be done
+            _do(job, evaluator, progress=progress)
+        except Exception as fault:
             evaluator.release()
             message = visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
             _log.error("%s: %s", cell.name, message)
             with suppress(OSError):  # the disk may be full
                 trace = "".join(traceback.format_exception(fault))
                 error.write_text(f"{message}\n\n{trace}", "utf-8", "backslashreplace")
+            if is_shared():
+                raise
             return False
         error.unlink(missing_ok=True)
     return True
+
+
+@contextmanager
+def claimed(folder: Path, patience: float = _PATIENCE) -> Iterator[bool]:
+    """Lock a cell's folder, and yield whether that worked within ``patience`` seconds.
+
+    The system frees the lock if this process dies.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    lock = FileLock(folder / _LOCK, timeout=patience)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error}", where=folder) from error
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _claimed_by_all(folder: Path) -> Iterator[bool]:
+    """Lock a cell's folder in the first of the processes that share it; tell all of them."""
+    from training import processes  # noqa: PLC0415 - torch, which takes seconds
+
+    is_first = processes.join().is_main_process
+    with claimed(folder) if is_first else nullcontext(enter_result=False) as is_mine:
+        yield processes.as_first(is_mine)
+
+
+def _is_held(folder: Path) -> bool:
+    """Return whether another process has locked a cell."""
+    if not (folder / _LOCK).exists():  # else a look would write it
+        return False
+    with claimed(folder, 0) as is_mine:
+        return not is_mine
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +232,18 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
 
     try:
         checkpoints.check_manifest(manifest, config.output)
-        settings = manifest.get("config")  # an earlier version may have had more keys
-        where = str(config.output)
-        trained = read_settings(TrainingConfig, settings, where, unknown_keys="ignore")
-        existing = {
-            "settings": learned_settings(trained),
-            "versions": manifest.get("versions"),
-            "arm_sha256": manifest["arm_sha256"],
-            "base_sha256": manifest["base_model"]["sha256"],
-        }
+        trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
+    arm, base = manifest["arm_sha256"], manifest["base_model"]["sha256"]
+    existing = identity(trained, arm, base) | {"versions": manifest.get("versions")}
     # None: the corpus or the base is not on this machine, which training will report
-    arm = _arm_sha256(config.data) or existing["arm_sha256"]
-    base = checkpoints.base_sha256(_base(config.model)) or existing["base_sha256"]
-    for key, value, expected in differing_keys(existing, identity(config, arm, base)):
+    here = identity(
+        config,
+        _arm_sha256(config.data) or arm,
+        checkpoints.base_sha256(_base(config.model)) or base,
+    )
+    for key, value, expected in differing_keys(existing, here):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
 
@@ -328,37 +360,7 @@ def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> 
         )
 
 
-# --- Several processes ---------------------------------------------------------------------------
-
-
 def evaluator_of(experiment: Experiment) -> Evaluator:
     """Return what evaluates the models of an experiment."""
     own = experiment.evaluation
     return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)
-
-
-def _share(experiment: Experiment, job: _Job) -> None:
-    """Do a cell in several processes, one for each GPU, which run this module."""
-    file = job.folder / "experiment.yaml"
-    file.write_text(dump_settings(experiment), encoding="utf-8")
-    launch(
-        __name__,
-        [file, job.cell.name],
-        processes=experiment.processes,
-        threads=job.threads,
-        log=job.folder / "processes.log",
-    )
-
-
-def main(file: Path, name: str) -> None:
-    """Do the cell of this name of an experiment that :func:`_share` wrote."""
-    experiment = read_settings(Experiment, read_yaml(read_text(file), str(file)), str(file))
-    (cell,) = (cell for cell in expand(experiment) if cell.name == name)
-    try:
-        _do(_job(experiment, cell), evaluator_of(experiment), progress=True)
-    except SporError as error:
-        sys.exit(f"error: {error}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])

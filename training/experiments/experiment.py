@@ -122,8 +122,8 @@ class Experiment:
     Every model is tuned on each arm of each of the ``sets`` with each seed, and evaluated on the
     sets' tasks; with ``untuned`` the base is evaluated too. ``models`` may be bare paths of model
     files, relative to the experiment's own; ``overrides`` override their settings. ``output`` is by
-    default ``runs/<name>``. ``processes`` is how many processes share a cell, one for each GPU.
-    ``slurm`` is for submitit: ``timeout_min``, ``gpus_per_node``, ``slurm_partition`` and so on.
+    default ``runs/<name>``. ``slurm`` is for submitit: ``timeout_min``, ``gpus_per_node``,
+    ``slurm_partition`` and so on.
     """
 
     name: str
@@ -134,7 +134,6 @@ class Experiment:
     untuned: bool = True
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     in_context: InContextConfig = field(default_factory=InContextConfig)
-    processes: Count = 1
     output: Path | None = None
     slurm: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 

@@ -5,13 +5,17 @@ that no other worker has. So any number can be started, in any way, on any machi
 """
 
 import logging
+import multiprocessing
 import os
+import signal
+import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,14 +26,13 @@ from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.report.document import plain_text
-from training import lifeline
 from training.experiments import cells
 from training.experiments.cells import CellState
 from training.experiments.experiment import Cell, Experiment, choose, expand
+from training.launched import is_first, is_shared
 
 _SECONDS = 0.5  # between two looks at the cells
-_GRACE = 15.0
-_YEAR = 365 * 24 * 60
+_GRACE = 10.0  # seconds that a worker has to clean up
 _log = logging.getLogger(__name__)
 
 ExecutorName: TypeAlias = Literal["local", "slurm"]
@@ -68,20 +71,29 @@ def run(
     One local worker is this process. ``overwrite`` replaces adapters that have other settings.
 
     Raises:
-        ConfigError: no cell has a name with one of the patterns, or submitit does not know a
-            setting.
+        ConfigError: no cell has a name with one of the patterns, submitit does not know a setting,
+            or `accelerate launch` started this process, and other workers are to be started.
         ResultError: the results cannot be compared in one report.
     """
     chosen = choose(expand(experiment), only)
     if overwrite:
         experiment = replace(experiment, overrides=(*experiment.overrides, "overwrite=true"))
     since = time.time()
-    if executor == "local" and workers == 1:
-        work(experiment, chosen, since, progress=progress)
+    if is_shared() and (workers > 1 or executor != "local"):
+        raise ConfigError(
+            "processes that share each cell start no other workers",
+            where="--workers",
+            remedy="Use `accelerate launch`, or --workers and --executor, but not both.",
+        )
+    if executor == "slurm":
+        _use_slurm(experiment, chosen, since, workers)
+    elif workers > 1:
+        _use_processes(experiment, chosen, since, workers)
     else:
-        _send_out(experiment, chosen, since, executor, workers)
+        work(experiment, chosen, since, progress=progress)
     states = _look(experiment, chosen)
-    _tell(experiment, states)
+    if is_first():
+        _tell(experiment, states)
     return all(state.status == "done" for state in states.values())
 
 
@@ -99,95 +111,103 @@ def work(
 # --- Several workers -----------------------------------------------------------------------------
 
 
-def _send_out(
-    experiment: Experiment,
-    chosen: Sequence[Cell],
-    since: float,
-    executor: ExecutorName,
-    workers: int,
+def _use_processes(
+    experiment: Experiment, chosen: Sequence[Cell], since: float, workers: int
 ) -> None:
-    """Start workers, and show what they do until the last has ended."""
-    folder = experiment.folder / "workers"
-    # Slurm jobs go on when this process is killed; local workers end with it.
-    task = lifeline.following(work) if executor == "local" else work
-    jobs: list[submitit.Job[None]] = []
+    """Start workers on this machine, which end with this process, and wait for them."""
+    spawn = multiprocessing.get_context("spawn")
+    processes = [
+        spawn.Process(target=_follow, args=(experiment, chosen, since, _gpu(number)))
+        for number in range(workers)
+    ]
     try:
-        with lifeline.line() as line:
-            with lifeline.standard_input(line):
-                for number in range(workers):
-                    submit = _executor(experiment, executor, folder, number).submit
-                    jobs.append(submit(task, experiment, chosen, since))
-            _log.info("%d workers, whose logs are in %s", workers, visible(folder))
-            _watch(experiment, chosen, jobs)
-    except BaseException:
-        if executor == "local":
-            _wait(jobs)  # they end because the line does, and clean up
-        for job in jobs:
-            job.cancel()
-        _wait(jobs)
-        raise
-    for job in jobs:
-        if job.state not in {"FINISHED", "COMPLETED"} or job.exception():
-            _log.error("worker %s: %s, see %s", job.job_id, job.state, visible(job.paths.stderr))
+        for process in processes:
+            process.start()
+        _watch(experiment, chosen, workers, lambda: not any(each.is_alive() for each in processes))
+    finally:
+        for process in filter(SpawnProcess.is_alive, processes):
+            process.terminate()
+        deadline = time.monotonic() + _GRACE
+        for process in processes:
+            process.join(max(0, deadline - time.monotonic()))
+            process.kill()
+    for process in processes:
+        if process.exitcode:
+            _log.error("worker %s ended with status %s", process.pid, process.exitcode)
 
 
-def _wait(jobs: Sequence[submitit.Job[None]]) -> None:
-    """Give workers that were told to end time to do so."""
-    deadline = time.monotonic() + _GRACE
-    while time.monotonic() < deadline and not all(job.done() for job in jobs):
-        time.sleep(0.1)
+def _follow(experiment: Experiment, chosen: Sequence[Cell], since: float, gpu: str | None) -> None:
+    """Work until the process that started this one ends, with a log for all output."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background process ignores the first
+        signal.signal(number, signal.default_int_handler)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with (_workers(experiment) / f"{os.getpid()}.log").open("wb", buffering=0) as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    work(experiment, chosen, since)
 
 
-def _executor(
-    experiment: Experiment, executor: ExecutorName, folder: Path, number: int
-) -> submitit.Executor:
-    """Return submitit's executor for one worker.
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os.kill(os.getpid(), signal.SIGINT)  # the main thread is interrupted as from the keyboard
+    time.sleep(_GRACE)
+    os._exit(1)
+
+
+def _use_slurm(experiment: Experiment, chosen: Sequence[Cell], since: float, workers: int) -> None:
+    """Submit workers as jobs of Slurm, which go on if this process is killed, and wait for them.
 
     Raises:
         ConfigError: submitit does not know a setting, or Slurm is missing.
     """
-    if executor == "local":
-        local = submitit.LocalExecutor(folder)
-        gpus = _gpus(number, experiment.processes)
-        local.update_parameters(timeout_min=_YEAR, gpus_per_node=len(gpus), visible_gpus=gpus)
-        return local
     try:
-        slurm = submitit.AutoExecutor(folder, cluster=executor)
+        slurm = submitit.AutoExecutor(_workers(experiment), cluster="slurm")
         slurm.update_parameters(name=experiment.name, **experiment.slurm)
     except (NameError, AssertionError, RuntimeError, ValueError) as error:
         raise ConfigError(
             str(error), where="slurm", remedy="See the settings of submitit's AutoExecutor."
         ) from error
-    return slurm
+    jobs = [slurm.submit(work, experiment, chosen, since) for _ in range(workers)]
+    try:
+        _watch(experiment, chosen, workers, lambda: all(job.done() for job in jobs))
+    except BaseException:
+        for job in jobs:
+            job.cancel()
+        raise
+    for job in jobs:
+        if job.state != "COMPLETED" or job.exception():
+            _log.error("worker %s: %s, see %s", job.job_id, job.state, visible(job.paths.stderr))
 
 
-def _gpus(number: int, each: int) -> list[int]:
-    """Return the GPUs of a local worker: its own while there are any, then shared ones.
+def _workers(experiment: Experiment) -> Path:
+    """Return the folder of the workers' logs, which is made."""
+    folder = experiment.folder / "workers"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
-    Raises:
-        ConfigError: CUDA_VISIBLE_DEVICES has names that are not numbers.
-    """
+
+def _gpu(number: int) -> str | None:
+    """Return the GPU of a local worker: its own while there are any, then a shared one."""
     import torch  # noqa: PLC0415 - seconds
 
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if named and not all(name.isdecimal() for name in named.split(",")):
-        raise ConfigError(
-            f"{named!r} must be numbers",
-            where="CUDA_VISIBLE_DEVICES",
-            remedy="Name the GPUs by number, or start each worker with a command of its own.",
-        )
-    gpus = list(map(int, named.split(","))) if named else range(torch.cuda.device_count())
-    return [gpus[(number * each + i) % len(gpus)] for i in range(min(each, len(gpus)))]
+    names = os.environ.get("CUDA_VISIBLE_DEVICES")
+    gpus = names.split(",") if names else [*map(str, range(torch.cuda.device_count()))]
+    return gpus[number % len(gpus)] if gpus else None
 
 
 def _watch(
-    experiment: Experiment, chosen: Sequence[Cell], jobs: Sequence[submitit.Job[None]]
+    experiment: Experiment, chosen: Sequence[Cell], workers: int, have_ended: Callable[[], bool]
 ) -> None:
     """Show one bar for all workers until the last has ended."""
+    _log.info("%d workers, whose logs are in %s", workers, visible(_workers(experiment)))
     states: dict[Cell, CellState] = {}
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
-            ended = all(job.done() for job in jobs)
+            ended = have_ended()
             done = {cell for cell, state in states.items() if state.status == "done"}
             states |= _look(experiment, [cell for cell in chosen if cell not in done])
             bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())

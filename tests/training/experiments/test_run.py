@@ -5,6 +5,8 @@ import io
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,7 +19,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends
@@ -37,8 +39,7 @@ from training.experiments.experiment import (
     expand,
     load_experiment,
 )
-from training.experiments.launch import launch
-from training.experiments.run import _gpus as gpus_of
+from training.experiments.run import _gpu as gpu_of
 from training.experiments.run import plan, run
 
 TEXT = """
@@ -188,16 +189,6 @@ def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     assert "settings.optimization.seed 1" in state.detail
 
 
-def test_an_adapter_counts_though_a_setting_of_it_does_not_exist_any_more(
-    copy: Experiment,
-) -> None:
-    adapter = copy.folder / NAMES[0] / "adapter"
-    manifest = read_manifest(adapter)
-    manifest["config"]["model"]["architecture"] = "auto"
-    write_manifest(adapter, manifest)
-    assert statuses(copy) == ["done"] * 3
-
-
 @settings(
     max_examples=60 * SOAK,
     database=None,
@@ -324,7 +315,7 @@ def test_two_workers_do_each_cell_once_and_make_the_report_of_one(
     ]
     for name in NAMES:  # nothing was evaluated twice, nor trained: each has its weights' folder
         assert len(list((experiment.folder / name).rglob("results_*.json"))) == 1
-    logs = list((experiment.folder / "workers").glob("*_0_log.err"))
+    logs = list((experiment.folder / "workers").glob("*.log"))
     assert len(logs) == 2
     assert f"2 workers, whose logs are in {experiment.folder / 'workers'}" in caplog.text
 
@@ -358,33 +349,32 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
     assert look(experiment, cell).status == "done"
 
 
-def test_several_processes_share_a_cell(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The module that they run does, in this process, a whole cell."""
-    launched = []
-
-    def in_this_process(
-        module: str, arguments: tuple[Path, str], *, processes: int, threads: int, log: Path
-    ) -> None:
-        launched.append((module, processes, threads, log.name))
-        cells.main(*arguments)
-
-    monkeypatch.setattr(cells, "launch", in_this_process)
-    shared = replace(experiment, processes=2)
-    assert run(shared, ["atom-0"], progress=False)
-    assert launched == [(cells.__name__, 2, 1, "processes.log")]
-    assert look(shared, expand(shared)[0]).status == "done"
-
-
-def test_processes_that_fail_are_told_with_their_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_processes_that_share_a_cell_do_it_once_and_print_one_report(
+    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
-    log = tmp_path / "log"
-    with pytest.raises(ResultError, match=r"2 processes ended with status 1: error: nowhere\.yaml"):
-        launch("training", ["train", "nowhere.yaml"], processes=2, threads=1, log=log)
-    assert "nowhere.yaml: cannot be read" in log.read_text()
+    launch = "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1"
+    command = [*launch.split(), *["--main_process_port", "0", "--mixed_precision", "no"]]
+    done = subprocess.run(
+        [sys.executable, *command, "-m", "training", "run", str(file), "--only", "atom-0"],
+        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n1 done\n") == 1
+    assert look(experiment, expand(experiment)[0]).status == "done"
+    assert len(list(experiment.folder.rglob("results_*.json"))) == 1
+
+
+def test_processes_that_share_a_cell_start_no_workers(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "1")
+    with pytest.raises(ConfigError) as caught:
+        run(experiment, workers=2)
+    assert caught.value.where == "--workers"
 
 
 def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
@@ -406,23 +396,17 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
 
 
 @pytest.mark.parametrize(
-    ("named", "each", "expected"),
-    [
-        ("4,6", 1, [[4], [6], [4], [6]]),
-        (None, 2, [[0, 1], [2, 0], [1, 2], [0, 1]]),
-    ],
+    ("named", "expected"),
+    [("4,6", ["4", "6", "4", "6"]), ("MIG-1", ["MIG-1"] * 4), (None, ["0", "1", "2", "0"])],
 )
 def test_workers_get_gpus_of_their_own_while_there_are_any(
-    named: str | None, each: int, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
+    named: str | None, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if named:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
-    assert [gpus_of(number, each) for number in range(4)] == expected
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1234")
-    with pytest.raises(ConfigError, match="'MIG-1234' must be numbers"):
-        gpus_of(0, each)
+    assert [gpu_of(number) for number in range(4)] == expected
 
 
 def test_slurm_is_asked_for_what_the_file_says(
