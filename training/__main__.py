@@ -79,9 +79,6 @@ def parser() -> argparse.ArgumentParser:
     )
     demo = add("demo", _demo, "train, evaluate and report on an embedded corpus, in minutes")
     demo.add_argument("--corpus", choices=_EMBEDDED, default="mini", help="the corpus (mini)")
-    base = add("base", _base, "train the tiny base of an embedded corpus from scratch")
-    base.add_argument("corpus", choices=_EMBEDDED)
-    base.add_argument("folder", type=Path, metavar="FOLDER", help="where the base is saved")
     _add_classifier_options(
         add("classifier", _classifier, "train classifiers of attributes for CompMCTG's accuracy")
     )
@@ -195,13 +192,6 @@ def _demo(options: argparse.Namespace) -> int:
     from training.demo import demonstrate  # noqa: PLC0415
 
     return 0 if demonstrate(options.corpus) else _NOT_DONE
-
-
-def _base(options: argparse.Namespace) -> None:
-    from training import tiny_base  # noqa: PLC0415 - torch
-
-    tiny_base.build(options.folder, options.corpus, tiny_base.SETTINGS[options.corpus])
-    print(visible(options.folder))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ prompt alone, with the special tokens that the tokenizer adds by default.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
@@ -165,10 +165,13 @@ def _causal_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBa
             text_ids = ids[len(prompt_ids) :]
         else:
             text_ids = _text_ids(pair, tokenizer)
-        targets = [*text_ids, tokenizer.eos_token_id]
-        unlabelled = [IGNORED] * (len(prompt_ids) - 1)
-        rows.append(Row(prompt_ids + targets[:-1], unlabelled + targets))
+        rows.append(causal_row(prompt_ids, [*text_ids, tokenizer.eos_token_id]))
     return rows
+
+
+def causal_row(prompt: list[int], targets: list[int]) -> Row:
+    """Return the row of a causal model that learns to write these tokens after the prompt."""
+    return Row(prompt + targets[:-1], [IGNORED] * (len(prompt) - 1) + targets)
 
 
 def _seq2seq_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
@@ -187,13 +190,23 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
     The rows of a step depend on their number alone, not on the size of its batches, so smaller
     batches learn the same. A batch has rows of similar lengths.
     """
+
+    def groups(epoch: int) -> Iterator[Sequence[int]]:
+        for group in _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}")):
+            yield sorted(group, key=lengths.__getitem__)
+
+    return steps_of(groups, settings, settings.batch_size)
+
+
+def steps_of(
+    groups: Callable[[int], Iterable[Sequence[int]]], settings: OptimizationConfig, size: int
+) -> list[Step]:
+    """Return the steps of a run, given the rows of each step of an epoch, in batches of a size."""
     steps: list[Step] = []
     epoch = 0
     while epoch != settings.epochs and len(steps) != settings.max_steps:
-        for group in _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}")):
-            by_length = sorted(group, key=lengths.__getitem__)
-            steps.append(Step(epoch, tuple(map(tuple, chunks(by_length, settings.batch_size)))))
-        steps = steps[: settings.max_steps]
+        batches = (tuple(map(tuple, chunks(group, size))) for group in groups(epoch))
+        steps = [*steps, *(Step(epoch, each) for each in batches)][: settings.max_steps]
         epoch += 1
     return steps
 

@@ -227,7 +227,6 @@ ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
         "--only",
         NAME.replace("=", ""),
     ],
-    "training base": lambda place: [TEXT, place.folder / NAME],
     "training classifier": lambda place: [
         *("--corpus", "yelp", "--aspect", TEXT, "--out", place.folder / NAME)
     ],

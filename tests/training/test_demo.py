@@ -2,25 +2,25 @@
 
 import json
 import shutil
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError
-from training import tiny_base
 from training.demo import demonstrate
-from training.experiments import cells, run
-from training.experiments.experiment import Experiment
-from training.tiny_base import BaseSettings
+from training.experiments import cells
 
 OVERRIDES = (
     *("seeds=[0]", "evaluation.limit=3"),
     *("optimization.max_steps=2", "optimization.batch_size=2"),
 )
-short = partial(demonstrate, "mini", OVERRIDES, workers=1, progress=False)
-on_another_base = partial(short, base=BaseSettings(width=16, layers=1, heads=2, steps=3))
+
+
+def short(overrides: Sequence[str] = OVERRIDES) -> bool:
+    return demonstrate("mini", overrides, workers=1, progress=False)
+
+
 FOLDER = Path("runs/demo")
 CELLS = FOLDER / "mini" / "systematicity-mini-strict"
 
@@ -56,7 +56,6 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(module, name, noting)
 
-    note(tiny_base, "build", "build")
     note(cells, "_train", "train")
     note(cells, "_evaluate", "evaluate")
     return noted
@@ -98,33 +97,13 @@ def test_a_lost_adapter_is_trained_again_to_the_same_weights(done: list[str]) ->
 
 
 @pytest.mark.usefixtures("again")
-def test_another_base_takes_everything_with_it(
-    done: list[str], monkeypatch: pytest.MonkeyPatch
+def test_an_adapter_of_other_settings_is_replaced_and_a_foreign_folder_is_not(
+    done: list[str],
 ) -> None:
-    asked: list[Experiment] = []
-
-    def remember(experiment: Experiment, *, overwrite: bool, **_: object) -> bool:
-        asked.append(experiment)
-        return overwrite
-
-    monkeypatch.setattr(run, "run", remember)
-    assert on_another_base()
-    assert on_another_base()
-    assert done == ["build"]  # once
-    untuned, *adapters = run.plan(asked[0]).splitlines()[:3][::-1]
-    assert "missing" in untuned
-    assert all("conflict" in line for line in adapters)
-
-
-@pytest.mark.usefixtures("again")
-def test_what_is_not_the_demos_is_never_replaced() -> None:
     shutil.rmtree(CELLS / "atom-0" / "adapter")
-    for place in (CELLS / "atom-0" / "adapter", FOLDER / "base"):
-        place.mkdir()
-        (place / "thesis.txt").write_text("years of work")
-    with pytest.raises(ConfigError, match="refusing to overwrite"):
-        on_another_base()
-    assert (FOLDER / "base" / "thesis.txt").exists()
-    assert not short()
+    (CELLS / "atom-0" / "adapter").mkdir()
+    (CELLS / "atom-0" / "adapter" / "thesis.txt").write_text("years of work")
+    assert not short(["lora.r=4", *OVERRIDES])
+    assert done == ["train", "train", "evaluate"]
     assert (CELLS / "atom-0" / "adapter" / "thesis.txt").read_text() == "years of work"
     assert "refusing to overwrite" in (CELLS / "atom-0" / "error.txt").read_text()

@@ -35,7 +35,7 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
 from training.batches import Batch, load_batches
-from training.encoding import Step, chunks, count_targets
+from training.encoding import Step, chunks, count_targets, steps_of
 from training.objectives.base import Combination, Material, backpropagate, combination_of
 from training.objectives.codes import Coded
 from training.objectives.likelihood import Likelihood, find_objective
@@ -102,17 +102,15 @@ class Meta(Likelihood):
             return super().steps()
         size = settings.batch_size if self.how.variant == "paper" else number
         in_all = settings.batch_size * settings.gradient_accumulation
-        steps: list[Step] = []
-        epoch = 0
-        while epoch != settings.epochs and len(steps) != settings.max_steps:
+
+        def groups(epoch: int) -> Iterator[list[int]]:
             rng = random.Random(f"meta plan {settings.seed} {epoch}")
             for group in sampled_steps(self.pools, number, in_all, rng):
                 if self.how.variant == "paper":
                     group.sort(key=lambda place: rows[place].tokens)
-                steps.append(Step(epoch, tuple(map(tuple, chunks(group, size)))))
-            steps = steps[: settings.max_steps]
-            epoch += 1
-        return steps
+                yield group
+
+        return steps_of(groups, settings, size)
 
     def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of B' one step ahead; return these' loss."""

@@ -1,6 +1,6 @@
 """Sentences that the model in training writes, as rows whose likelihood can be computed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +11,7 @@ from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import filters
 from training.bases import Base
 from training.batches import Model
-from training.encoding import IGNORED, Row
+from training.encoding import Row, causal_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Writer:
                 output = self._generate(model, read, sampling=sampling)
         finally:
             model.train(training)
-        written = [list(self._until_end(ids)) for ids in output]
+        written = [self._until_end(ids) for ids in output]
         texts = self.base.tokenizer.batch_decode(written, skip_special_tokens=True)
         rows = map(self._row, samples, read, written)
         return Written(tuple(filters.first_line(text).strip() for text in texts), tuple(rows))
@@ -71,15 +71,12 @@ class Writer:
         written: list[list[int]] = output[:, begin:].tolist()
         return written
 
-    def _until_end(self, ids: Sequence[int]) -> Iterator[int]:
-        """Yield the tokens up to the end token, which is one of them."""
-        for token in ids:
-            yield token
-            if token == self.base.tokenizer.eos_token_id:
-                return
+    def _until_end(self, ids: list[int]) -> list[int]:
+        """Return the tokens up to the end token, which is one of them."""
+        end = self.base.tokenizer.eos_token_id
+        return ids[: ids.index(end) + 1] if end in ids else ids
 
     def _row(self, sample: Sample, read: list[int], written: list[int]) -> Row:
-        if self.base.style == "seq2seq":
-            return Row(read, written, sample.id)
-        labels = [IGNORED] * (len(read) - 1) + written
-        return Row(read + written[:-1], labels, sample.id)
+        is_causal = self.base.style == "causal"
+        row = causal_row(read, written) if is_causal else Row(read, written)
+        return row._replace(sample=sample.id)

@@ -1,12 +1,14 @@
-"""Tiny base models for the embedded corpora, trained from scratch.
+"""Train the tiny base of each embedded corpus from scratch.
+
+    python docs/generators/tiny_bases.py training/pretrained [CORPUS …]
 
 A base reads the file of its corpus in `training/pretraining`: the tokens of the corpus, then rows
-of a prompt and texts. Like a pretrained model, it knows the words, how to copy and what is said in
-single sentences; it reads nothing that a test sample asks for. `docs/generators` has the scripts
-that made the files. The base of `mini` is shipped: `python -m training base mini FOLDER` makes it.
+of a prompt and texts. Like a pretrained model, it knows the words, how to copy, and single
+sentences; it reads nothing that a test sample needs. The other scripts here made those files.
 """
 
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -31,9 +33,7 @@ from training.encoding import IGNORED, Row, collate, plan_steps
 from training.processes import cpu_threads
 
 KIND = "base"
-PRETRAINING = Path(__file__).parent / "pretraining"
-SHIPPED = Path(__file__).parent / "pretrained" / "mini"
-"""The base of `mini`."""
+PRETRAINING = Path(__file__).parent.parent.parent / "training" / "pretraining"
 
 _END, _PAD, _UNKNOWN = "<end>", "<pad>", "<unknown>"
 _WEIGHTS = "model.safetensors"
@@ -205,3 +205,8 @@ def _loss(model: LlamaForCausalLM, batch: dict[str, torch.Tensor]) -> torch.Tens
     inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
     logits = model(**inputs, use_cache=False).logits
     return functional.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten())
+
+
+if __name__ == "__main__":
+    for each in sys.argv[2:] or SETTINGS:
+        build(Path(sys.argv[1], each), each, SETTINGS[each])

@@ -1,0 +1,73 @@
+"""The shipped tiny bases, what they have read, and the script that trained them."""
+
+import json
+import runpy
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from spor_tasks.aspects import named
+from spor_tasks.core.files import read_rows
+from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.weights import digest_weights
+from spor_tasks.text.normalize import display
+from tests.conftest import REPOSITORY
+from training.demo import BASES
+
+QUICK = "compmctg_mini"  # which has the smallest file
+
+
+@pytest.fixture(scope="module")
+def script() -> dict[str, Any]:
+    return runpy.run_path(str(REPOSITORY / "docs" / "generators" / "tiny_bases.py"))
+
+
+@pytest.mark.parametrize("corpus", ["mini", "totto_mini", "logicnlg_mini", "compmctg_mini"])
+def test_a_shipped_base_has_the_settings_of_the_script(corpus: str, script: dict[str, Any]) -> None:
+    manifest = read_manifest(BASES / corpus)
+    facts = script["facts"](corpus, script["SETTINGS"][corpus])
+    for name in ("kind", "corpus", "settings", "pretraining_sha256"):
+        assert manifest[name] == facts[name]
+    assert manifest["sha256"] == digest_weights(BASES / corpus)
+    assert sum(file.stat().st_size for file in (BASES / corpus).iterdir()) < 1_000_000
+    model = AutoModelForCausalLM.from_pretrained(BASES / corpus)
+    assert str(model.dtype) == "torch.float32"
+    assert model.config.vocab_size == len(AutoTokenizer.from_pretrained(BASES / corpus))
+
+
+def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads() -> None:
+    tested = named.load("systematicity", "mini").test.samples
+    apart = {
+        frozenset(" ".join(map(display, unit)) for unit in two)
+        for sample in tested
+        for two in combinations(sample.units, 2)
+    }
+    _, *rows = (row for _, row in read_rows(BASES.parent / "pretraining" / "mini.jsonl.gz"))
+    facts = [text.removesuffix(".").split(". ") for row in rows for text in row["texts"]]
+    together = {frozenset(two) for read in facts for two in combinations(read, 2)}
+    assert len(together) > 1000
+    assert together.isdisjoint(apart)
+
+
+def test_the_script_trains_an_ordinary_checkpoint_again(
+    script: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = script["BaseSettings"](width=16, layers=1, heads=2, steps=3, half=True)
+    for name in ("one", "same"):
+        script["build"](tmp_path / name, QUICK, settings, progress=False)
+    assert digest_weights(tmp_path / "one") == digest_weights(tmp_path / "same")
+    assert json.loads((tmp_path / "one" / "config.json").read_text())["dtype"] == "float32"
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "one")
+    text = "In short, the soup is dull."
+    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+    tokenizer, rows = script["read"](QUICK)
+    losses = []
+    for steps in (1, 60):
+        model = script["pretrain"](rows, tokenizer, replace(settings, steps=steps), progress=False)
+        batch = script["collate"](rows[-50:], tokenizer.pad_token_id)
+        losses.append(script["_loss"](model, batch).item())
+    assert losses[1] < losses[0] - 1 / 2
