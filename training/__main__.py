@@ -149,10 +149,10 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from training.experiments import experiment, run  # noqa: PLC0415 - lm-eval, which takes seconds
+    from training.experiments import plan, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
     only, overrides = _without_overrides(options.only, options.overrides)
-    loaded = experiment.load_experiment(options.experiment, overrides)
+    loaded = plan.load_experiment(options.experiment, overrides)
     if options.dry_run:
         print(run.plan(loaded, only))
         return 0

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training.experiments import run
-from training.experiments.experiment import load_experiment
+from training.experiments.plan import load_experiment
 
 BASES = Path(__file__).parent / "pretrained"
 """The folder of the tiny bases, each with the name of its corpus."""

@@ -29,7 +29,7 @@ from tests.support.damage import DAMAGE, LONG_NAME, SOAK
 from tests.support.result_files import adapter_manifest
 from tests.support.strategies import VALUES, changed, places
 from training import config
-from training.experiments import experiment
+from training.experiments import plan
 
 pytestmark = pytest.mark.timeout(60 * SOAK)
 few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * SOAK)
@@ -88,7 +88,7 @@ def _evaluation(path: Path) -> None:
 
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
     "training": (config.load_config, TRAINING),
-    "experiment": (experiment.load_experiment, EXPERIMENT),
+    "experiment": (plan.load_experiment, EXPERIMENT),
     "models": (lambda path: list(models.read_models([str(path)])), MODELS),
     "evaluation": (_evaluation, EVALUATION),
 }

@@ -28,9 +28,10 @@ from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import runs
-from training.config import DataConfig, ModelConfig, TrainingConfig, differing_keys
+from training.config import DataConfig, TrainingConfig, differing_keys
 from training.data import find_arm, sets_of
-from training.experiments.experiment import Cell, Experiment, ShownModel, training_config
+from training.experiments.experiment import Experiment
+from training.experiments.plan import Cell
 from training.launched import is_shared
 from training.settings import read_settings
 
@@ -55,39 +56,35 @@ class CellState:
     results: Mapping[str, Path]
 
 
-def look(experiment: Experiment, cell: Cell) -> CellState:
+def look(cell: Cell) -> CellState:
     """Return the state of a cell, which others may be working on.
 
     Raises:
         ConfigError: the base's folder is not a checkpoint.
     """
-    job = _job(experiment, cell)
-    state = _finished(job)
+    state = _finished(cell)
     if state.status in {"done", "conflict"}:
         return state
-    if _is_held(job.folder):
+    if _is_held(cell.folder):
         return CellState("running", "", state.results)
-    if (error := job.folder / _ERROR).exists():
+    if (error := cell.folder / _ERROR).exists():
         first_line = error.read_text("utf-8", "replace").partition("\n")[0]
         return CellState("failed", visible(first_line), state.results)
     return state
 
 
-def complete(
-    experiment: Experiment, cell: Cell, evaluator: Evaluator, *, since: float, progress: bool = True
-) -> bool:
+def complete(cell: Cell, evaluator: Evaluator, *, since: float, progress: bool = True) -> bool:
     """Do what of a cell is missing, unless another process works on it; say whether it is done.
 
     An error is kept in the cell's folder. A cell that failed after ``since``, in seconds of the
     epoch, is left alone. If several processes share the cells, an error ends them all.
     """
-    job = _job(experiment, cell)
-    with _claimed_by_all(job.folder) if is_shared() else claimed(job.folder) as is_mine:
-        error = job.folder / _ERROR
+    with _claimed_by_all(cell.folder) if is_shared() else claimed(cell.folder) as is_mine:
+        error = cell.folder / _ERROR
         if not is_mine or (error.exists() and error.stat().st_mtime >= since):
             return False
         try:
-            _do(job, evaluator, progress=progress)
+            _do(cell, evaluator, progress=progress)
         except Exception as fault:
             evaluator.release()
             message = visible(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
@@ -144,83 +141,19 @@ def _is_held(folder: Path) -> bool:
         return not is_mine
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """The work of a cell.
-
-    ``training`` is None where nothing is trained. ``arguments``, ``metadata`` and ``options`` are
-    those of an evaluation, and ``threads`` is its number of CPU threads.
-    """
-
-    cell: Cell
-    folder: Path
-    training: TrainingConfig | None
-    arguments: dict[str, Any]
-    metadata: dict[str, Any]
-    options: dict[str, Any]
-    threads: int
-
-
-def _job(experiment: Experiment, cell: Cell) -> _Job:
-    evaluation, in_context = experiment.evaluation, experiment.in_context
-    training: TrainingConfig | None = None
-    metadata: dict[str, Any] = {}
-    options: dict[str, Any] = {"limit": evaluation.limit}
-    tuning: dict[str, str] = {}
-    threads = 1
-    model: ModelConfig | ShownModel
-    if cell.kind == "shown":
-        (model,) = (model for model in in_context.models if model.name == cell.model)
-        split = named.split_name(named.find(*cell.sets))
-        facts = {"prompt_style": in_context.prompt_style, "split": split}
-        metadata = {key: value for key, value in facts.items() if value}
-        options |= {
-            "num_fewshot": in_context.shots,
-            "apply_chat_template": in_context.chat_template,
-        }
-    else:
-        config = training_config(experiment, cell)
-        model, threads = config.model, config.optimization.threads
-        if model.quantization:
-            tuning["quantization"] = model.quantization
-        if cell.kind == "tuned":
-            training = config
-            tuning |= tuned(config)
-    return _Job(
-        *(cell, experiment.folder / cell.name, training),
-        arguments=_base(model) | {"dtype": evaluation.dtype or model.dtype} | tuning,
-        metadata=metadata,
-        options=options,
-        threads=evaluation.threads or threads,
-    )
-
-
-def tuned(config: TrainingConfig) -> dict[str, str]:
-    """Return the arguments of lm-eval's models that load what such a training gives."""
-    folder = str(config.output)
-    if config.method == "full":
-        return {"pretrained": folder}
-    return {"peft": folder} | ({"tokenizer": folder} if config.added_tokens else {})
-
-
-def _base(model: ModelConfig | ShownModel) -> dict[str, Any]:
-    revision = {} if model.revision is None else {"revision": model.revision}
-    return {"pretrained": model.path, **revision}
-
-
-def _finished(job: _Job) -> CellState:
+def _finished(cell: Cell) -> CellState:
     """Return the state by adapter and results alone."""
-    if job.training:
+    if cell.training:
         try:
-            manifest = read_manifest(job.training.output)
+            manifest = read_manifest(cell.training.output)
         except ResultError:
             return CellState("missing", "", {})
-        if difference := _difference(job.training, manifest):
+        if difference := _difference(cell.training, manifest):
             return CellState("conflict", f"the existing adapter {visible(difference)}", {})
-    results, tasks = _results(job), job.cell.tasks
+    results, tasks = _results(cell), cell.tasks
     if len(results) == len(tasks):
         return CellState("done", "", results)
-    if not (job.training or results):
+    if not (cell.training or results):
         return CellState("missing", "", results)
     return CellState("partly", f"{len(results)} of {len(tasks)} tasks", results)
 
@@ -238,11 +171,9 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     arm, base = manifest["arm_sha256"], manifest["base_model"]["sha256"]
     existing = identity(trained, arm, base) | {"versions": manifest.get("versions")}
     # None: the corpus or the base is not on this machine, which training will report
-    here = identity(
-        config,
-        _arm_sha256(config.data) or arm,
-        checkpoints.base_sha256(_base(config.model)) or base,
-    )
+    loaded = {"pretrained": config.model.path, "revision": config.model.revision}
+    own_arm, own_base = _arm_sha256(config.data), checkpoints.base_sha256(loaded)
+    here = identity(config, own_arm or arm, own_base or base)
     for key, value, expected in differing_keys(existing, here):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
@@ -256,32 +187,32 @@ def _arm_sha256(data: DataConfig) -> str | None:
         return None
 
 
-def _place(job: _Job, task: str) -> Path:
+def _place(cell: Cell, task: str) -> Path:
     """Return the folder of the results of a task that weights, packages and settings here give."""
-    if job.training:
-        weights = read_manifest(job.training.output)["adapter_sha256"]
+    if cell.training:
+        weights = read_manifest(cell.training.output)["adapter_sha256"]
     else:
-        weights = checkpoints.base_sha256(job.arguments)  # None while they are not on this machine
+        weights = checkpoints.base_sha256(cell.arguments)  # None while they are not on this machine
     metadata = _task_metadata()[task]
     identity = {
         "weights": weights,
         "versions": {"spor_tasks": __version__, **backends.package_versions()},
         "task": (task, metadata["version"]),
-        "test_sha256": _split_sha256(job.cell.sets) or metadata.get("test_sha256"),
-        "model": (_MODEL, job.arguments, job.threads),
-        "settings": (job.metadata, job.options),
+        "test_sha256": _split_sha256(cell.sets) or metadata.get("test_sha256"),
+        "model": (_MODEL, cell.arguments, cell.threads),
+        "settings": (cell.metadata, cell.options),
     }
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-    return job.folder / "results" / sha256[:12]
+    return cell.folder / "results" / sha256[:12]
 
 
-def _results(job: _Job) -> dict[str, Path]:
+def _results(cell: Cell) -> dict[str, Path]:
     """Return the latest result file of each task that is done."""
-    if not any((job.folder / "results").rglob("results_*.json")):
+    if not any((cell.folder / "results").rglob("results_*.json")):
         return {}  # and the weights need no digest
     results: dict[str, Path] = {}
-    for task in job.cell.tasks:
-        files = _place(job, task).rglob("results_*.json")
+    for task in cell.tasks:
+        files = _place(cell, task).rglob("results_*.json")
         for file in sorted(files, key=lambda file: file.name):
             with suppress(ResultError):  # cut short
                 if any(result.task == task for result in runs.read(file)):
@@ -303,37 +234,37 @@ def _split_sha256(sets: SetName) -> str | None:
 # --- The work ------------------------------------------------------------------------------------
 
 
-def _do(job: _Job, evaluator: Evaluator, *, progress: bool) -> None:
+def _do(cell: Cell, evaluator: Evaluator, *, progress: bool) -> None:
     """Train and evaluate what is missing, in each of the processes that share the cell.
 
     Raises:
         ConfigError: an adapter with other settings exists, and may not be replaced.
         ResultError: lm-eval could not write a result.
     """
-    state = _finished(job)
+    state = _finished(cell)
     if state.status == "done":
         return
     # torch, which takes seconds
     from training import card, processes  # noqa: PLC0415
 
     team = processes.join()
-    if job.training and state.status in {"missing", "conflict"}:
-        if state.status == "conflict" and not job.training.overwrite:
+    if cell.training and state.status in {"missing", "conflict"}:
+        if state.status == "conflict" and not cell.training.overwrite:
             raise ConfigError(
                 state.detail,
-                where=job.folder,
+                where=cell.folder,
                 remedy="Nothing was changed. Set another `output` for the experiment, or replace "
                 "the adapter with --overwrite.",
             )
-        _train(job.training, evaluator, progress=progress)
-        state = _finished(job)  # there may be results of these very weights
-    for task in job.cell.tasks:
+        _train(cell.training, evaluator, progress=progress)
+        state = _finished(cell)  # there may be results of these very weights
+    for task in cell.tasks:
         if task not in state.results:
-            _evaluate(job, evaluator, task, is_first=team.is_main_process)
+            _evaluate(cell, evaluator, task, is_first=team.is_main_process)
             team.wait_for_everyone()
-    if job.training and team.is_main_process:
-        results = [result for file in _results(job).values() for result in runs.read(file)]
-        card.write_card(job.training.output, results)
+    if cell.training and team.is_main_process:
+        results = [result for file in _results(cell).values() for result in runs.read(file)]
+        card.write_card(cell.training.output, results)
 
 
 def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
@@ -344,17 +275,17 @@ def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> N
     evaluator.release()  # frees what training left as well
 
 
-def _evaluate(job: _Job, evaluator: Evaluator, task: str, *, is_first: bool) -> None:
+def _evaluate(cell: Cell, evaluator: Evaluator, task: str, *, is_first: bool) -> None:
     from training.processes import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
 
-    place = _place(job, task)
-    with cpu_threads(job.threads):
-        evaluator.evaluate([job.arguments], [task], place, metadata=job.metadata, **job.options)
+    place = _place(cell, task)
+    with cpu_threads(cell.threads):
+        evaluator.evaluate([cell.arguments], [task], place, metadata=cell.metadata, **cell.options)
     if not is_first:
         return
-    if (final := _place(job, task)) != place:  # the weights were downloaded meanwhile
+    if (final := _place(cell, task)) != place:  # the weights were downloaded meanwhile
         place = place.rename(final)
-    if task not in _results(job):
+    if task not in _results(cell):
         raise ResultError(
             "lm-eval wrote no result", where=place, remedy="Check that the disk has room."
         )

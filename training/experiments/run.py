@@ -28,7 +28,8 @@ from spor_tasks.core.visible import visible
 from spor_tasks.report.document import plain_text
 from training.experiments import cells
 from training.experiments.cells import CellState
-from training.experiments.experiment import Cell, Experiment, choose, expand
+from training.experiments.experiment import Experiment
+from training.experiments.plan import Cell, choose, expand
 from training.launched import is_first, is_shared
 
 _SECONDS = 0.5  # between two looks at the cells
@@ -36,7 +37,8 @@ _GRACE = 10.0  # seconds that a worker has to clean up
 _log = logging.getLogger(__name__)
 
 ExecutorName: TypeAlias = Literal["local", "slurm"]
-States: TypeAlias = Mapping[Cell, CellState]
+States: TypeAlias = Mapping[str, CellState]
+"""The states of cells by their names."""
 
 
 def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
@@ -45,15 +47,16 @@ def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
     Raises:
         ConfigError: no cell has a name with one of the patterns.
     """
-    states = _look(experiment, choose(expand(experiment), only))
-    width = max(len(cell.name) for cell in states)
+    chosen = choose(expand(experiment), only)
+    states = _look(chosen)
+    width = max(map(len, states))
     lines = [
-        f"{cell.name:<{width}}  {state.status:<8}  {state.detail}".rstrip()
-        for cell, state in states.items()
+        f"{name:<{width}}  {state.status:<8}  {state.detail}".rstrip()
+        for name, state in states.items()
     ]
-    trainings = sum(cell.kind == "tuned" for cell in states)
-    evaluations = sum(len(cell.tasks) for cell in states)
-    counts = f"{len(states)} cells: {trainings} trainings and {evaluations} evaluations"
+    trainings = sum(cell.training is not None for cell in chosen)
+    evaluations = sum(len(cell.tasks) for cell in chosen)
+    counts = f"{len(chosen)} cells: {trainings} trainings and {evaluations} evaluations"
     return "\n".join([*lines, "", f"{counts}; {_counted(states)}"])
 
 
@@ -91,7 +94,7 @@ def run(
         _use_processes(experiment, chosen, since, workers)
     else:
         work(experiment, chosen, since, progress=progress)
-    states = _look(experiment, chosen)
+    states = _look(chosen)
     if is_first():
         _tell(experiment, states)
     return all(state.status == "done" for state in states.values())
@@ -105,7 +108,7 @@ def work(
     with _quiet():
         for number, cell in enumerate(chosen, start=1):
             _log.info("%d of %d: %s", number, len(chosen), cell.name)
-            cells.complete(experiment, cell, evaluator, since=since, progress=progress)
+            cells.complete(cell, evaluator, since=since, progress=progress)
 
 
 # --- Several workers -----------------------------------------------------------------------------
@@ -204,12 +207,12 @@ def _watch(
 ) -> None:
     """Show one bar for all workers until the last has ended."""
     _log.info("%d workers, whose logs are in %s", workers, visible(_workers(experiment)))
-    states: dict[Cell, CellState] = {}
+    states: dict[str, CellState] = {}
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
             ended = have_ended()
-            done = {cell for cell, state in states.items() if state.status == "done"}
-            states |= _look(experiment, [cell for cell in chosen if cell not in done])
+            done = {name for name, state in states.items() if state.status == "done"}
+            states |= _look([cell for cell in chosen if cell.name not in done])
             bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())
             bar.set_postfix_str(_counted(states))
             if ended:
@@ -220,8 +223,8 @@ def _watch(
 # --- States and report ---------------------------------------------------------------------------
 
 
-def _look(experiment: Experiment, chosen: Sequence[Cell]) -> States:
-    return {cell: cells.look(experiment, cell) for cell in chosen}
+def _look(chosen: Sequence[Cell]) -> States:
+    return {cell.name: cells.look(cell) for cell in chosen}
 
 
 def _counted(states: States) -> str:
@@ -231,9 +234,9 @@ def _counted(states: States) -> str:
 
 def _tell(experiment: Experiment, states: States) -> None:
     """Print what is not done and the report, and write the report."""
-    for cell, state in states.items():
+    for name, state in states.items():
         if state.status not in {"done", "running"}:
-            _log.error("%s: %s%s", cell.name, state.status, state.detail and f", {state.detail}")
+            _log.error("%s: %s%s", name, state.status, state.detail and f", {state.detail}")
     files = dict.fromkeys(file for state in states.values() for file in state.results.values())
     if files:
         print(f"\n{plain_text(report.write(list(files), experiment.folder))}\n")

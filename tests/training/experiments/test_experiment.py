@@ -12,27 +12,24 @@ from hypothesis import strategies as st
 
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.published import lines
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
 from training.__main__ import parser
 from training.experiments.experiment import (
-    Cell,
     EvaluationConfig,
     Experiment,
     InContextConfig,
     ModelEntry,
     SetsEntry,
     ShownModel,
-    choose,
-    expand,
-    load_experiment,
-    training_config,
 )
+from training.experiments.plan import Cell, choose, expand, load_experiment
 
 FOLDER = REPOSITORY / "configs" / "experiments"
 KNOWN = {file.name for file in task_files.files()}
-MODELS = (ModelEntry("m"),)
+MODELS = (ModelEntry("m", overrides=("model.path=some/base",)),)
 NAMES = st.from_regex(r"[a-z][a-z0-9.-]{0,8}", fullmatch=True)
 
 
@@ -56,7 +53,7 @@ EXPERIMENTS = st.builds(
     name=NAMES,
     sets=st.lists(entries(), max_size=5).map(tuple),
     models=st.lists(NAMES, min_size=1, max_size=3, unique=True).map(
-        lambda names: tuple(ModelEntry(f"m{name}") for name in names)
+        lambda names: tuple(ModelEntry(f"m{name}", overrides=("model.path=b",)) for name in names)
     ),
     seeds=st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True).map(tuple),
     untuned=st.booleans(),
@@ -70,44 +67,50 @@ EXPERIMENTS = st.builds(
 )
 
 
+def arm_of(cell: Cell) -> str | None:
+    """Return the arm that a cell trains on or shows."""
+    if cell.training:
+        return cell.training.data.arm
+    before, _, arm = cell.name.rpartition("/shown-")
+    return arm if before else None
+
+
 @settings(max_examples=30)
 @given(EXPERIMENTS)
-def test_cells_differ_in_name_and_their_tasks_exist(experiment: Experiment) -> None:
+def test_every_set_arm_and_seed_of_every_model_has_one_cell(experiment: Experiment) -> None:
     cells = expand(experiment)
     assert expand(experiment) == cells
     assert len({cell.name for cell in cells}) == len(cells)
+    found = set()
     for cell in cells:
+        assert cell.folder == experiment.folder / cell.name
         assert cell.tasks
         assert KNOWN.issuperset(cell.tasks)
         assert len(set(cell.tasks)) == len(cell.tasks)
+        if config := cell.training:
+            assert config.output == cell.folder / "adapter"
+            data = config.data
+            assert (data.aspect, data.corpus, data.protocol, data.part) == cell.sets
+            model, seed = cell.name.partition("/")[0], config.optimization.seed
+            found |= {(model, seed, data.arm, task) for task in cell.tasks}
+    expected = set()
+    for entry in experiment.sets:
+        spec = named.find(entry.aspect, entry.corpora[0], entry.protocols[0], *entry.parts[:1])
+        of_parts = [spec] if entry.parts or not spec.name.part else parts_of(spec)
+        for part in of_parts:
+            beams = experiment.evaluation.decoding == "beam5" and "beam5" in part.decodings
+            task = part.task_name(decoding="beam5" if beams else None)
+            expected |= {
+                (model.name, seed, arm, task)
+                for model in experiment.models
+                for arm in entry.arms or part.arms
+                for seed in experiment.seeds
+            }
+    assert found >= expected
 
 
-@settings(max_examples=30)
-@given(EXPERIMENTS)
-def test_every_set_arm_and_seed_of_every_model_has_its_cell(experiment: Experiment) -> None:
-    found = {(c.model, c.seed, c.arm, task) for c in expand(experiment) for task in c.tasks}
-    for model in experiment.models:
-        for entry in experiment.sets:
-            for part in entry.parts or (None,):
-                spec = named.find(entry.aspect, entry.corpora[0], entry.protocols[0], part)
-                beams = experiment.evaluation.decoding == "beam5" and "beam5" in spec.decodings
-                task = spec.task_name(decoding="beam5" if beams else None)
-                for arm in entry.arms or spec.arms:
-                    for seed in experiment.seeds:
-                        assert (model.name, seed, arm, task) in found
-
-
-@settings(max_examples=30)
-@given(EXPERIMENTS)
-def test_each_training_is_of_its_own_sets_into_its_own_folder(experiment: Experiment) -> None:
-    experiment = replace(experiment, overrides=("model.path=some/base",))
-    tuned = [cell for cell in expand(experiment) if cell.seed is not None]
-    configs = [training_config(experiment, cell) for cell in tuned]
-    assert len({config.output for config in configs}) == len(tuned)
-    for cell, config in zip(tuned, configs, strict=True):
-        assert (config.data.arm, config.optimization.seed) == (cell.arm, cell.seed)
-        of_data = (config.data.aspect, config.data.corpus, config.data.protocol, config.data.part)
-        assert of_data == cell.sets
+def parts_of(spec: SetSpec) -> list[SetSpec]:
+    return [each for each in named.available() if each.name[:3] == spec.name[:3]]
 
 
 def test_aspects_that_share_an_arm_share_its_training() -> None:
@@ -131,7 +134,7 @@ def test_what_is_left_out_is_the_default_and_every_part() -> None:
         entry = SetsEntry(**settings)  # type: ignore[arg-type]
         found = expand(Experiment("x", (entry,), MODELS, untuned=False))
         first = named.find(entry.aspect, entry.corpora[0]).arms[0]
-        return [task for cell in found for task in cell.tasks if cell.arm == first]
+        return [task for cell in found for task in cell.tasks if arm_of(cell) == first]
 
     assert names(aspect="productivity", corpora=("e2e",)) == [
         "spor_productivity_e2e_n3",
@@ -169,7 +172,7 @@ def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
             "productivity-mini-strict-n4/shown-visible",
         )
     ]
-    assert all(cell.seed is None for cell in found)
+    assert all(cell.training is None for cell in found)
     assert found[1].tasks == ("spor_systematicity_mini_icl_combination",)
 
 
@@ -232,9 +235,10 @@ def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_pat
         "name: some", "name: some, overrides: [lora.lora_alpha=4, 'model.path=other base']"
     )
     found = load_experiment(write(tmp_path, text))
-    cell = next(cell for cell in expand(found) if cell.seed is not None)
-    config = training_config(found, cell)
-    assert cell.model == "tiny"
+    cell, *_ = expand(found)
+    config = cell.training
+    assert config
+    assert cell.name.startswith("tiny/")
     assert (config.lora["r"], config.lora["lora_alpha"], config.model.path) == (2, 4, "other base")
     assert config.output == Path("runs/some") / cell.name / "adapter"
 
@@ -244,8 +248,9 @@ def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> N
     found = load_experiment(write(tmp_path, LEAST), overrides)
     cells = expand(found)
     assert found.evaluation.limit == 5
-    assert [(cell.arm, cell.seed) for cell in cells] == [("atom", 3), ("combination", 3)]
-    config = training_config(found, cells[0])
+    assert [cell.name.rpartition("/")[2] for cell in cells] == ["atom-3", "combination-3"]
+    config = cells[0].training
+    assert config
     assert (config.lora["r"], config.model.path) == (2, "other")
     with pytest.raises(ConfigError, match=r"evaluation\.limits"):
         load_experiment(write(tmp_path, LEAST), ["evaluation.limits=5"])
@@ -254,7 +259,7 @@ def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> N
 def test_patterns_choose_cells_by_parts_of_their_names() -> None:
     cells = expand(Experiment("x", (SetsEntry("systematicity", ("mini", "e2e")),), MODELS))
     assert choose(cells, []) == cells
-    assert {cell.arm for cell in choose(cells, ["atom"])} == {"atom"}
+    assert {arm_of(cell) for cell in choose(cells, ["atom"])} == {"atom"}
     names = [cell.name for cell in choose(cells, ["e2e*comb", "mini-strict/untuned"])]
     assert names == [
         "m/systematicity-e2e-published/combination-0",
@@ -269,7 +274,7 @@ def test_patterns_choose_cells_by_parts_of_their_names() -> None:
 
 def counts(cells: tuple[Cell, ...]) -> dict[str, int]:
     kinds = Counter(
-        "trained" if cell.seed is not None else "shown" if cell.arm else "untuned" for cell in cells
+        "trained" if cell.training else "shown" if arm_of(cell) else "untuned" for cell in cells
     )
     return {**kinds, "tasks": sum(len(cell.tasks) for cell in cells)}
 
@@ -305,8 +310,11 @@ def test_every_number_of_the_papers_tables_has_its_cell_and_no_other_is_there() 
         for line in of_set
     }
     cells = expand(load_experiment(FOLDER / "paper.yaml"))
-    assert {(cell.model, cell.arm, task) for cell in cells for task in cell.tasks} == expected
-    assert {cell.seed for cell in cells} == {0, 1, 2}
+    found = {
+        (cell.name.partition("/")[0], arm_of(cell), task) for cell in cells for task in cell.tasks
+    }
+    assert found == expected
+    assert {cell.name[-2:] for cell in cells} == {"-0", "-1", "-2"}
 
 
 @pytest.mark.parametrize("name", EXPECTED)

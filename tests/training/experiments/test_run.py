@@ -36,9 +36,8 @@ from training.experiments.experiment import (
     Experiment,
     InContextConfig,
     ShownModel,
-    expand,
-    load_experiment,
 )
+from training.experiments.plan import expand, load_experiment
 from training.experiments.run import _gpu as gpu_of
 from training.experiments.run import plan, run
 
@@ -105,7 +104,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def statuses(experiment: Experiment) -> list[str]:
-    return [look(experiment, cell).status for cell in expand(experiment)]
+    return [look(cell).status for cell in expand(experiment)]
 
 
 def test_an_experiment_ends_with_its_report(finished: Path) -> None:
@@ -184,7 +183,7 @@ def test_results_of_other_weights_do_not_count(copy: Experiment) -> None:
     shutil.rmtree(adapter)
     shutil.copytree(copy.folder / NAMES[1] / "adapter", adapter)
     (cell, *_) = expand(copy)
-    state = look(copy, cell)
+    state = look(cell)
     assert state.status == "conflict"
     assert "settings.optimization.seed 1" in state.detail
 
@@ -281,7 +280,7 @@ def test_workers_of_one_run_try_a_failing_cell_once(
     monkeypatch.setattr(cells, "_evaluate", failing)
     (*_, cell) = expand(experiment)
     for _ in range(2):
-        assert not cells.complete(experiment, cell, Evaluator("hf"), since=since)
+        assert not cells.complete(cell, Evaluator("hf"), since=since)
     assert len(tried) == 1
 
 
@@ -327,7 +326,7 @@ def test_a_cell_that_another_has_is_left_to_it(
     (*_, cell) = expand(experiment)
     (experiment.folder / cell.name).mkdir(parents=True)
     with FileLock(experiment.folder / cell.name / ".lock"):
-        assert look(experiment, cell).status == "running"
+        assert look(cell).status == "running"
         assert not run(experiment, ["untuned"], progress=False)
     assert done == []
     assert run(experiment, ["untuned"], progress=False)
@@ -340,13 +339,13 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
     process = forked(run, endless, ["atom-0"], progress=False)
     try:
         wait_until(partial.exists, process)
-        assert look(experiment, cell).status == "running"
+        assert look(cell).status == "running"
     finally:
         process.kill()
         process.join()
-    assert look(experiment, cell).status == "missing"  # the lock is free
+    assert look(cell).status == "missing"  # the lock is free
     assert run(experiment, ["atom-0"], progress=False)
-    assert look(experiment, cell).status == "done"
+    assert look(cell).status == "done"
 
 
 def test_processes_that_share_a_cell_do_it_once_and_print_one_report(
@@ -364,7 +363,7 @@ def test_processes_that_share_a_cell_do_it_once_and_print_one_report(
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n1 done\n") == 1
-    assert look(experiment, expand(experiment)[0]).status == "done"
+    assert look(expand(experiment)[0]).status == "done"
     assert len(list(experiment.folder.rglob("results_*.json"))) == 1
 
 
@@ -387,12 +386,12 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     assert run(asked, progress=False)
     assert done == ["evaluate shown-atom"]
     (cell,) = expand(asked)
-    ((task, file),) = look(asked, cell).results.items()
+    ((task, file),) = look(cell).results.items()
     (result,) = runs.read(file)
     assert task == "spor_systematicity_mini_icl_atom"
     assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
     more = replace(asked, in_context=replace(shown, shots=4))
-    assert look(more, cell).status == "missing"  # other prompts, so another result
+    assert look(expand(more)[0]).status == "missing"  # other prompts, so another result
 
 
 @pytest.mark.parametrize(

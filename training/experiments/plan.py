@@ -1,0 +1,257 @@
+"""The plan of an experiment: its cells, each with its training and its evaluations.
+
+:func:`expand` reads the experiment and the files of its models, but no model, corpus or result.
+"""
+
+import fnmatch
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic.dataclasses import dataclass
+
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.files import read_text
+from spor_tasks.harness import task_files
+from training.config import ModelConfig, TrainingConfig, parse_config
+from training.experiments.experiment import Experiment, ModelEntry, SetsEntry, ShownModel
+from training.settings import read_settings, read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One training with its evaluations, or evaluations alone.
+
+    ``name`` is its path below the experiment's folder, and ``folder`` the whole path. ``training``
+    is None where nothing is trained. The ``tasks`` test ``sets``, or what shares their training.
+    ``arguments``, ``metadata`` and ``options`` are those of an evaluation, and ``threads`` is its
+    number of CPU threads.
+    """
+
+    name: str
+    folder: Path
+    sets: SetName
+    tasks: tuple[str, ...]
+    arguments: dict[str, Any]
+    options: dict[str, Any]
+    training: TrainingConfig | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    threads: int = 1
+
+
+def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
+    """Return the experiment of a file; everything that it names exists, except the weights.
+
+    ``overrides`` override the file: ``key=value`` with a key of the experiment, such as
+    ``seeds=[0]`` or ``evaluation.limit=50``, or else of every training, such as ``lora.r=4``.
+
+    Raises:
+        ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
+            value, or names sets or arms that do not exist.
+    """
+    own_keys = {entry.name for entry in fields(Experiment)}
+    by_kind: dict[bool, list[str]] = {True: [], False: []}
+    for override in overrides:
+        by_kind[re.split("[.=]", override)[0] in own_keys].append(override)
+    document = read_yaml(read_text(path), str(path))
+    experiment = read_settings(Experiment, document, str(path), by_kind[True])
+    models = tuple(
+        replace(
+            entry,
+            config=entry.config and path.parent / entry.config,
+            overrides=(*entry.overrides, *by_kind[False]),
+        )
+        for entry in experiment.models
+    )
+    experiment = replace(experiment, models=models)
+    try:
+        expand(experiment)
+    except SporError as error:
+        if error.where is not None:
+            raise
+        raise ConfigError(error.what, where=path, remedy=error.remedy) from error
+    return experiment
+
+
+def expand(experiment: Experiment) -> tuple[Cell, ...]:
+    """Return the cells in the order of work: model by model, all sets with one seed first.
+
+    Aspects that share an arm share its cell.
+
+    Raises:
+        ConfigError: there are no such arms or tasks, or a model's file or an override is wrong.
+        SplitError: there are no such sets.
+    """
+    cells: dict[str, Cell] = {}
+    for cell in itertools.chain(_trained_cells(experiment), _shown_cells(experiment)):
+        earlier = cells.get(cell.name, cell)
+        tasks = dict.fromkeys((*earlier.tasks, *cell.tasks))
+        cells[cell.name] = replace(earlier, tasks=tuple(tasks))
+    return tuple(cells.values())
+
+
+def choose(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
+    """Return the cells whose names hold one of the patterns, where `*` stands for anything.
+
+    Without a pattern, return all.
+
+    Raises:
+        ConfigError: no cell has a name with one of the patterns.
+    """
+    chosen: set[str] = set()
+    names = [cell.name for cell in cells]
+    for pattern in patterns:
+        fitting = fnmatch.filter(names, f"*{pattern}*")
+        if not fitting:
+            raise ConfigError(
+                f"no cell has {pattern!r} in its name",
+                where="--only",
+                remedy=f"--dry-run lists the cells; the first is {names[0]}.",
+            )
+        chosen.update(fitting)
+    return tuple(cell for cell in cells if cell.name in chosen or not patterns)
+
+
+def tuned(config: TrainingConfig) -> dict[str, str]:
+    """Return the arguments of lm-eval's models that load what such a training gives."""
+    folder = str(config.output)
+    if config.method == "full":
+        return {"pretrained": folder}
+    return {"peft": folder} | ({"tokenizer": folder} if config.added_tokens else {})
+
+
+def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
+    """Yield a cell of each model, seed, sets and arm, and of each untuned model and sets."""
+    decoding = experiment.evaluation.decoding
+    sets: list[tuple[SetSpec, tuple[str, ...], tuple[str, ...]]] = []
+    for entry in experiment.sets:
+        tasks = _named_tasks(entry)
+        for spec in _specs(entry):
+            own = spec.task_name(decoding=decoding if decoding in spec.decodings else None)
+            sets.append((spec, _arms(entry, spec), tasks or (own,)))
+    untuned = (None,) if experiment.untuned else ()
+    for model, seed in itertools.product(experiment.models, (*experiment.seeds, *untuned)):
+        for spec, arms, tasks in sets:
+            for training in (None,) if seed is None else ((arm, seed) for arm in arms):
+                yield _trained(experiment, model, spec, tasks, training)
+
+
+def _trained(
+    experiment: Experiment,
+    model: ModelEntry,
+    spec: SetSpec,
+    tasks: tuple[str, ...],
+    training: tuple[str, int] | None,
+) -> Cell:
+    """Return the cell of a training, by arm and seed; None is the base as it is."""
+    sets = spec.trained_on if training else spec.split_of or spec.trained_on
+    arm, seed = training or (named.find(*sets).arms[0], 0)
+    name = _name(model.name, sets, f"{arm}-{seed}" if training else "untuned")
+    folder = experiment.folder / name
+    settings = {f"data.{key}": value for key, value in sets._asdict().items()}
+    settings |= {"data.arm": arm, "optimization.seed": seed, "output": str(folder / "adapter")}
+    config = parse_config(
+        read_text(model.config) if model.config else "{}",
+        (
+            *experiment.overrides,
+            *model.overrides,
+            *(f"{key}={json.dumps(value)}" for key, value in settings.items()),
+        ),
+        where=str(model.config or "models"),
+    )
+    bits = {"quantization": config.model.quantization} if config.model.quantization else {}
+    return Cell(
+        *(name, folder, sets, tasks),
+        arguments=_loaded(experiment, config.model) | bits | (tuned(config) if training else {}),
+        options={"limit": experiment.evaluation.limit},
+        training=config if training else None,
+        threads=experiment.evaluation.threads or config.optimization.threads,
+    )
+
+
+def _loaded(experiment: Experiment, model: ModelConfig | ShownModel) -> dict[str, Any]:
+    """Return the arguments of lm-eval's models that load this one."""
+    revision = {} if model.revision is None else {"revision": model.revision}
+    dtype = experiment.evaluation.dtype or model.dtype
+    return {"pretrained": model.path, **revision, "dtype": dtype}
+
+
+def _name(model: str, sets: SetName, last: str) -> str:
+    return "/".join((model, "-".join(filter(None, sets)), last))
+
+
+def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
+    """Yield the cells of checkpoints that read demonstrations.
+
+    Raises:
+        ConfigError: sets of `in_context.sets` have no such tasks.
+    """
+    settings, available = experiment.in_context, set(task_files.names())
+    for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
+        for spec in _specs(entry):
+            for arm in _arms(entry, spec):
+                task = spec.task if spec.split_of else spec.task_name(arm)
+                if task in available:
+                    yield _shown(experiment, model, spec, arm, task)
+                elif settings.sets:
+                    raise ConfigError(
+                        f"in_context.sets needs the task {task}, which does not exist",
+                        remedy="`spor tasks list` lists all tasks.",
+                    )
+
+
+def _shown(experiment: Experiment, model: ShownModel, spec: SetSpec, arm: str, task: str) -> Cell:
+    settings, name = experiment.in_context, _name(model.name, spec.name, f"shown-{arm}")
+    facts = {"prompt_style": settings.prompt_style, "split": named.split_name(spec)}
+    return Cell(
+        *(name, experiment.folder / name, spec.name, (task,)),
+        arguments=_loaded(experiment, model),
+        options={
+            "limit": experiment.evaluation.limit,
+            "num_fewshot": settings.shots,
+            "apply_chat_template": settings.chat_template,
+        },
+        metadata={key: value for key, value in facts.items() if value},
+        threads=experiment.evaluation.threads or 1,
+    )
+
+
+def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
+    for name in entry.tasks:
+        if not task_files.expand([name]):
+            raise ConfigError(
+                f"no task is called {name!r}", remedy="`spor tasks list` lists all tasks."
+            )
+    return tuple(file.name for file in task_files.expand(entry.tasks)) if entry.tasks else ()
+
+
+def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
+    """Yield the declarations of the sets of an entry.
+
+    Raises:
+        SplitError: there are none of some corpus, protocol or part.
+    """
+    for corpus in entry.corpora:
+        for protocol in entry.protocols or (named.find(entry.aspect, corpus).name.protocol,):
+            kind = (entry.aspect, corpus, protocol)
+            specs = [spec for spec in named.available() if spec.name[:3] == kind]
+            parts = [part for spec in specs for part in spec.splits or (spec.name.part,)]
+            whole = [None] if None in parts or not parts else parts
+            for part in entry.parts or whole:
+                yield named.find(*kind, part)
+
+
+def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
+    for arm in entry.arms:
+        if arm not in spec.arms:
+            raise ConfigError(
+                f"{entry.aspect} has no arm {arm!r}",
+                remedy=f"Its arms are {' and '.join(spec.arms)}.",
+            )
+    return entry.arms or spec.arms
