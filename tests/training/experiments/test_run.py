@@ -348,23 +348,42 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
     assert look(cell).status == "done"
 
 
-def test_processes_that_share_a_cell_do_it_once_and_print_one_report(
-    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+def test_processes_that_share_a_cell_learn_what_one_does_and_print_one_report(
+    file: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    """Five pairs in steps of four: one process has no share of the last step.
+
+    That the two pack their pairs, and the one does not, makes no difference either.
+    """
+    settings = [
+        *("data.limit=5", "optimization.batch_size=2", "optimization.gradient_accumulation=2"),
+        *("optimization.epochs=2", "optimization.max_steps=null", "lora.lora_dropout=0"),
+        *("optimization.learning_rate=1e-2", "selection.policy=dev-best", "selection.samples=3"),
+    ]
     launch = "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1"
-    command = [*launch.split(), *["--main_process_port", "0", "--mixed_precision", "no"]]
+    launch += f" --main_process_port 0 --mixed_precision no -m training run {file} --only atom-0"
     done = subprocess.run(
-        [sys.executable, *command, "-m", "training", "run", str(file), "--only", "atom-0"],
+        [sys.executable, *launch.split(), *settings, "optimization.packing=true"],
+        # In spite of its name the launcher takes processors too, if it is told to.
         env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+        cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n1 done\n") == 1
-    assert look(expand(experiment)[0]).status == "done"
-    assert len(list(experiment.folder.rglob("results_*.json"))) == 1
+    cell, *_ = expand(load_experiment(file, settings))
+    assert len(list(cell.folder.rglob("results_*.json"))) == 1
+    assert cell.training
+    lora.train(replace(cell.training, output=tmp_path / "one"), progress=False)
+    expected = read_manifest(tmp_path / "one")
+    found = read_manifest(cell.training.output)
+    assert (expected["processes"], found["processes"]) == (1, 2)
+    assert found["losses"] == pytest.approx(expected["losses"], rel=1e-5)
+    for here, there in zip(*(m["selection"]["scores"] for m in (found, expected)), strict=True):
+        assert here == pytest.approx(there)
+    assert not list(cell.folder.glob("*.unfinished"))
 
 
 def test_processes_that_share_a_cell_start_no_workers(
