@@ -17,6 +17,7 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
+from tests.support.soak import soak
 from tests.training.losses import rows_of
 from training import adapters, lora
 from training.adapters import add_lora
@@ -41,7 +42,7 @@ WEIGHTS = "adapter_model.safetensors"
 
 
 @pytest.mark.usefixtures("short_outputs")
-@pytest.mark.parametrize("name", ["llama", "t5"])
+@pytest.mark.parametrize("name", ["llama", soak("t5")])
 def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
     tune: Tune, name: str
 ) -> None:

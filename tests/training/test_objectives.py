@@ -22,11 +22,10 @@ from tests.training.losses import gradients, plain_loss, without_dropout
 from training import lora
 from training.adapters import add_tokens, prepare
 from training.bases import Base, load_base
-from training.batches import Batch, Model, load_batch, target_losses
+from training.batches import Model, load_batch, target_losses
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
 from training.encoding import Row, encode
 from training.lora import TrainingResult, train
-from training.objectives import adversarial
 from training.objectives.adversarial import Adversarial, false_pair
 from training.objectives.base import Material
 from training.objectives.coarse_to_fine import CoarseToFine
@@ -34,7 +33,6 @@ from training.objectives.corruption import corrupted
 from training.objectives.likelihood import Likelihood
 from training.objectives.reward import Rewarded, find_reward
 from training.objectives.writing import Writer, Written
-from training.state import seeded
 
 ROWS = [["Ann", "12"], ["Bo", "7"], ["Cy", "12"]]
 TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
@@ -111,7 +109,7 @@ def mean_log(model: Model, base: Base, read: str, text: str) -> torch.Tensor:
 # --- Adversarial regularization ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("weight", "margin"), [(0.5, 0.3), (2.0, 4.0)])
+@pytest.mark.parametrize(("weight", "margin"), [(0.5, 0.3), (2.0, 4.0), (3.0, 1e-3)])
 def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
     model: Model, loaded: Base, weight: float, margin: float
 ) -> None:
@@ -132,31 +130,6 @@ def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
     assert found.item() == pytest.approx(sum(alone).item(), rel=1e-5)
 
 
-@pytest.mark.parametrize("factor", [0.0, 1e6])
-def test_a_text_that_is_unlikely_enough_is_not_pushed_further(
-    model: Model, loaded: Base, monkeypatch: pytest.MonkeyPatch, factor: float
-) -> None:
-    """However unlikely it is: the paper's own term would give any reward for that."""
-    objective = make_of(Adversarial, loaded, PAIRED, weight=3.0, margin=0.5)
-    plain = make_of(Likelihood, loaded, PAIRED)
-    rows = rows_of(loaded, PAIRED)
-    batch = load_batch(rows, loaded.pad_id, model)
-
-    def unlikely(model: Model, given: Batch) -> torch.Tensor:
-        found = target_losses(model, given)
-        return found if given is batch else found + 100 + factor
-
-    monkeypatch.setattr(adversarial, "target_losses", unlikely)
-    found = {}
-    for name, one in (("adversarial", objective), ("likelihood", plain)):
-        loss = one.loss(model, batch)
-        loss.backward()
-        found[name] = loss.item(), gradients(model)
-    assert found["adversarial"][0] == pytest.approx(found["likelihood"][0], rel=1e-6)
-    for key, gradient in found["likelihood"][1].items():
-        assert torch.allclose(found["adversarial"][1][key], gradient, rtol=1e-5), key
-
-
 def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
     assert corrupted(SAMPLES[0], 0) in {f"{who} has 7 ." for who in ("Bo", "Cy")}, (
         "12 can only become 7"
@@ -166,13 +139,6 @@ def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
     assert found == {f"{a} beats {b} ." for a in ("Ann", "Bo") for b in ("Ann", "Cy")}
     assert corrupted(SAMPLES[2], 3) == corrupted(SAMPLES[2], 3)
     assert corrupted(Sample("0", "e2e", (), ("Ann",)), 0) is None
-
-
-def test_samples_without_tables_cannot_be_corrupted(loaded: Base) -> None:
-    plain = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))
-    with pytest.raises(ConfigError) as caught:
-        make_of(Adversarial, loaded, [plain])
-    assert caught.value.remedy
 
 
 # --- Reward --------------------------------------------------------------------------------------
@@ -235,14 +201,6 @@ def test_what_is_written_greedily_is_the_likeliest_token_each_time(
         assert text in loaded.tokenizer.decode(said)
 
 
-def test_what_is_sampled_depends_on_the_seed_alone(model: Model, loaded: Base) -> None:
-    def sampled(seed: int) -> Written:
-        with seeded(seed, torch.device("cpu")):
-            return Writer(loaded, 5).write(model, SAMPLES, sampling=True)
-
-    assert sampled(0) == sampled(0) != sampled(1)
-
-
 def test_a_score_is_a_reward_from_0_to_1() -> None:
     assert find_reward("empty")([SAMPLES[0]] * 2, ["", "text"]) == [0.0, 1.0]
     for wrong in ("no such score", "corpus_bleu_1"):
@@ -271,10 +229,19 @@ def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded:
     assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
 
 
-def test_samples_without_templates_are_refused(loaded: Base) -> None:
+PLAIN = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "samples", "remedy"),
+    [(CoarseToFine, SAMPLES, "c2f"), (Adversarial, [PLAIN], "logicnlg")],
+)
+def test_samples_without_what_an_objective_reads_are_refused(
+    loaded: Base, kind: type[Likelihood], samples: Sequence[Sample], remedy: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
-        make_of(CoarseToFine, loaded, SAMPLES, template_epochs=2)
-    assert "c2f" in str(caught.value.remedy)
+        make_of(kind, loaded, samples)
+    assert remedy in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])

@@ -76,8 +76,3 @@ def test_four_bits_need_their_package(
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="needs the package bitsandbytes"):
         load_base(ModelConfig(str(base("llama")), quantization="nf4"))
-
-
-def test_variants_of_lora_are_peft_s(tune: Tune) -> None:
-    adapter = tune("lora.use_rslora=true").folder
-    assert '"use_rslora": true' in (adapter / "adapter_config.json").read_text()

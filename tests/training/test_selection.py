@@ -83,14 +83,20 @@ def test_tables_that_are_neither_trained_on_nor_tested_judge_by_the_scores_of_th
         assert caught.value.where == "selection.metric"
 
 
-@pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
-def test_where_everything_is_trained_on_or_tested_nothing_is_left_and_that_is_said(
-    aspect: str,
+@pytest.mark.parametrize(
+    ("policy", "aspect", "fault", "remedy"),
+    [
+        ("dev-best", "order_invariance", "so none is left over", "dev-split"),
+        ("dev-best", "rule_learnability", "so none is left over", "dev-split"),
+        ("dev-split", "systematicity", "cannot be used for systematicity", "dev-best"),
+    ],
+)
+def test_a_policy_that_an_aspect_cannot_have_is_refused_with_another(
+    policy: Literal["dev-best", "dev-split"], aspect: str, fault: str, remedy: str
 ) -> None:
-    pair = named.load(aspect, "mini")
-    with pytest.raises(ConfigError, match="so none is left over") as caught:
-        judged_samples(SelectionConfig(), pair)
-    assert "dev-split" in str(caught.value.remedy)
+    with pytest.raises(ConfigError, match=fault) as caught:
+        judged_samples(SelectionConfig(policy=policy), named.load(aspect, "mini"))
+    assert remedy in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("policy", ["dev-best", "test-best"])
@@ -167,17 +173,6 @@ def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
         judged_samples(policy, replace(pair, arms=one))
     own = replace(invented, aspect="rule_learnability", corpus="own", arms=few[:1])
     assert judged_samples(policy, own), "it needs no corpus but the arms"
-
-
-def test_arms_that_differ_on_purpose_lose_nothing() -> None:
-    with pytest.raises(ConfigError, match="dev-split cannot be used for systematicity"):
-        judged_samples(SelectionConfig(policy="dev-split"), named.load("systematicity", "mini"))
-
-
-def test_what_is_not_held_out_is_trained_on_whole() -> None:
-    pair = named.load("order_invariance", "mini")
-    for policy in ("dev-best", "test-best", "last"):
-        assert trained_on(SelectionConfig(policy=policy), pair.arms[0], ()) is pair.arms[0]
 
 
 @pytest.mark.usefixtures("short_outputs")

@@ -78,9 +78,9 @@ def run(
             or `accelerate launch` started this process, and other workers are to be started.
         ResultError: the results cannot be compared in one report.
     """
-    chosen = choose(expand(experiment), only)
     if overwrite:
         experiment = replace(experiment, overrides=(*experiment.overrides, "overwrite=true"))
+    chosen = choose(expand(experiment), only)
     since = time.time()
     if is_shared() and (workers > 1 or executor != "local"):
         raise ConfigError(

@@ -1,6 +1,5 @@
 """Experiment files and the cells they expand to; nothing here trains."""
 
-import re
 import shlex
 from collections import Counter
 from dataclasses import replace
@@ -330,16 +329,3 @@ def test_the_commands_of_a_header_are_valid_and_a_file_has_so_many_cells(name: s
         options = parser().parse_args(["run", str(FOLDER / f"{name}.yaml"), *shlex.split(line)])
         choose(expand(load_experiment(options.experiment, options.overrides)), options.only)
     assert counts(expand(load_experiment(FOLDER / f"{name}.yaml"))) == EXPECTED[name]
-
-
-def test_the_page_has_a_valid_file_and_the_numbers_of_those_that_are_shipped(
-    tmp_path: Path,
-) -> None:
-    assert sorted(EXPECTED) == sorted(file.stem for file in FOLDER.glob("*.yaml"))
-    page = (REPOSITORY / "docs" / "experiments.md").read_text()
-    (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    models = REPOSITORY / "configs" / "models"
-    assert expand(load_experiment(write(tmp_path, example.replace("../models", str(models)))))
-    for name, numbers in EXPECTED.items():
-        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}.yaml` |")]
-        assert row.endswith(f"| {numbers.get('trained', 0)} | {numbers['tasks']} |")
