@@ -166,10 +166,10 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     try:
         checkpoints.check_manifest(manifest, config.output)
         trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
+        arm, base = manifest["arm_sha256"], manifest["base_model"]["sha256"]
+        existing = identity(trained, arm, base) | {"versions": manifest.get("versions")}
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
-    arm, base = manifest["arm_sha256"], manifest["base_model"]["sha256"]
-    existing = identity(trained, arm, base) | {"versions": manifest.get("versions")}
     # None: the corpus or the base is not on this machine, which training will report
     loaded = {"pretrained": config.model.path, "revision": config.model.revision}
     own_arm, own_base = _arm_sha256(config.data), checkpoints.base_sha256(loaded)
