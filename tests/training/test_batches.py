@@ -88,14 +88,6 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
     assert sum(single) == pytest.approx(whole[0], rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["llama", "gpt2", "t5"])
-def test_packing_is_taken_where_it_is_exact(prepare: Prepare, name: str) -> None:
-    base, model, rows = prepare(name)
-    model.train()
-    check_packing(model, rows, base.pad_id)
-    assert model.training
-
-
 def test_packing_is_exact_within_a_window_that_slides() -> None:
     config = transformers.MistralConfig(
         vocab_size=50,

@@ -10,9 +10,7 @@ import yaml
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import task_files
-from spor_tasks.results.runs import Run
 from training import card
 from training.config import parse_config
 from training.lora import train
@@ -66,19 +64,6 @@ def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapte
     assert "PARENT" not in text
 
 
-def test_results_are_added_and_the_adapter_is_none_the_other_for_it(adapter: Path) -> None:
-    before = read_manifest(adapter)
-    results = [result_of(task) for task in ("spor_b", "spor_a")]
-    card.write_card(adapter, results)
-    text = (adapter / "README.md").read_text()
-    first, last = (f"| {task} | parent | 61.23 | 7 |" for task in ("spor_a", "spor_b"))
-    assert text.index("## Results") < text.index(first) < text.index(last) < text.index("## Use")
-    assert read_manifest(adapter) == before
-    assert digest_weights(adapter) == before["adapter_sha256"]
-    card.write_card(adapter)
-    assert "## Results" not in (adapter / "README.md").read_text()
-
-
 @pytest.mark.parametrize("spec", named.available(), ids=lambda spec: str(spec.name))
 def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec: SetSpec) -> None:
     tasks = card.tasks_of(spec.name._asdict()).split(",")
@@ -92,21 +77,3 @@ def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec: SetSpec) -> N
 def test_sets_of_a_corpus_of_one_s_own_have_their_task() -> None:
     name = SetName("systematicity", "lighthouses", "strict")
     assert card.tasks_of(name._asdict()) == "spor_systematicity_lighthouses"
-
-
-def result_of(task: str) -> Run:
-    return Run(
-        file=Path("results.json"),
-        key=task,
-        task=task,
-        comparison=task,
-        variant="",
-        spec=named.find("systematicity", "mini"),
-        model="base",
-        adapter=None,
-        shown_arm=None,
-        scores={"parent": 61.234, "parent_full_table": 55.0},
-        n=7,
-        prompts_cut=0,
-        signature={},
-    )

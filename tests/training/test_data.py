@@ -1,9 +1,9 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -13,7 +13,7 @@ from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
@@ -23,11 +23,9 @@ from training.data import (
     corpus_sha256,
     everything,
     find_arm,
-    make_pairs,
     places_to_cut,
     sets_of,
 )
-from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
 
@@ -36,29 +34,6 @@ def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> 
     with pytest.raises(ConfigError, match="'atoms'") as caught:
         find_arm(invented, "atoms")
     assert caught.value.remedy == "Its arms are atom and combination."
-
-
-class Unread(Sequence[Sample]):
-    """Samples of an arm that notes which of them are read."""
-
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = samples
-        self.read: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401
-        self.read.append(index)
-        return self._samples[index]
-
-
-def test_pairs_are_made_when_they_are_asked_for(invented: SplitPair) -> None:
-    samples = Unread(invented.arms[0].samples)
-    pairs = make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0)
-    assert samples.read == []
-    next(pairs)
-    assert samples.read == [0]
 
 
 def test_a_task_says_where_a_prompt_may_be_cut() -> None:

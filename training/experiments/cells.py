@@ -173,8 +173,8 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     # None: the corpus or the base is not on this machine, which training will report
     loaded = {"pretrained": config.model.path, "revision": config.model.revision}
     own_arm, own_base = _arm_sha256(config.data), checkpoints.base_sha256(loaded)
-    here = identity(config, own_arm or arm, own_base or base)
-    for key, value, expected in differing_keys(existing, here):
+    current = identity(config, own_arm or arm, own_base or base)
+    for key, value, expected in differing_keys(existing, current):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"
     return None
 
