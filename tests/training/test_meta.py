@@ -35,7 +35,6 @@ from training.objectives.meta import (
     MetaSettings,
     Pools,
     draw_rows,
-    sampled_steps,
     support,
 )
 from training.state import Run
@@ -90,20 +89,6 @@ def test_every_combination_gets_its_share_of_the_second_batch(
         assert counts.keys() == {*SPACE[:allowed]}
         assert {*counts.values()} <= shares
         assert chosen == draw_rows(SPACE[:allowed], of, 8, random.Random(seed))
-
-
-def test_an_epoch_of_sampled_steps_has_every_set_of_combinations_before_one_again() -> None:
-    of = pools([40] * 5)  # a combination is in 4 of the 10 sets, with 4 texts each time
-    named = {row: name for name, rows in of.items() for row in rows}
-    groups = list(sampled_steps(of, 2, 8, random.Random(0)))
-    assert all(len(group) == 8 for group in groups)
-    taken = list(itertools.chain.from_iterable(groups))
-    assert len({*taken}) == len(taken)
-    sets = Counter(frozenset(named[row] for row in group) for group in groups)
-    assert len(sets) == 10
-    assert set(sets.values()) <= {2, 3}
-    for group in groups:
-        assert named[group[0]] != named[group[1]], "a batch of two has both"
 
 
 # --- The published steps -------------------------------------------------------------------------
