@@ -26,13 +26,14 @@ from training.batches import Model, load_batch, target_losses
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
 from training.encoding import Row, encode
 from training.lora import TrainingResult, train
+from training.objectives import reward
 from training.objectives.adversarial import Adversarial, false_pair
 from training.objectives.base import Material
 from training.objectives.coarse_to_fine import CoarseToFine
 from training.objectives.corruption import corrupted
 from training.objectives.likelihood import Likelihood
 from training.objectives.reward import Rewarded, find_reward
-from training.objectives.writing import Writer, Written
+from training.objectives.writing import Written, write
 
 ROWS = [["Ann", "12"], ["Bo", "7"], ["Cy", "12"]]
 TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
@@ -170,10 +171,10 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
         for read, said, sample in zip(prompts, ids, SAMPLES, strict=False)
     )
 
-    def write(_: object, __: object, ___: object, *, sampling: bool) -> Written:
+    def written(*_: object, sampling: bool) -> Written:
         return Written(("good", "bad", "good") if sampling else ("bad", "good", "good"), rows)
 
-    monkeypatch.setattr(Writer, "write", write)
+    monkeypatch.setattr(reward, "write", written)
     settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
     objective = make_of(Rewarded, loaded, SAMPLES[:3], **settings)
     objective.reward = lambda _, texts: [float(text == "good") for text in texts]
@@ -188,7 +189,7 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
 def test_what_is_written_greedily_is_the_likeliest_token_each_time(
     model: Model, loaded: Base
 ) -> None:
-    written = Writer(loaded, 5).write(model, SAMPLES, sampling=False)
+    written = write(model, loaded, SAMPLES, 5, sampling=False)
     for sample, row, text in zip(SAMPLES, written.rows, written.texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
         said: list[int] = []

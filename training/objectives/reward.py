@@ -28,7 +28,7 @@ from spor_tasks.metrics.totals import MEAN
 from training.batches import Batch, Model, load_batch, target_loss, target_losses
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
-from training.objectives.writing import Writer
+from training.objectives.writing import write
 from training.settings import CLOSED, Count, Positive
 
 Reward: TypeAlias = Callable[[Sequence[Sample], Sequence[str]], Sequence[float]]
@@ -65,15 +65,15 @@ class Rewarded(Likelihood):
         """
         super().__init__(settings, material)
         self.reward = find_reward(settings.reward)
-        self.writer = Writer(material.base, settings.max_tokens)
         self.places = {sample.id: place for place, sample in enumerate(material.samples)}
 
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the cross-entropy and the reward's loss, summed over their tokens."""
         likelihood = target_loss(model, batch)
         samples = [self.material.samples[self.places[name]] for name in batch.samples]
+        base, most = self.material.base, self.how.max_tokens
         sampled, greedy = (
-            self.writer.write(model, samples, sampling=sampling) for sampling in (True, False)
+            write(model, base, samples, most, sampling=sampling) for sampling in (True, False)
         )
         rewards = self.reward(samples, sampled.texts)
         baselines = self.reward(samples, greedy.texts)
@@ -81,7 +81,7 @@ class Rewarded(Likelihood):
         rows = [row for row, gain in zip(sampled.rows, gains, strict=True) if gain]
         if not rows:
             return likelihood
-        written = load_batch(rows, self.material.base.pad_id, model)
+        written = load_batch(rows, base.pad_id, model)
         surprises = target_losses(model, written).split(written.sizes)
         policy = [
             gain * surprise.sum()
