@@ -11,7 +11,8 @@ from spor_tasks.text import gpt2
 from training.data import TrainingPair
 from training.encoding import encode
 
-PAST, PRESENT = (f"{START} Negative {tense}" for tense in ("Past", "Present"))
+PROMPTS = (f"{START} Negative Past", f"{START} Negative Present")
+TEXTS = ("The soup was cold.", "horrible soup.", "yes, it is")
 
 
 @pytest.fixture(scope="module")
@@ -34,34 +35,28 @@ class Reader(SporHF):
         return ids
 
 
-def read(tokenizer: PreTrainedTokenizerFast, prompt: str, text: str) -> tuple[list[int], list[int]]:
-    return Reader(tokenizer)._encode_pair(prompt, text)
-
-
-@pytest.mark.parametrize("prompt", [PAST, PRESENT])
-@pytest.mark.parametrize("text", ["The soup was cold.", "horrible soup.", "yes, it is", " a b"])
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("text", [*TEXTS, " a b"])
 def test_it_reads_the_tokens_that_it_was_trained_on(
     tokenizer: PreTrainedTokenizerFast, prompt: str, text: str
 ) -> None:
-    given, told = read(tokenizer, prompt, text)
+    prompt_ids, text_ids = Reader(tokenizer)._encode_pair(prompt, text)
     (row,) = encode([TrainingPair(prompt, text)], tokenizer, "causal", None).rows
-    assert given + told == row.input_ids
-    assert told == [label for label in row.labels if label >= 0][:-1]
-    assert tokenizer.decode(told) == text
+    assert prompt_ids + text_ids == row.input_ids
+    assert text_ids == [label for label in row.labels if label >= 0][:-1]
+    assert tokenizer.decode(text_ids) == text
 
 
 def test_blanks_between_them_belong_to_the_text_as_in_lm_eval(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    given, told = read(tokenizer, f"{PAST} ", "horrible")
-    assert tokenizer.decode(given) == PAST
-    assert tokenizer.decode(told) == " horrible"
+    pair = Reader(tokenizer)._encode_pair(f"{PROMPTS[0]} ", "horrible")
+    assert [*map(tokenizer.decode, pair)] == [PROMPTS[0], " horrible"]
 
 
-def test_how_many_texts_would_lose_their_beginning_is_counted(
+def test_texts_that_would_lose_their_beginning_are_counted(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    texts = ["The soup was cold.", "horrible soup.", "yes, it is"]
-    requests = [(prompt, text) for prompt in (PAST, PRESENT) for text in texts]
+    requests = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
     assert Tokens(tokenizer).count(requests, "causal")[1] == 4
     assert Tokens(None).count(requests, "causal")[1] == 0

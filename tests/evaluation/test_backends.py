@@ -1,10 +1,9 @@
-"""Every kind of model that lm-eval loads, on our tasks: what it is asked, and what comes of it."""
+"""Every kind of model that lm-eval loads, on our tasks: its requests and its results."""
 
 import importlib.metadata
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,13 +22,13 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
 from spor_tasks.results import runs
-from tests.evaluation import one_of_several
+from tests.conftest import REPOSITORY
+from tests.evaluation.outputs import scored
 from tests.support.openai_server import Server, serve
 from tests.support.scripted import texts
 
 MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
-BEAMS = {"num_beams": 5}
 
 
 def evaluate(
@@ -47,19 +46,15 @@ def evaluate(
     )
 
 
-def outputs(result: dict[str, Any], task: str) -> list[list[str]]:
-    return [texts(row) for row in result["samples"][task]]
-
-
 # --- Beams ----------------------------------------------------------------------------------------
 
 
-FEW = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8, **BEAMS}}
+BEAMS = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8, "num_beams": 5}}
 
 
 def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> None:
-    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **FEW)
-    assert len(set(chain.from_iterable(outputs(result, ATOMS)))) > 1
+    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **BEAMS)
+    assert len({*chain.from_iterable(map(texts, result["samples"][ATOMS]))}) > 1
     assert result["config"]["prompts_cut"] == {ATOMS: 0}
     assert result["configs"][ATOMS]["generation_kwargs"]["num_beams"] == 5
 
@@ -70,13 +65,9 @@ def test_other_models_refuse_beams_before_prompts_are_built(
 ) -> None:
     arguments = {"pretrained": str(checkpoint("gpt2"))} if model == "hf" else {}
     with pytest.raises(ConfigError) as caught:
-        evaluate(model, arguments, task, **FEW)
+        evaluate(model, arguments, task, **BEAMS)
     assert caught.value.where == task
     assert "spor-hf" in str(caught.value.remedy)
-
-
-def test_a_dummy_runs_what_is_decoded_greedily() -> None:
-    assert outputs(evaluate("dummy", {}, MAIN), MAIN) == [["lol", "lol"]] * 3
 
 
 # --- Servers --------------------------------------------------------------------------------------
@@ -111,31 +102,27 @@ def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
-def test_a_server_of_completions_is_sent_the_prompts(concurrent: int) -> None:
-    with serve(shout) as server:
-        arguments = api_arguments(server, "completions", num_concurrent=concurrent)
-        result = evaluate("local-completions", arguments, MAIN)
-    documents = [row["doc"] for row in result["samples"][MAIN]]
-    both = [[document["prompt"], document["prompt_2"]] for document in documents]
-    assert outputs(result, MAIN) == [[prompt[-20:-1].upper() for prompt in pair] for pair in both]
-    assert sorted(body["prompt"] for body in server.requests) == sorted(chain.from_iterable(both))
-    for body in server.requests:
-        assert (body["max_tokens"], body["temperature"]) == (128, 0)
-        assert body["stop"] == ["\ntranslate from ", "\nWrite a short English text"]
-        assert body.keys().isdisjoint({"num_beams", "no_repeat_ngram_size", "length_penalty"})
-
-
-def test_a_served_adapter_is_named_by_the_metadata(
-    checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+def test_a_server_of_completions_is_sent_the_prompts(
+    concurrent: int, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    """The metadata names the model that it serves."""
     metadata = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
     with serve(shout) as server:
+        arguments = api_arguments(server, "completions", num_concurrent=concurrent)
         Evaluator("local-completions").evaluate(
-            [api_arguments(server, "completions")], [MAIN], tmp_path, metadata=metadata, limit=2
+            [arguments], [MAIN], tmp_path, metadata=metadata, limit=3
         )
     (result,) = runs.collect([tmp_path]).runs
     assert result.model == f"{checkpoint()} + {lora('llama')}"
     assert result.signature["backend"] == "local-completions"
+    (pairs,) = scored(tmp_path).values()
+    prompts = [body["prompt"] for body in server.requests]
+    assert sorted(chain.from_iterable(pairs)) == sorted(each[-20:-1].upper() for each in prompts)
+    assert len(pairs) == 3
+    for body in server.requests:
+        assert (body["max_tokens"], body["temperature"]) == (128, 0)
+        assert body["stop"][0].strip() == "translate from"
+        assert body.keys().isdisjoint({"num_beams", "no_repeat_ngram_size", "length_penalty"})
 
 
 @pytest.mark.parametrize("multiturn", [False, True])
@@ -149,18 +136,14 @@ def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn: bool) -
             apply_chat_template=True,
             fewshot_as_multiturn=multiturn,
         )
-    assert len(server.requests) == len(outputs(result, ATOMS)) == 3
-    for body, row in zip(server.requests, sorted_by_prompt(result), strict=True):
+    # lm-eval sends the longest context first.
+    rows = sorted(result["samples"][ATOMS], key=lambda row: -len(row["arguments"][0][0]))
+    assert len(server.requests) == len(rows) == 3
+    for body, row in zip(server.requests, rows, strict=True):
         roles = [message["role"] for message in body["messages"]]
         assert roles == (["user", "assistant"] * 2 + ["user"] if multiturn else ["user"])
         assert body["messages"][-1]["content"].endswith(row["doc"]["prompt"])
         assert body["messages"][-1]["content"].count("translate from") == (1 if multiturn else 3)
-
-
-def sorted_by_prompt(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The logged rows in the order in which lm-eval asks a server: longest context first."""
-    rows: list[dict[str, Any]] = result["samples"][ATOMS]
-    return sorted(rows, key=lambda row: -len(row["arguments"][0][0]))
 
 
 # --- vLLM, of which only the arguments are checked here -------------------------------------------
@@ -177,9 +160,11 @@ class SamplingParams:
     spaces_between_special_tokens: bool = True
 
 
-GREEDY: dict[str, Any] = {"do_sample": False, "until": []}
 END = 2
 TOKENS = (36, 103, END)
+only_old_lm_eval = pytest.mark.skipif(
+    host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here"
+)
 
 
 class VllmCalls(list[dict[str, Any]]):
@@ -217,20 +202,19 @@ def vllm_package() -> Iterator[VllmCalls]:
         "vllm.renderers.hf": {"resolve_chat_template": lambda **_: None},
         "vllm.tokenizers": {"get_tokenizer": tokenizer},
     }
-    monkeypatch = pytest.MonkeyPatch()
-    for name, content in contents.items():
-        module = ModuleType(name)
-        module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-        vars(module).update(content)
-        monkeypatch.setitem(sys.modules, name, module)
     installed = importlib.metadata.version
-    monkeypatch.setattr(
-        importlib.metadata,
-        "version",
-        lambda name: "0.15.0" if name == "vllm" else installed(name),
-    )
-    yield calls
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, content in contents.items():
+            module = ModuleType(name)
+            module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+            vars(module).update(content)
+            patch.setitem(sys.modules, name, module)
+        patch.setattr(
+            importlib.metadata,
+            "version",
+            lambda name: "0.15.0" if name == "vllm" else installed(name),
+        )
+        yield calls
 
 
 @pytest.fixture
@@ -239,29 +223,46 @@ def vllm(vllm_package: VllmCalls) -> VllmCalls:
     return vllm_package
 
 
-@pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
-def test_vllm_is_given_the_adapter_and_decodes_greedily(
-    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path]
+@only_old_lm_eval
+def test_vllm_swaps_adapters_and_decodes_greedily(
+    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    arguments = {"pretrained": str(checkpoint()), "lora_local_path": str(lora("llama"))}
-    result = evaluate("vllm", arguments, MAIN, batch_size="auto")
-    built, asked = vllm
-    assert (built["model"], built["enable_lora"]) == (arguments["pretrained"], True)
-    assert asked["lora_request"][-1] == arguments["lora_local_path"]
-    assert len(asked["prompts"]) == 6
-    for decoding in asked["sampling_params"]:
-        assert (decoding.max_tokens, decoding.temperature) == (128, 0)
-        assert "\ntranslate from " in decoding.stop
-    assert outputs(result, MAIN) == [["A text.", "A text."]] * 3
-    facts = result["configs"][MAIN]["metadata"]["spor"]
-    assert facts["prompt_style"] == "causal"
-    assert facts["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
-    assert facts["adapter"]["adapter_sha256"]
+    base = {"pretrained": str(checkpoint())}
+    second = shutil.copytree(lora("llama"), tmp_path / "second")
+    paths = [str(lora("llama")), str(second)]
+    tuned = [{**base, "lora_local_path": path} for path in paths]
+    shared = Evaluator("vllm", batch_size="auto")
+    for number, arguments in enumerate((base, tuned[0], tuned[1], base, tuned[0])):
+        (result,) = shared.evaluate([arguments], [MAIN], tmp_path / str(number), limit=2)
+        (written,) = scored(tmp_path / str(number)).values()
+        assert written == [("A text.", "A text.")] * 2
+    spor = result["configs"][MAIN]["metadata"]["spor"]
+    assert spor["prompt_style"] == "causal"
+    assert spor["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
+    assert spor["adapter"]["adapter_sha256"]
+    built = [call for call in vllm if "model" in call]
+    assert [(call["model"], call["enable_lora"]) for call in built] == [
+        (base["pretrained"], False),
+        (base["pretrained"], True),
+    ]
+    generated = [call for call in vllm if "prompts" in call]
+    adapters = [call["lora_request"] for call in generated]
+    assert [each and each[-1] for each in adapters] == [None, *paths, None, paths[0]]
+    # vLLM takes an adapter with a known name or number for the known one.
+    requests = [each for each in adapters if each]
+    assert len({each[0] for each in requests}) == len({each[1] for each in requests}) == 3
+    for call in generated:
+        assert len(call["prompts"]) == 4
+        for decoding in call["sampling_params"]:
+            assert (decoding.max_tokens, decoding.temperature) == (128, 0)
+            assert "\ntranslate from " in decoding.stop
+    (second_file,) = (tmp_path / "2").rglob("results_*.json")
+    assert json.loads(second_file.read_text())["model_name"] == paths[1]
     with pytest.raises(ConfigError, match="does not search with beams"):
-        evaluate("vllm", arguments, ATOMS, gen_kwargs=BEAMS)
+        evaluate("vllm", tuned[0], ATOMS, gen_kwargs={"num_beams": 5})
 
 
-@pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
+@only_old_lm_eval
 @pytest.mark.usefixtures("vllm")
 def test_spor_vllm_decodes_the_tokens_as_transformers(
     checkpoint: Callable[..., Path], lora: Callable[[str], Path]
@@ -272,29 +273,8 @@ def test_spor_vllm_decodes_the_tokens_as_transformers(
     assert generation.keys() == {"do_sample", "max_gen_toks", "until"}  # none of transformers' own
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments["pretrained"])
     model = get_model("spor-vllm")(**arguments)
-    (text,) = model.generate_until([host.request({}, "A", GREEDY, 0)], disable_tqdm=True)
-    assert text == tokenizer.decode(TOKENS[:-1])
-
-
-@pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
-def test_adapters_of_a_base_that_vllm_has_loaded_are_swapped(
-    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
-) -> None:
-    base = {"pretrained": str(checkpoint())}
-    second = shutil.copytree(lora("llama"), tmp_path / "second")
-    tuned = [{**base, "lora_local_path": str(each)} for each in (lora("llama"), second)]
-    shared = Evaluator("vllm", batch_size="auto")
-    for number, arguments in enumerate((base, tuned[0], tuned[1], base, tuned[0])):
-        shared.evaluate([arguments], [ATOMS], tmp_path / str(number), limit=2)
-    assert [call["enable_lora"] for call in vllm if "model" in call] == [False, True]
-    asked = [call["lora_request"] for call in vllm if "prompts" in call]
-    paths = [tuned[0]["lora_local_path"], tuned[1]["lora_local_path"]]
-    assert [each and each[-1] for each in asked] == [None, paths[0], paths[1], None, paths[0]]
-    # vLLM takes an adapter with a known name or number for the known one.
-    requests = [each for each in asked if each]
-    assert len({each[0] for each in requests}) == len({each[1] for each in requests}) == 3
-    (second_file,) = (tmp_path / "2").rglob("results_*.json")
-    assert json.loads(second_file.read_text())["model_name"] == paths[1]
+    request = host.request({}, "A", {"do_sample": False, "until": []}, 0)
+    assert model.generate_until([request], disable_tqdm=True) == [tokenizer.decode(TOKENS[:-1])]
 
 
 # --- Several processes ----------------------------------------------------------------------------
@@ -304,21 +284,29 @@ def test_adapters_of_a_base_that_vllm_has_loaded_are_swapped(
 def test_two_processes_give_the_numbers_of_one(
     checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
-        folder.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    command = [sys.executable, one_of_several.__file__, str(checkpoint("gpt2")), str(two), port]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    one_of_several.main(str(checkpoint("gpt2")), one)
-
-    assert sorted(path.name for path in two.glob("process_*")) == [
-        "process_0_of_2",
-        "process_1_of_2",
+    tasks = (MAIN, "spor_order_invariance_mini_cwio")
+    launch = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
+    launcher = [
+        str(Path(sys.executable).parent / "accelerate"),
+        *f"launch {launch} --dynamo_backend no --main_process_port 0 -m".split(),
     ]
-    expected, actual = (json.loads((folder / "result.json").read_text()) for folder in (one, two))
-    assert repr(expected) == repr(actual), "NaN is not equal to itself, but it is written alike"
-    assert expected["cut"] == {one_of_several.TASKS[0]: 2, one_of_several.TASKS[1]: 2}
+    for name, prefix in (("one", [sys.executable, "-m"]), ("two", launcher)):
+        command = [
+            *(*prefix, "spor_tasks.cli", "eval", "--model", "spor-hf", "--tasks", ",".join(tasks)),
+            *("--model_args", f"pretrained={checkpoint('gpt2')},max_length=600"),
+            *("--device", "cpu", "--batch_size", "4", "--limit", "7", "--num_fewshot", "1"),
+            *("--gen_kwargs", "max_gen_toks=24", "--log_samples"),
+            *("--output_path", str(tmp_path / name)),
+        ]
+        environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    one, two = (runs.collect([tmp_path / name]).runs for name in ("one", "two"))
+    assert [result.task for result in one] == sorted(tasks)
+    assert repr([each.scores for each in one]) == repr([each.scores for each in two])  # with NaN
+    assert scored(tmp_path / "one") == scored(tmp_path / "two")
+    for result in (*one, *two):
+        cut = json.loads(result.file.read_text())["config"]["prompts_cut"]
+        assert cut == dict.fromkeys(tasks, 2)

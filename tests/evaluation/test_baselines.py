@@ -1,11 +1,17 @@
-"""Each baseline writes what its name says, and looks at nothing else."""
+"""Baselines write what their names say, and are scored and reported as models are."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spor_tasks import cli
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import (
     AttributeValue,
     Orders,
@@ -14,76 +20,74 @@ from spor_tasks.core.sample import (
     challenge_of,
     without_first_reference,
 )
+from spor_tasks.evaluation import baseline_run, baselines
 from spor_tasks.evaluation.baselines import TextsByUnits, copy_input
+from spor_tasks.evaluation.run import Evaluator
+from spor_tasks.harness import task_files
+from spor_tasks.report import collect
+from spor_tasks.results import runs
+
+CAPITAL, RULER = Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")
+
+
+def sample(*units: Any, texts: tuple[str, ...] = (), id_: str = "9") -> Sample:  # noqa: ANN401
+    return Sample(id_, "webnlg", units, texts)
+
 
 ALONE = [
-    Sample("1", "webnlg", (Triple("Low", "capital", "Greyport"),), ("Low's capital is Greyport.",)),
-    Sample("2", "webnlg", (Triple("Low", "ruler", "Ada"),), ("Ada rules Low.", "Low has Ada.")),
+    sample(CAPITAL, texts=("Low's capital is Greyport.",), id_="1"),
+    sample(RULER, texts=("Ada rules Low.", "Low has Ada."), id_="2"),
 ]
-PAIR = Sample(
-    "3",
-    "webnlg",
-    (Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")),
-    ("Ada rules Low from Greyport.",),
-)
-TRAINING = TextsByUnits([*ALONE, PAIR])
+PAIR = sample(CAPITAL, RULER, texts=("Ada rules Low from Greyport.",), id_="3")
 
 
 def test_the_input_is_copied_as_it_is_shown() -> None:
-    units = (Triple("Old_Low", "birth date", "1203-04-01"), Triple("Old_Low", "ruler", "Ada"))
-    sample = Sample("4", "webnlg", units, ("A text.",))
-    assert copy_input(sample) == "Old Low birth date 1203-04-01. Old Low ruler Ada."
+    ship = sample(Triple("Old_Low", "birth date", "1203-04-01"), Triple("Old_Low", "ruler", "Ada"))
+    assert copy_input(ship) == "Old Low birth date 1203-04-01. Old Low ruler Ada."
     cafe = Sample("5", "e2e", (AttributeValue("food", "Basque"),), (), context={"name": "The Gull"})
     assert copy_input(cafe) == "The Gull food Basque."
 
 
-def test_a_training_set_gives_its_nearest_text() -> None:
-    asked = Sample(
-        "6", "webnlg", (Triple("Low", "ruler", "Ada"), Triple("Low", "capital", "Greyport")), ()
-    )
-    assert TRAINING.nearest_text(asked) == "Ada rules Low from Greyport."
-    by_words = Sample("7", "webnlg", (Triple("High", "ruler", "Ada"),), ())
-    assert TRAINING.nearest_text(by_words) == "Ada rules Low."
-    unknown = Sample("8", "webnlg", (Triple("x", "y", "z"),), ())
-    assert TRAINING.nearest_text(unknown) == ALONE[0].references[0]
-
-
-def test_units_are_told_one_by_one_in_the_words_of_single_units() -> None:
-    asked = Sample(
-        "6", "webnlg", (Triple("Low", "ruler", "Ada"), Triple("Low", "capital", "Greyport")), ()
-    )
-    assert TRAINING.units_joined(asked) == "Ada rules Low. Low's capital is Greyport."
-
-
-def test_without_single_units_the_smallest_samples_stand_in() -> None:
-    training = TextsByUnits([PAIR])
-    asked = Sample("6", "webnlg", (Triple("Low", "ruler", "Ada"),), ())
-    assert training.units_joined(asked) == PAIR.references[0]
-
-
-def test_what_has_no_text_is_not_retrieved() -> None:
-    mute = Sample("0", "webnlg", (Triple("Low", "ruler", "Ada"),), ())
-    assert TextsByUnits([mute, *ALONE]).nearest_text(mute) == "Ada rules Low."
+@pytest.mark.parametrize(
+    ("training", "units", "nearest", "joined"),
+    [
+        (
+            [*ALONE, PAIR],
+            [RULER, CAPITAL],
+            "Ada rules Low from Greyport.",
+            "Ada rules Low. Low's capital is Greyport.",
+        ),
+        # By words, where no unit is shared; then by id.
+        ([*ALONE, PAIR], [Triple("High", "ruler", "Ada")], "Ada rules Low.", "Ada rules Low."),
+        ([*ALONE, PAIR], [Triple("x", "y", "z")], ALONE[0].references[0], ALONE[0].references[0]),
+        # The smallest samples stand in for those of single units.
+        ([PAIR], [RULER], PAIR.references[0], PAIR.references[0]),
+        # A sample without a text is not retrieved.
+        ([sample(RULER, id_="0"), *ALONE], [RULER], "Ada rules Low.", "Ada rules Low."),
+    ],
+)
+def test_texts_of_a_training_set_are_retrieved(
+    training: list[Sample], units: list[Triple], nearest: str, joined: str
+) -> None:
+    texts = TextsByUnits(training)
+    assert texts.nearest_text(sample(*units)) == nearest
+    assert texts.units_joined(sample(*units)) == joined
 
 
 WORD = st.sampled_from(["Ada", "Low", "Greyport", "is", "by"])
 SAMPLE = st.builds(
-    lambda number, units: Sample(f"{number:03}", "webnlg", tuple(units), (f"text {number}",)),
+    lambda number, units: sample(*units, texts=(f"text {number}",), id_=f"{number:03}"),
     st.integers(0, 999),
     st.lists(st.builds(Triple, WORD, WORD, WORD), min_size=1, max_size=3),
 )
 
 
-def units_of(sample: Sample) -> set[Any]:
-    return set(sample.units)
+def jaccard(first: set[Any], second: set[Any]) -> float:
+    return len(first & second) / len(first | second)
 
 
 def words_of(sample: Sample) -> set[Any]:
     return {word.lower() for unit in sample.units for part in unit for word in part.split()}
-
-
-def jaccard(first: set[Any], second: set[Any]) -> float:
-    return len(first & second) / len(first | second)
 
 
 @given(st.lists(SAMPLE, min_size=1, max_size=12, unique_by=lambda s: s.id), SAMPLE)
@@ -91,7 +95,7 @@ def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], ask
     """So does a training set in any order."""
 
     def unlikeness(other: Sample) -> tuple[float, float, str]:
-        by_units = -jaccard(units_of(asked), units_of(other))
+        by_units = -jaccard({*asked.units}, {*other.units})
         return by_units, -jaccard(words_of(asked), words_of(other)), other.id
 
     expected = min(others, key=unlikeness).references[0]
@@ -101,10 +105,112 @@ def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], ask
 
 
 def test_a_held_out_reference_takes_its_order_along() -> None:
-    units = (Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada"))
-    sample = Sample(
-        "4", "webnlg", units, ("a", "b"), challenge=Orders(((0, 1), (1, 0)), ((0, 1), (1, 0))),
-        )  # fmt: skip
-    rest = without_first_reference(sample)
+    orders = Orders(((0, 1), (1, 0)), ((0, 1), (1, 0)))
+    whole = Sample("4", "webnlg", (CAPITAL, RULER), ("a", "b"), challenge=orders)
+    rest = without_first_reference(whole)
     assert (rest.references, challenge_of(rest, Orders).references) == (("b",), ((1, 0),))
-    assert rest.id == sample.id
+    assert rest.id == whole.id
+
+
+# --- On tasks -------------------------------------------------------------------------------------
+
+TASK = "spor_systematicity_mini"
+ATOM, COMBINATION = f"{TASK}_icl_atom", f"{TASK}_icl_combination"
+
+
+def suited(name: str) -> set[str]:
+    baseline = baselines.find(name)
+    files = task_files.expand(["spor_*mini*"])
+    return {file.name for file in files if baseline_run.suits(baseline, file)}
+
+
+def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at() -> None:
+    assert {ATOM, TASK} < suited("copy-input")
+    assert ATOM in suited("copy-demonstrations")
+    assert TASK not in suited("nearest-demonstration")
+    for name in ("units-joined", "nearest-training-text", "reference"):
+        assert TASK in suited(name)
+        assert ATOM not in suited(name)
+    without = suited("nearest-training-text") - suited("reference")
+    assert "spor_rule_learnability_mini" in without
+
+
+def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path: Path) -> None:
+    found = baseline_run.run("copy-demonstrations", [ATOM, COMBINATION], folder=tmp_path)
+    for result in found:
+        content = json.loads(result.file.read_text())
+        matching = content["configs"][result.task]["metadata"]["spor"]["matching"]
+        (own,) = (shown for arm, shown in matching.items() if result.task.endswith(arm))
+        assert result.scores["parent"] == pytest.approx(own["copied"])
+
+
+def test_outputs_are_rows_that_spor_score_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "copied.jsonl"
+    assert not cli.main(["baseline", "copy-input", TASK, "--limit", "5", "--out", str(out)])
+    printed = capsys.readouterr().out
+    assert printed.endswith(f"{out}\n")
+    cli.main(["score", str(out), "--metric", "parent", "--corpus", "webnlg", "--json"])
+    (parent, *_) = json.loads(capsys.readouterr().out)["scores"]
+    assert f"{TASK}  n 5  parent {parent['value']:.2f}" in printed
+
+
+def test_an_order_task_is_answered_in_both_orders(tmp_path: Path) -> None:
+    out = tmp_path / "copied.jsonl"
+    baseline_run.run("copy-input", ["spor_order_invariance_mini_main"], outputs=out, limit=5)
+    for _, row in read_rows(out):
+        first, second = row["input_order_1"], row["input_order_2"]
+        assert (row["output_1"] == row["output_2"]) == (first == second)
+
+
+def test_the_ceiling_is_scored_on_the_remaining_references_and_signs_so(tmp_path: Path) -> None:
+    out = tmp_path / "reference.jsonl"
+    (result,) = baseline_run.run("reference", [TASK], outputs=out, folder=tmp_path / "a", limit=9)
+    rows = [row for _, row in read_rows(out)]
+    assert len(rows) == result.n == 9
+    assert all(row["texts"] and row["output"] not in row["texts"] for row in rows)
+    baseline_run.run("copy-input", [TASK], folder=tmp_path / "b", limit=5)
+    kinds = {
+        run.model: run.signature["held_out_reference"] for run in runs.collect([tmp_path]).runs
+    }
+    assert kinds == {"baseline:reference": "True", "baseline:copy-input": "False"}
+
+
+def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) -> None:
+    found = baseline_run.run("nearest-training-text", [TASK], folder=tmp_path, limit=20)
+    assert [(result.arm, result.n) for result in found] == [("atom", 20), ("combination", 20)]
+    again = baseline_run.run("nearest-training-text", [TASK], limit=20)
+    assert [result.scores for result in again] == [result.scores for result in found]
+    (table,) = collect([tmp_path]).tables
+    row = next(row for row in table.rows if row.metric == "parent")
+    assert row.model == "baseline:nearest-training-text"
+    values = tuple(result.scores["parent"] for result in found)
+    assert tuple(cell.values for cell in row.arms) == tuple((value,) for value in values)
+    arguments = {"model": "baseline:units-joined", "baseline_arm": "atoms"}
+    with pytest.raises(ConfigError, match="baseline_arm=atoms is not an arm of the task"):
+        Evaluator("spor-baseline").evaluate([arguments], [TASK], limit=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["copy-input", "spor_x"], "'spor_x' is not a task"),
+        (["copy-demonstrations", TASK], f"copy-demonstrations does not suit {TASK}"),
+        (["copy-input", "spor_mini", "--out", "x.jsonl"], "takes the outputs of one task"),
+    ],
+)
+def test_an_unsuitable_task_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["baseline", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_unknown_baseline_is_refused_with_those_that_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["baseline", "copy", TASK])
+    error = capsys.readouterr().err
+    assert all(name in error for name in baselines.BASELINES)

@@ -1,10 +1,9 @@
-"""The three ways to run a task: bare `lm_eval`, `lm_eval --include_path`, and `spor eval`."""
+"""`spor eval`: beside bare `lm_eval`, for one model and for several, and what it refuses."""
 
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import lm_eval.__main__
@@ -12,25 +11,16 @@ import lm_eval.tasks
 import pytest
 
 from spor_tasks import cli
-from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.evaluation.models import Model, read_models
+from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.support.openai_server import serve
 
 MINI = "spor_systematicity_mini"
-BIN = Path(sys.executable).parent
-
-
-@pytest.fixture
-def settings(checkpoint: Callable[..., Path]) -> list[str]:
-    return [
-        *("--model_args", f"pretrained={checkpoint()}"),
-        *("--device", "cpu"),
-        *("--limit", "2"),
-        *("--gen_kwargs", "max_gen_toks=8"),
-    ]
+SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
 
 
 @pytest.fixture
@@ -45,28 +35,41 @@ def registered() -> Iterator[None]:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Spare the seconds that lm-eval takes to index its own tasks, and this process its logging."""
+def indexed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
+    """Note whether lm-eval's own tasks, which takes seconds, are to be indexed; they never are.
+
+    This process is spared lm-eval's logging too.
+    """
+    manager, noted = lm_eval.tasks.TaskManager, []
+
+    def ours_alone(*given: object, include_defaults: bool = True, **more: object) -> object:
+        noted.append(include_defaults)
+        return manager(*given, include_defaults=False, **more)
+
     monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
-    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     for module in (lm_eval.utils, lm_eval.__main__):
         monkeypatch.setattr(module, "setup_logging", lambda: None)
+    return noted
 
 
 def run(*arguments: object) -> int:
     return cli.main(["eval", *map(str, arguments)])
 
 
-@pytest.mark.usefixtures("registered", "quick")
+@pytest.mark.usefixtures("registered")
 def test_all_three_ways_give_one_result(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoint: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    indexed: list[bool],
 ) -> None:
     def arguments(way: str, model: str = "hf") -> list[str]:
-        return ["--model", model, "--tasks", MINI, *settings, "--output_path", str(tmp_path / way)]
+        base = ("--tasks", MINI, "--model", model, "--model_args", f"pretrained={checkpoint()}")
+        return [*base, *SHORT, "--output_path", str(tmp_path / way)]
 
     bare = subprocess.Popen(
-        [BIN / "lm_eval", *arguments("bare")],
+        [Path(sys.executable).parent / "lm_eval", *arguments("bare")],
         env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -76,7 +79,10 @@ def test_all_three_ways_give_one_result(
     include = ["--include_path", str(task_files.FOLDER)]
     monkeypatch.setattr(sys, "argv", ["lm_eval", *include, *arguments("include")])
     lm_eval.__main__.cli_evaluate()
+    indexed.clear()
     assert run(*arguments("spor", "spor-hf")) == 0
+    assert indexed
+    assert not any(indexed)
     printed, _ = bare.communicate()
     assert bare.returncode == 0, printed
     assert f"{MINI}|" in printed
@@ -87,27 +93,21 @@ def test_all_three_ways_give_one_result(
     assert found["spor"].signature == {**found["bare"].signature, "backend": "spor-hf"}
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("indexed")
 def test_tasks_of_the_user_stand_beside_ours(
-    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
     (file,) = task_files.expand([MINI])
-    (own / "spor_systematicity_mine.yaml").write_text(
-        f"include: {file.path}\ntask: spor_systematicity_mine\n"
-    )
-    names = f"spor_systematicity_mine,{MINI}"
-    assert run("--tasks", names, "--include_path", own, "--model", "hf", *settings) == 0
+    (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
+    own = ("--tasks", f"{MINI}_mine,{MINI}", "--include_path", tmp_path)
+    assert run(*own, "--model_args", f"pretrained={checkpoint()}", *SHORT) == 0
     printed = capsys.readouterr().out
-    assert "spor_systematicity_mine|" in printed
-    assert f"{MINI}|" in printed
+    assert f"|{MINI}_mine|" in printed
+    assert f"|{MINI} " in printed
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_a_file_says_is_known_too(
-    settings: list[str], tmp_path: Path, checkpoint: Callable[..., Path]
-) -> None:
+@pytest.mark.usefixtures("indexed")
+def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(
         f"tasks: [{MINI}]\n"
@@ -115,75 +115,72 @@ def test_what_a_file_says_is_known_too(
         "model: hf\n"
         "metadata: {prompt_style: seq2seq}\n"
     )
-    out = tmp_path / "out"
-    assert run("--config", config, *settings[2:], "--output_path", out) == 0
-    (result,) = runs.collect([out]).runs
+    assert run("--config", config, *SHORT, "--output_path", tmp_path / "out") == 0
+    (result,) = runs.collect([tmp_path / "out"]).runs
     assert result.signature["prompt_style"] == "seq2seq"
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--tasks", "spor_systematicity_webnl"], "Did you mean spor_systematicity_webnlg"),
+        ("--tasks spor_systematicity_webnl", "Did you mean spor_systematicity_webnlg"),
+        ("--tasks spor_systematicity_mni", "`spor tasks list`"),
         pytest.param(
-            ["--tasks", "hellaswagg"],
+            "--tasks hellaswagg",
             "Tasks not found: hellaswagg",
             marks=pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 passes over unknown tasks"),
         ),
-        (["--model", "hf"], "error: tasks: "),
-        (["--config", "missing.yaml"], "error: missing.yaml: "),
-        (["--tasks", MINI, "--metadata", '{"fewshot_arm": "molecule"}'], "fewshot_arm=molecule"),
-        (["--tasks", MINI, "--model_args", "pretrained=/no/such/folder"], "no such folder"),
-        (["--tasks", MINI, "--model_args", f"pretrained={REPOSITORY}"], "has no config.json"),
-        (["--tasks", "spor_mini", "--metadata", '{"corpus": "webnlg"}'], "error: "),
-        (["--tasks", MINI, "--limit", "0"], "error: limit: "),
-        (["--tasks", MINI, "--limit=-1"], "error: limit: "),
-        (["--tasks", MINI, "--num_fewshot=-1"], "error: num_fewshot: "),
-        (["--tasks", "spor_mini_icl", "--num_fewshot", "0"], "error: num_fewshot: "),
-        (["--tasks", MINI, "--gen_kwargs", "num_beams=5"], "hf does not support the beam search"),
-        (
-            ["--tasks", "spor_mini", "--model", "vllm", "--gen_kwargs", "num_beams=2"],
-            "vllm does not support the beam search",
-        ),
+        ("--model hf", "error: tasks: "),
+        ("--config missing.yaml", "error: missing.yaml: "),
+        ('--tasks MINI --metadata {"fewshot_arm":"molecule"}', "fewshot_arm=molecule"),
+        ("--tasks MINI --model_args pretrained=/no/such/folder", "no such folder"),
+        (f"--tasks MINI --model_args pretrained={REPOSITORY}", "has no config.json"),
+        ('--tasks spor_mini --metadata {"corpus":"webnlg"}', "error: "),
+        ("--tasks MINI --limit 0", "error: limit: "),
+        ("--tasks MINI --limit=-1", "error: limit: "),
+        ("--tasks MINI --num_fewshot=-1", "error: num_fewshot: "),
+        ("--tasks spor_mini_icl --num_fewshot 0", "error: num_fewshot: "),
+        ("--tasks MINI --gen_kwargs num_beams=5", "hf does not support the beam search"),
+        ("--tasks MINI --model vllm --gen_kwargs num_beams=2", "vllm does not support the beam"),
+        # At these lm-eval would fail after loading a model.
+        ("--tasks MINI --model vllm --model_args pretrained=a,peft=b", "lora_local_path="),
+        ("--tasks MINI --model spor-vllm --model_args pretrained=a,peft=b", "lora_local_path="),
+        ("--tasks MINI --model hf --model_args pretrained=a,lora_local_path=b", "peft="),
+        ("--tasks MINI --model spor-hf --model_args pretrained=a,lora_local_path=b", "peft="),
+        ("--tasks MINI --model local-completions --model_args model=a", "tokenizer_backend=None"),
+        ("--tasks MINI --model local-chat-completions --model_args model=a", "apply_chat_template"),
+        ("--tasks MINI --model_args BASE --apply_chat_template", "error: apply_chat_template: "),
+        ("--tasks MINI --model_args BASE --log_samples", "output_path"),
+        ("--tasks MINI --models BASE --log_samples", "output_path"),
+        ("--tasks MINI --models BASE --use_cache cache", "cannot be used with --use_cache"),
+        ("--tasks MINI --models BASE --model_args BASE", "cannot be used with --model_args"),
+        ("--tasks hellaswag --models BASE", "cannot be used with the task hellaswag"),
     ],
 )
-def test_bad_input_is_told_before_a_model_is_loaded(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+def test_bad_input_is_refused_before_a_model_is_loaded(
+    arguments: str,
+    complaint: str,
+    checkpoint: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(*arguments) == 2
+    monkeypatch.setattr("spor_tasks.evaluation.run.simple_evaluate", None)
+    given = arguments.replace("MINI", MINI).replace("BASE", f"pretrained={checkpoint()}")
+    assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("quick")
-def test_a_tokenizer_without_a_chat_template_is_told_before_the_model_is_loaded(
-    settings: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("--tasks", MINI, *settings, "--apply_chat_template") == 2
-    assert "apply_chat_template: the tokenizer has no chat template" in capsys.readouterr().err
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
+def test_the_parser_is_lm_evals(word: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*(["--taskss", MINI] if status else ["--help"]))
+    assert ended.value.code == status
+    assert word in "".join(capsys.readouterr())
 
 
-@pytest.mark.parametrize(
-    ("model", "arguments", "where", "remedy"),
-    [
-        ("vllm", "pretrained=base,peft=a", "model", "lora_local_path="),
-        ("spor-vllm", "pretrained=base,peft=a", "model", "lora_local_path="),
-        ("hf", "pretrained=base,lora_local_path=a", "model", "peft="),
-        ("spor-hf", "pretrained=base,lora_local_path=a", "model", "peft="),
-        ("local-completions", "model=served", "local-completions", "tokenizer_backend=None"),
-        ("local-chat-completions", "model=served", "model", "apply_chat_template"),
-    ],
-)
-def test_what_lm_eval_would_fail_at_late_is_told_before_a_model_is_loaded(
-    model: str, arguments: str, where: str, remedy: str
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        evaluate.run(["--tasks", MINI, "--model", model, "--model_args", arguments])
-    assert caught.value.where == where
-    assert remedy in str(caught.value.remedy)
-
-
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize("concurrent", [1, 2])
 def test_a_server_that_fails_is_an_error_and_no_result(
     concurrent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -199,50 +196,75 @@ def test_a_server_that_fails_is_an_error_and_no_result(
     assert list(tmp_path.rglob("*.json")) == []
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_lm_eval_complains_of_is_told(
-    settings: list[str], capsys: pytest.CaptureFixture[str]
+# --- Several models -------------------------------------------------------------------------------
+
+
+def test_a_list_of_models_is_lines_or_yaml(tmp_path: Path) -> None:
+    expected = [{"pretrained": "base"}, {"pretrained": "base", "peft": "adapters/1", "dtype": "x"}]
+    lines, listed = tmp_path / "models.txt", tmp_path / "models.yaml"
+    lines.write_text("# all\npretrained=base\n\n  pretrained=base,peft=adapters/1,dtype=x\n")
+    listed.write_text(
+        "- pretrained=base\n- {pretrained: base, peft: adapters/1, dtype: x}  # the second\n"
+    )
+    assert [entry.arguments for entry in read_models([str(listed)])] == expected
+    assert list(read_models(["pretrained=base", str(lines)])) == [
+        Model(expected[0], "pretrained=base"),
+        Model(expected[0], f"{lines}, entry 1"),
+        Model(expected[1], f"{lines}, entry 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("models.txt", None, ""),
+        ("models.txt", "# none yet\n", ""),
+        ("models.txt", "pretrained=a\nsome/folder\n", ", entry 2"),
+        ("models.txt", "peft=a\n", ", entry 1"),
+        ("models.yaml", "pretrained: a\n", ""),
+        ("models.yaml", "- 3\n", ", entry 1"),
+        ("models.yaml", "- [\n", ""),
+    ],
+)
+def test_a_bad_list_is_an_error_that_names_the_place(
+    name: str, text: str | None, place: str, tmp_path: Path
 ) -> None:
-    assert run("--tasks", MINI, *settings, "--log_samples") == 2
-    assert "output_path" in capsys.readouterr().err
-
-
-def test_tasks_of_ours_need_no_index_of_lm_evals(
-    settings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manager, all_indexed = lm_eval.tasks.TaskManager, []
-
-    def indexing(*given: object, include_defaults: bool = True, **more: object) -> object:
-        all_indexed.append(include_defaults)
-        return manager(*given, include_defaults=include_defaults, **more)
-
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", indexing)
-    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
-    assert run("--tasks", f"{MINI},spor_productivity_mini", *settings) == 0
-    assert all_indexed
-    assert not any(all_indexed)
-
-
-@pytest.mark.usefixtures("quick")
-def test_help_is_lm_evals_own(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run("--help")
-    assert ended.value.code == 0
-    assert "--num_fewshot" in capsys.readouterr().out
-
-
-def test_a_mistyped_argument_is_refused_by_lm_evals_parser(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
-    with pytest.raises(SystemExit) as ended:
-        run("--taskss", MINI)
-    assert ended.value.code == 2
-    assert "--taskss" in capsys.readouterr().err
-
-
-def test_an_unknown_name_is_an_error_with_a_remedy() -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError) as caught:
-        evaluate.run(["--tasks", "spor_systematicity_mni"])
-    assert caught.value.where == "tasks"
-    assert "spor tasks list" in str(caught.value.remedy)
+        list(read_models([str(tmp_path / name)]))
+    assert caught.value.where == f"{tmp_path / name}{place}"
+
+
+@pytest.mark.usefixtures("indexed")
+def test_each_model_gets_its_result(
+    checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+) -> None:
+    base = f"pretrained={checkpoint()}"
+    file = tmp_path / "models.txt"
+    file.write_text(f"{base}\n{base},peft={lora('llama')}\n")
+    out = tmp_path / "out"
+    more = ("--output_path", out, "--metadata", '{"fewshot_arm": "combination"}')
+    assert run("--tasks", MINI, "--models", file, *SHORT, *more) == 0
+    found = runs.collect([out]).runs
+    names = {str(checkpoint()), f"{checkpoint()} + {lora('llama')}"}
+    assert {result.model for result in found} == names
+    assert len({tuple(result.signature.items()) for result in found}) == 1
+    assert not list(out.rglob("samples_*.jsonl"))  # without --log_samples
+
+
+@pytest.mark.usefixtures("indexed")
+def test_every_bad_model_is_named_before_one_is_loaded(
+    checkpoint: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Evaluator, "evaluate", None)
+    good = f"pretrained={checkpoint()}"
+    file = tmp_path / "models.txt"
+    file.write_text(f"{good}\npretrained={tmp_path}\n{good},peft=/no/such/adapter\n")
+    assert run("--tasks", MINI, "--models", file) == 2
+    printed = capsys.readouterr().err
+    assert f"{file}, entry 2: {tmp_path}: has no config.json" in printed
+    assert f"{file}, entry 3: /no/such/adapter: there is no such folder" in printed

@@ -38,12 +38,16 @@ DECODINGS = {"greedy": GREEDY, "beams": BEAMS}
 PROMPTS = tuple("x" * (3 * number % 17) + f" item {number}" for number in range(12))
 
 
-def requests(prompts: tuple[str, ...], **kwargs: Any) -> list[Instance]:  # noqa: ANN401
-    return [host.request({}, prompt, kwargs, number) for number, prompt in enumerate(prompts)]
+def requests(prompts: tuple[str, ...], task: str = "", **settings: Any) -> list[Instance]:  # noqa: ANN401
+    return [host.request({}, prompt, settings, n, task) for n, prompt in enumerate(prompts)]
 
 
-def load(folder: Path, **kwargs: Any) -> SporHF:  # noqa: ANN401
-    return SporHF(pretrained=str(folder), device="cpu", **kwargs)
+def load(folder: Path, **settings: Any) -> SporHF:  # noqa: ANN401
+    return SporHF(pretrained=str(folder), device="cpu", **settings)
+
+
+def written(model: SporHF, asked: list[Instance]) -> list[str]:
+    return model.generate_until(asked, disable_tqdm=True)
 
 
 class Plain(NamedTuple):
@@ -90,38 +94,33 @@ def plain(checkpoint: Callable[..., Path], lora: Callable[[str], Path]) -> Calla
     return generate
 
 
-@pytest.fixture(scope="module")
-def model(checkpoint: Callable[..., Path], lora: Callable[[str], Path]) -> Callable[..., SporHF]:
-    def build(kind: str, batch_size: int, *, adapted: bool = False) -> SporHF:
-        peft = {"peft": str(lora(kind))} if adapted else {}
-        return load(checkpoint(kind), batch_size=batch_size, **peft)
-
-    return build
-
-
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_outputs_are_those_of_plain_generate(
-    kind: str, decoding: str, model: Callable[..., SporHF], plain: Callable[..., Plain]
+    kind: str,
+    decoding: str,
+    checkpoint: Callable[..., Path],
+    lora: Callable[[str], Path],
+    plain: Callable[..., Plain],
 ) -> None:
     """Of one prompt and of eight at a time, with an adapter, and up to a string to stop at."""
 
     def generate(model: SporHF, *until: str, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
         settings = {**DECODINGS[decoding], "max_gen_toks": NEW_TOKENS, "until": list(until)}
-        found = model.generate_until(requests(prompts, **settings), disable_tqdm=True)
-        return list(found)
+        return written(model, requests(prompts, **settings))
 
     texts, lengths = plain(kind, decoding)
     assert len(set(texts)) > len(PROMPTS) / 3, "outputs that hardly differ show nothing"
     assert min(lengths) < NEW_TOKENS / 2 < max(lengths), "some must end early, some must not"
-    batched = model(kind, 8)
+    batched = load(checkpoint(kind), batch_size=8)
     assert generate(batched) == texts
-    assert generate(model(kind, 1), prompts=PROMPTS[:8]) == texts[:8]
+    assert generate(load(checkpoint(kind), batch_size=1), prompts=PROMPTS[:8]) == texts[:8]
 
     adapted, lengths = plain(kind, decoding, adapted=True)
     assert adapted != texts, "an adapter that changes nothing shows nothing"
     assert min(lengths) < max(lengths)
-    assert generate(model(kind, 8, adapted=True)) == adapted
+    tuned = load(checkpoint(kind), batch_size=8, peft=str(lora(kind)))
+    assert generate(tuned) == adapted
 
     half = len(texts) / 2
     stop = min(string.printable, key=lambda char: abs(half - sum(char in text for text in texts)))
@@ -134,14 +133,14 @@ def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) ->
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("gpt2"))
     rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
 
-    def stops(text: str) -> bool:
-        return "stop" in text
+    def stops(prompt: str, ids: torch.Tensor) -> list[bool]:
+        criterion = StopAtText(tokenizer, lambda text: "stop" in text, prompt_length=len(prompt))
+        verdicts: list[bool] = criterion(ids, None).tolist()
+        return verdicts
 
-    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:stop|"))
-    assert criterion(rows, None).tolist() == [False, True]
-    criterion = StopAtText(tokenizer, stops, prompt_length=len("in:"))
-    assert criterion(rows, None).tolist() == [True, True]
-    assert criterion(rows[:, :-1], None).tolist() == [True, False]
+    assert stops("in:stop|", rows) == [False, True]
+    assert stops("in:", rows) == [True, True]
+    assert stops("in:", rows[:, :-1]) == [True, False]
 
 
 def test_greedy_requests_of_a_task_end_where_its_filters_cut(
@@ -149,25 +148,22 @@ def test_greedy_requests_of_a_task_end_where_its_filters_cut(
 ) -> None:
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
     model = load(checkpoint("gpt2"), batch_size=8)
-    whole = model.generate_until(
-        requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
-    )
+    asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
+    whole = written(model, asked)
     # A letter stands for the line break, which so few random bytes hardly have.
     letter = Counter("".join(whole)).most_common(1)[0][0]
     monkeypatch.setattr(
         hf, "is_complete", lambda names, text: names and letter in text.strip(letter)
     )
-    asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
     for request in asked:
         request.filters = filters.DEFAULT
-    stopped = model.generate_until(asked, disable_tqdm=True)
-    assert all(long.startswith(short) for long, short in zip(whole, stopped, strict=True))
+    stopped = written(model, asked)
     assert sum(map(len, stopped)) < sum(map(len, whole))
     for long, short in zip(whole, stopped, strict=True):
+        assert long.startswith(short)
         assert long == short or letter in short.strip(letter)
-    assert all(
-        request.args[1].keys() == {"do_sample", "max_gen_toks", "until"} for request in asked
-    )
+    keys = {"do_sample", "max_gen_toks", "until"}
+    assert all(request.args[1].keys() == keys for request in asked)
 
 
 @pytest.mark.parametrize("name", ["hf", "spor-hf"])
@@ -202,7 +198,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
     )
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    plain = {
+    neutral = {
         "num_beams": 1,
         "no_repeat_ngram_size": 0,
         "early_stopping": False,
@@ -210,24 +206,19 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
         "repetition_penalty": 1.0,
         "min_length": 0,
     }
-    own_way: list[bool] = []
+    same: dict[str, list[bool]] = {"neutral": [], "own": []}
     for row in result["samples"][task]:
         ids = tokenizer(row["doc"]["prompt"], return_tensors="pt").input_ids
         # lm-eval's hf lets a decoder write as many tokens more as the encoder reads.
         limit = 24 if name == "spor-hf" else 24 + ids.shape[1] - 1
-        written = row["resps"][0][0]
-        for settings, verdicts in ((plain, None), ({}, own_way)):
-            output = model.generate(
-                input_ids=ids, do_sample=False, max_new_tokens=limit, **settings
-            )[0]
+        for key, settings in (("neutral", neutral), ("own", {})):
+            (output,) = model.generate(ids, do_sample=False, max_new_tokens=limit, **settings)
             expected = tokenizer.decode(output, skip_special_tokens=True)
-            if verdicts is None:
-                assert expected.startswith(written)
-            else:
-                verdicts.append(expected.startswith(written))
-    assert not all(own_way)
+            same[key].append(expected.startswith(row["resps"][0][0]))
+    assert all(same["neutral"])
+    assert not all(same["own"])
     facts = result["configs"][task]["metadata"]["spor"]["generation"]
-    assert facts.items() >= plain.items()
+    assert facts.items() >= neutral.items()
     assert facts["forced_bos_token_id"] == 1  # which the model needs
 
 
@@ -242,36 +233,15 @@ def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
     assert mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
 
 
-def test_prompts_longer_than_the_model_takes_are_counted(
-    checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
-) -> None:
-    model = load(checkpoint("llama"), max_length=40, batch_size=2)
-    long, fitting = (
-        [
-            host.request({}, prompt, {"max_gen_toks": 16}, number, task)
-            for number, prompt in enumerate(prompts)
-        ]
-        for task, prompts in (("long", ("a" * 40, "b" * 25, "c")), ("fitting", ("d", "e" * 23)))
-    )
-    repeated = long[1:2]  # to fill up a process's share
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
-        model.generate_until([*long, *fitting, *repeated], disable_tqdm=True)
-    assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
-    assert said(caplog) == [(2, 5, "their beginning")]
-    model.generate_until(long[2:], disable_tqdm=True)
-    assert model.get_model_info()["prompts_cut"] == {"long": 0, "fitting": 0}
-
-
-def said(caplog: pytest.LogCaptureFixture) -> list[object]:
-    return [each.args for each in caplog.records if each.name == "spor_tasks.evaluation.hf"]
-
-
-def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
+def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     checkpoint: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    model = load(checkpoint("llama"), max_length=40)
+    model = load(checkpoint("llama"), max_length=40, batch_size=2)
+    long = requests(("a" * 40, "b" * 25, "c"), "long", max_gen_toks=16)
+    fitting = requests(("d", "e" * 23), "fitting", max_gen_toks=16)
+    repeated = long[1:2]  # to fill up a process's share
     seen: list[str] = []
     encode = model.tok_batch_encode
 
@@ -279,50 +249,40 @@ def test_a_task_may_say_which_end_of_a_long_prompt_is_left_out(
         seen.extend(texts)
         return encode(texts, **more)
 
-    monkeypatch.setattr(model, "tok_batch_encode", tok_batch_encode)
-    settings = {"max_gen_toks": 16, "cut_before": ["!"]}
-    prompts = ("a" * 30 + "! Text:", "b! Text:")
     with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
-        model.generate_until(
-            [host.request({}, each, settings, i, "long") for i, each in enumerate(prompts)],
-            disable_tqdm=True,
-        )
+        written(model, [*long, *fitting, *repeated])
+        assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
+        written(model, long[2:])
+        assert model.get_model_info()["prompts_cut"] == {"long": 0, "fitting": 0}
+        monkeypatch.setattr(model, "tok_batch_encode", tok_batch_encode)
+        tables = ("a" * 30 + "! Text:", "b! Text:")
+        written(model, requests(tables, "table", max_gen_toks=16, cut_before=["!"]))
     assert sorted(seen) == ["a" * 16 + "! Text:", "b! Text:"]
-    assert said(caplog) == [(1, 2, "the end of their table")]
+    warned = [each.args for each in caplog.records if each.name == "spor_tasks.evaluation.hf"]
+    assert warned == [(2, 5, "their beginning"), (1, 2, "the end of their table")]
 
 
 def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
     checkpoint: Callable[..., Path],
 ) -> None:
     model = load(checkpoint("llama"), batch_size=4)
-    named = model.generate_until(
-        requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
-    )
+    asked = requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
+    named = written(model, asked)
     model.model.generation_config.eos_token_id = None
-    unnamed = model.generate_until(
-        requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[]), disable_tqdm=True
-    )
-    assert named == unnamed
+    assert written(model, asked) == named
 
 
 def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> None:
     base = load_base(ModelConfig(str(checkpoint()), quantization="nf4"))
     model = load(checkpoint(), quantization="nf4", dtype="float32")
     assert model.get_model_info()["quantization"] == "nf4"
+    assert load(checkpoint()).get_model_info()["quantization"] is None
     reduced = 0
     for name, weight in model.model.named_parameters():
         assert torch.equal(weight, base.model.get_parameter(name))
         reduced += weight.dtype == torch.uint8
     assert reduced
-    settings = {**GREEDY, "max_gen_toks": 8, "until": []}
-    assert model.generate_until(requests(PROMPTS[:4], **settings), disable_tqdm=True)
-
-
-def test_weights_in_full_are_told_as_such(checkpoint: Callable[..., Path]) -> None:
-    assert load(checkpoint()).get_model_info()["quantization"] is None
-
-
-def test_an_unknown_quantization_is_refused(checkpoint: Callable[..., Path]) -> None:
+    assert written(model, requests(PROMPTS[:4], **GREEDY, max_gen_toks=8, until=[]))
     with pytest.raises(ConfigError, match="quantization=int3 is unknown"):
         load(checkpoint(), quantization="int3")
 
@@ -354,10 +314,7 @@ def test_a_damaged_folder_is_refused(
     assert str(caught.value.where).startswith(str(tmp_path))
 
 
-def test_it_is_known_to_lm_eval_by_its_name() -> None:
-    assert get_model("spor-hf") is SporHF
-
-
 def test_it_alone_takes_requests_for_beams() -> None:
+    assert get_model("spor-hf") is SporHF
     assert getattr(SporHF, BEAM_REQUESTS) is SporHF.generate_until
     assert not hasattr(get_model("hf"), BEAM_REQUESTS)

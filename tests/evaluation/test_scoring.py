@@ -1,4 +1,4 @@
-"""A file of outputs is scored: every field of the evidence, every fault with its line."""
+"""A file of outputs is scored: rows with all evidence, files compared, each fault with its line."""
 
 import json
 import math
@@ -21,11 +21,8 @@ from tests.support.samples import read_samples
 
 Row = dict[str, Any]
 
-TABLES, SIDES = ("", "_full_table"), ("", "_precision", "_recall")
-
-PORT = [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]]
 SHIP: Row = {
-    "data": PORT,
+    "data": [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]],
     "texts": ["Greyport has the Old Basin."],
     "output": "The Old Basin is at Greyport.",
     "note": "mine",
@@ -47,7 +44,23 @@ HIDDEN: Row = {
     "replaced_entity": {"Greyport": "Entity 1", "Low": "Entity 2"},
     "output": "Entity 1 has a yellow  Greyport.",
 }
+TWIN: Row = {
+    "data": [["Velmor", "harbour", "Pale_Dock"], ["Velmor", "birth date", "1187-06-30"]],
+    "texts": ["Velmor has the Pale Dock."],
+}
 Write = Callable[..., Path]
+
+
+def without(row: Row, *fields: str) -> Row:
+    return {key: value for key, value in row.items() if key not in fields}
+
+
+TWINNED: Row = {
+    **without(SHIP, "output"),
+    "twin": TWIN,
+    "output_1": "The Old Basin is at Greyport.",
+    "output_2": "Velmor.",
+}
 
 
 @pytest.fixture
@@ -60,121 +73,38 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def evidence(file: Path, metric: str, corpus: str) -> list[Row]:
+def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]:  # noqa: ANN401
     out = file.parent / "evidence.jsonl"
-    scoring.score(file, metric, corpus, per_sample=out)
+    scoring.score(file, metric, corpus, per_sample=out, **settings)
     return [row for _, row in read_rows(out)]
 
 
-def test_parent_says_what_was_compared_under_both_tables(write: Write) -> None:
-    (row,) = evidence(write(SHIP), "parent", "webnlg")
-    assert {key: row[key] for key in SHIP} == SHIP
-    assert row["n_table"] == 1  # the date is left out
-    assert row["tok_output"] == ["the", "old", "basin", "is", "at", "greyport"]
-    assert 0 < row["f_full_table"] < row["f"] < 1
-    assert {"precision", "recall", "precision_full_table", "recall_full_table"} < row.keys()
-
-
-def test_order_says_of_both_outputs_where_units_are_and_which_are_missing(write: Write) -> None:
-    (row,) = evidence(write(ORDERED), "order", "e2e")
-    found = {key: row[key] for key in row if key not in ORDERED}
-    assert found == {
-        "fidelity_1": True,
-        "proper_1": True,
-        "em_1": True,
-        "plan_1": [0, 1],
-        "pos_1": [3, 7],
-        "missing_1": [],
-        "fidelity_2": False,
-        "proper_2": False,
-        "em_2": False,
-        "plan_2": [1, 0],
-        "pos_2": [None, 2],
-        "missing_2": [0],
-    }
-
-
-def test_cwio_says_where_units_are_by_its_own_rules_and_by_those_of_everywhere_else(
-    write: Write,
-) -> None:
-    family = [["family friendly", "yes"], *CAFE]
-    row = {**INPUT, "data": family, "output": "Family friendly, by the quayside."}
-    (told,) = evidence(write(row), "cwio", "e2e")
-    assert {key: told[key] for key in told if key not in row} == {
-        "tau": pytest.approx(-1 / 3),
-        "n": 3,
-        "occ": 1,
-        "pos": [None, None, 4],
-        "tau_located": None,
-        "pos_located": [0, None, 4],
-        "missing": [1],
-    }
-
-
-def test_the_copy_rule_says_which_phrase_is_missing_and_where_what_leaks(write: Write) -> None:
-    (row,) = evidence(write(HIDDEN), "copy_rule", "webnlg")
-    assert {key: row[key] for key in row if key not in HIDDEN} == {
-        "a": 0,
-        "b": 1,
-        "missing": ["Entity 2"],
-        "leaks": [{"value": "Greyport", "start": 23}, {"value": "Low", "start": 18}],
-        "a_whole_word": 0,
-        "b_whole_word": 1,
-        "missing_whole_word": ["Entity 2"],
-        "leaks_whole_word": [{"value": "Greyport", "start": 23}],
-    }
-
-
-def test_facts_say_how_likely_each_unit_is_told_and_which_are_not(write: Write) -> None:
-    file = write(INPUT, {**INPUT, "output": "By the quayside.\nBasque food."})
-    out = file.parent / "evidence.jsonl"
-    result = scoring.score(file, "facts", "e2e", per_sample=out, judge=Facts(WordClassifier()))
-    both, one = [row for _, row in read_rows(out)]
-    assert {key: both[key] for key in both if key not in INPUT} == {
-        "facts": 100.0,
-        "told": [1.0, 1.0],
-        "untold": [],
-    }
-    assert (one["facts"], one["told"], one["untold"]) == (50.0, [0.0, 1.0], [0])
-    (score,) = result.scores
-    assert (score.name, score.value, score.n) == ("facts", 75.0, 2)
-    assert score.signature.startswith("facts|model:words|format:nli|v:")
+# --- What is measured, which tests/test_metrics_doc.py shows for each metric ----------------------
 
 
 def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) -> None:
     texts = ("Basque food.", "By the quayside.", "", "Basque food by the quayside.")
     rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
     classifier = WordClassifier()
-    out = write(name="evidence.jsonl")
-    scoring.score(write(*rows), "facts", "e2e", per_sample=out, judge=Facts(classifier))
-    found = [row["told"] for _, row in read_rows(out)]
+    found = evidence(write(*rows), "facts", "e2e", judge=Facts(classifier))
     assert [len(pairs) > 100 for pairs in classifier.asked] == [True, True, True]
-    alone = {
-        text: [float("Basque" in text), float("quayside" in text)] for text in dict.fromkeys(texts)
-    }
-    assert found == [alone[row["output"]] for row in rows]
+    for row in found:
+        alone = [float("Basque" in row["output"]), float("quayside" in row["output"])]
+        assert row["told"] == alone
 
 
-def test_facts_of_two_systems_are_compared(write: Write) -> None:
-    one, other = write(INPUT), write({**INPUT, "output": "Basque food."}, name="other.jsonl")
-    facts = Facts(WordClassifier())
-    compared = scoring.score(one, "facts", "e2e", against=other, judge=facts).comparisons["facts"]
-    assert compared
-    assert compared.value == 50.0
-
-
-def test_a_metric_takes_its_own_settings_and_needs_a_model_where_it_has_one(write: Write) -> None:
-    with pytest.raises(ConfigError) as caught:
-        scoring.score(write(INPUT), "facts", "e2e")
-    assert "--model" in str(caught.value.remedy)
-    for name, settings in (
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
         ("facts", {"device": "cpu"}),
         ("facts", {"classifiers": "folder"}),
         ("coverage", {"model": "folder"}),
-    ):
-        with pytest.raises(ConfigError) as caught:
-            scoring.metric(name, **settings)
-        assert caught.value.remedy
+    ],
+)
+def test_a_metric_takes_its_own_settings_alone(name: str, settings: dict[str, str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        scoring.metric(name, **settings)
+    assert caught.value.remedy
 
 
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:
@@ -187,6 +117,22 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
         assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
         assert signed[name].startswith(f"{name}|lambda:0.5|")
         assert signed[name].endswith(f"|samples:{result.samples_sha256[:16]}")
+
+
+def test_every_metric_of_units_is_measured_with_those_that_correct_it(write: Write) -> None:
+    file = write({**ORDERED, "output": ORDERED["output_1"]})
+    tables = {"nli_acc", "sp_acc", "truth", "adversarial", "perplexity", "totto", "totto_real"}
+    texts = {"compmctg", "discrimination", "mctg_ppl", "mini_attributes", "bleurt"}
+    found = {
+        name: {score.name for score in scoring.score(file, name, "e2e").scores}
+        for name in {*registry().names("metric")} - {"facts", "copy_rule", *tables, *texts}
+    }
+    for name, scores in found.items():
+        assert {info.name for info in metric(name).scores if not info.of_some} <= scores
+    sides = ("", "_precision", "_recall")
+    assert found["parent"] == {f"parent{t}{side}" for t in ("", "_full_table") for side in sides}
+    assert found["parent_full_table"] == {f"parent_full_table{side}" for side in sides}
+    assert found["empty"] == {"empty"}
 
 
 def test_an_interval_holds_its_score_and_a_score_of_nothing_has_none(write: Write) -> None:
@@ -203,6 +149,58 @@ def test_an_interval_holds_its_score_and_a_score_of_nothing_has_none(write: Writ
     intervals = {score.name: score.interval for score in nothing.scores}
     assert intervals["cwio_located"] is None
     assert intervals["cwio"] == (1.0, 1.0)
+
+
+def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write: Write) -> None:
+    file = write(TWINNED)
+    found = {each.name: each.value for each in scoring.score(file, "parent", "webnlg").scores}
+    ours, twin = {**SHIP, "output": TWINNED["output_1"]}, {**TWIN, "output": TWINNED["output_2"]}
+    for row, suffix in ((ours, ""), (twin, "_twin")):
+        for each in scoring.score(write(row, name="one.jsonl"), "parent", "webnlg").scores:
+            assert found.pop(f"{each.name}{suffix}") == each.value
+    assert found == {}
+    (row,) = evidence(file, "parent", "webnlg")
+    assert row.items() >= TWINNED.items()
+    assert (row["tok_output"][0], row["tok_output_twin"]) == ("the", ["velmor"])
+
+
+GOLDEN = {
+    "parent_webnlg": (545, ("n_table", "tok_output", "precision", "recall", "f")),
+    "parent_e2e": (205, ("n_table", "tok_output", "precision", "recall", "f")),
+    "order_webnlg": (390, ("fidelity", "proper", "em", "plan", "pos")),
+    "order_e2e": (203, ("fidelity", "proper", "em", "plan", "pos")),
+    "cwio_webnlg": (439, ("tau", "n", "occ")),
+    "cwio_e2e": (203, ("tau", "n", "occ")),
+    "rule_webnlg": (404, ("a", "b")),
+    "rule_e2e": (180, ("a", "b")),
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_evidence_is_the_published_evaluations_field_by_field(
+    golden_dir: Path, write: Write, name: str
+) -> None:
+    metric, corpus = name.split("_")
+    rows, fields = GOLDEN[name]
+    expected = golden.read(golden_dir, name, rows=rows)
+    told = {
+        key
+        for key in expected[0]
+        if key in fields or key.removesuffix("_1").removesuffix("_2") in fields
+    }
+    assert len(told) == (2 if metric == "order" else 1) * len(fields)
+    file = write(*(without(row, *told) for row in expected))
+    metric = {"rule": "copy_rule"}.get(metric, metric)
+    for found, row in zip(evidence(file, metric, corpus), expected, strict=True):
+        for key, value in row.items():
+            if metric == "parent" and isinstance(value, float):
+                assert math.isclose(found[key], value, rel_tol=0, abs_tol=1e-9)
+            else:
+                assert found[key] == value
+
+
+# --- Two files ------------------------------------------------------------------------------------
 
 
 def test_a_file_compared_with_itself_does_not_differ(write: Write) -> None:
@@ -247,73 +245,32 @@ def test_only_the_same_samples_are_compared(
     assert str(caught.value.where).endswith(line)
 
 
-TWIN: Row = {"data": [["Velmor", "harbour", "Pale_Dock"], ["Velmor", "birth date", "1187-06-30"]]}
+# --- Faults ---------------------------------------------------------------------------------------
 
 
-def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write: Write) -> None:
-    twin = {**TWIN, "texts": ["Velmor has the Pale Dock."]}
-    said = ["The Old Basin is at Greyport.", "Velmor."]
-    file = write(
-        {**_without(SHIP, "output"), "twin": twin, "output_1": said[0], "output_2": said[1]}
-    )
-    found = {each.name: each.value for each in scoring.score(file, "parent", "webnlg").scores}
-    for row, suffix in (({**SHIP, "output": said[0]}, ""), ({**twin, "output": said[1]}, "_twin")):
-        for each in scoring.score(write(row, name="one.jsonl"), "parent", "webnlg").scores:
-            assert found.pop(f"{each.name}{suffix}") == each.value
-    assert found == {}
-    (row,) = evidence(file, "parent", "webnlg")
-    assert (row["tok_output"][0], row["tok_output_twin"]) == ("the", ["velmor"])
-
-
-@pytest.mark.parametrize(
-    "second",
-    [
-        {"output": "Greyport."},
-        {"output_1": "Greyport.", "output_2": "Velmor."},
-        {"twin": TWIN, "output_1": "Greyport.", "output_2": "Velmor."},
-    ],
-)
-def test_all_rows_have_a_twin_or_none(write: Write, second: Row) -> None:
-    first = _without(SHIP, "output")
-    twin = {**TWIN, "texts": ["Velmor has the Pale Dock."]}
-    file = write({**first, "twin": twin, "output_1": "A.", "output_2": "B."}, {**first, **second})
-    with pytest.raises(CorpusError) as caught:
-        scoring.score(file, "parent", "webnlg")
-    assert ":2" in str(caught.value.where)
-
-
-def _without(row: Row, *fields: str) -> Row:
-    return {key: value for key, value in row.items() if key not in fields}
+ONE_UNIT: Row = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
 
 
 @pytest.mark.parametrize(
     ("task", "good", "bad", "fault"),
     [
-        ("parent webnlg", SHIP, _without(SHIP, "output"), "has no `output`"),
+        ("parent webnlg", SHIP, without(SHIP, "output"), "has no `output`"),
         ("parent webnlg", SHIP, {**SHIP, "output": None}, "`output` is NoneType, not text"),
         ("parent webnlg", SHIP, {**SHIP, "output": ["a"]}, "`output` is list, not text"),
         ("parent webnlg", SHIP, {**SHIP, "texts": []}, "texts"),
-        ("parent webnlg", SHIP, _without(SHIP, "texts"), "texts"),
+        ("parent webnlg", SHIP, without(SHIP, "texts"), "texts"),
         ("parent webnlg", SHIP, {**INPUT, "texts": ["a"]}, "its units are not those of webnlg"),
         ("parent webnlg", SHIP, HIDDEN, "needs a reference"),
-        ("order e2e", ORDERED, _without(ORDERED, "output_2"), "has no `output_2`"),
+        ("parent webnlg", TWINNED, SHIP, "lacks what the metric"),
+        ("parent webnlg", TWINNED, without(TWINNED, "twin"), "lacks what the metric"),
+        ("parent webnlg", TWINNED, {**TWINNED, "twin": without(TWIN, "texts")}, "texts"),
+        ("order e2e", ORDERED, without(ORDERED, "output_2"), "has no `output_2`"),
         ("order e2e", ORDERED, {**INPUT, "texts": ["a"]}, "lacks what the metric"),
-        (
-            "order e2e",
-            ORDERED,
-            {
-                **ORDERED,
-                "data": CAFE[:1],
-                "input_order_1": [0],
-                "input_order_2": [0],
-                "output_order": [[0]],
-            },
-            "fewer than two units",
-        ),
+        ("order e2e", ORDERED, {**ORDERED, **ONE_UNIT, "output_order": [[0]]}, "fewer than two"),
         ("cwio e2e", INPUT, {**INPUT, "data": CAFE[:1]}, "fewer than two units"),
         ("cwio e2e", INPUT, {**INPUT, "data": []}, "data"),
         ("copy_rule webnlg", HIDDEN, SHIP, "lacks what the metric"),
-        ("copy_rule webnlg", HIDDEN, _without(HIDDEN, "replaced_entity"), "lacks what the"),
+        ("copy_rule webnlg", HIDDEN, without(HIDDEN, "replaced_entity"), "lacks what the"),
         (
             "copy_rule e2e",
             {**INPUT, "replaced_kv_pair": {"price range": "Value A"}},
@@ -327,16 +284,15 @@ def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(
 ) -> None:
     metric, corpus = task.split()
     file = write(good, bad)
-    out = file.parent / "evidence.jsonl"
     with pytest.raises(CorpusError, match=fault) as caught:
-        scoring.score(file, metric, corpus, per_sample=out)
+        evidence(file, metric, corpus)
     assert caught.value.where == f"{file}:2"
-    assert not out.exists()
+    assert [*file.parent.iterdir()] == [file]
     assert scoring.score(write(good), metric, corpus).samples == 1
 
 
 @pytest.mark.parametrize("ending", ['{"data": [["a", "b', "\n", '{"output": "\udc80"}', "[" * 9999])
-def test_a_file_that_ends_in_half_a_line_or_in_none_is_named(tmp_path: Path, ending: str) -> None:
+def test_a_line_that_is_not_json_is_named(tmp_path: Path, ending: str) -> None:
     file = tmp_path / "cut.jsonl"
     whole = json.dumps(SHIP) + "\n"
     file.write_bytes((whole + ending).encode(errors="surrogateescape"))
@@ -345,80 +301,17 @@ def test_a_file_that_ends_in_half_a_line_or_in_none_is_named(tmp_path: Path, end
     assert caught.value.where == f"{file}:2"
 
 
-def test_an_empty_file_is_an_error_and_no_score(write: Write) -> None:
+def test_an_empty_file_has_no_score(write: Write) -> None:
     with pytest.raises(CorpusError, match="holds no row"):
         scoring.score(write(), "parent", "webnlg")
 
 
-@pytest.mark.parametrize(("metric", "corpus"), [("bleu", "webnlg"), ("parent", "toto")])
-def test_a_metric_or_corpus_that_is_not_ours_is_refused(metric: str, corpus: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        scoring.score(Path("unread"), metric, corpus)
-    assert caught.value.remedy
-
-
-OF_TEXTS = {
-    "compmctg",
-    "discrimination",
-    "mctg_ppl",
-    "mini_attributes",
-}  # with attributes
-OF_TABLES = {
-    "nli_acc",
-    "sp_acc",
-    "truth",
-    "adversarial",
-    "perplexity",
-    "totto",
-    "totto_real",
-    "bleurt",
-}
-
-
-def test_every_metric_is_measured_with_those_that_correct_it(write: Write) -> None:
-    file = write({**ORDERED, "output": ORDERED["output_1"]})
-    found = {
-        name: {score.name for score in scoring.score(file, name, "e2e").scores}
-        for name in set(registry().names("metric")) - {"facts", "copy_rule", *OF_TABLES, *OF_TEXTS}
-    }
-    for name, scores in found.items():
-        assert {info.name for info in metric(name).scores if not info.of_some} <= scores
-    assert found["parent"] == {f"parent{table}{side}" for table in TABLES for side in SIDES}
-    assert found["parent_full_table"] == {f"parent_full_table{side}" for side in SIDES}
-    assert found["empty"] == {"empty"}
-
-
-GOLDEN = {
-    "parent_webnlg": (545, ("n_table", "tok_output", "precision", "recall", "f")),
-    "parent_e2e": (205, ("n_table", "tok_output", "precision", "recall", "f")),
-    "order_webnlg": (390, ("fidelity", "proper", "em", "plan", "pos")),
-    "order_e2e": (203, ("fidelity", "proper", "em", "plan", "pos")),
-    "cwio_webnlg": (439, ("tau", "n", "occ")),
-    "cwio_e2e": (203, ("tau", "n", "occ")),
-    "rule_webnlg": (404, ("a", "b")),
-    "rule_e2e": (180, ("a", "b")),
-}
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", GOLDEN)
-def test_the_evidence_is_the_published_evaluations_field_by_field(
-    golden_dir: Path, write: Write, name: str
+@pytest.mark.parametrize(
+    ("metric", "corpus"), [("bleu", "webnlg"), ("parent", "toto"), ("facts", "e2e")]
+)
+def test_an_unknown_name_or_a_missing_model_is_refused(
+    metric: str, corpus: str, write: Write
 ) -> None:
-    metric, corpus = name.split("_")
-    rows, fields = GOLDEN[name]
-    expected = golden.read(golden_dir, name, rows=rows)
-    told = {
-        key
-        for key in expected[0]
-        if key in fields or key.removesuffix("_1").removesuffix("_2") in fields
-    }
-    assert len(told) == (2 if metric == "order" else 1) * len(fields)
-    file = write(*(_without(row, *told) for row in expected))
-    metric = {"rule": "copy_rule"}.get(metric, metric)
-    for found, row in zip(evidence(file, metric, corpus), expected, strict=True):
-        for key, value in row.items():
-            if metric == "parent" and isinstance(value, float):
-                assert math.isclose(found[key], value, rel_tol=0, abs_tol=1e-9)
-            else:
-                assert found[key] == value
+    with pytest.raises(ConfigError) as caught:
+        scoring.score(write(INPUT), metric, corpus)
+    assert caught.value.remedy

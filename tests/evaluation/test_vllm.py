@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from spor_tasks.results import runs
-from spor_tasks.results.samples import find
+from tests.evaluation.outputs import scored
 from tests.support.tiny_bases import make_model, make_tokenizer
 
 pytestmark = [
@@ -26,9 +26,10 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-TASKS = ("spor_systematicity_mini", "spor_systematicity_mini_icl_atom")
-PAIRED = "spor_order_invariance_mini_main"
-SHORT = ("--limit", "4", "--gen_kwargs", "max_gen_toks=16", "--log_samples")
+TASKS = (
+    *("spor_systematicity_mini", "spor_systematicity_mini_icl_atom"),
+    "spor_order_invariance_mini_main",
+)
 
 
 class Made(NamedTuple):
@@ -60,44 +61,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder / "base", adapters)
 
 
-def evaluate(kind: str, models: list[str], out: Path, *more: str) -> str:
-    environment = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "VLLM_CPU_KVCACHE_SPACE": "1",
-        "VLLM_LOGGING_LEVEL": "INFO",
-    }
-    command = [str(Path(sys.executable).parent / "spor"), "eval", "--model", kind, *SHORT, *more]
-    done = subprocess.run(
-        [*command, "--models", *models, "--output_path", str(out)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    return done.stdout
-
-
-Outputs = dict[tuple[str, str], list[tuple[str, ...]]]
-
-
-def outputs(folder: Path) -> Outputs:
-    """Return what was scored, by the model and the task."""
-    found: Outputs = {}
-    for result in runs.collect([folder]).runs:
-        samples = find(result)
-        assert samples
-        found[result.model, result.task] = [tuple(record.scored) for record in samples.records()]
-    return found
-
-
 @pytest.fixture(scope="module")
 def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return the results of vLLM and of transformers: the first adapter, the second, the base."""
     folder = tmp_path_factory.mktemp("results")
-    tasks = ("--tasks", ",".join((*TASKS, PAIRED)))
+    environment = {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
     for kind, argument, settings, more in (
         (
             "spor-vllm",
@@ -108,9 +76,21 @@ def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
         ("spor-hf", "peft", "dtype=float32", ("--batch_size", "4", "--device", "cpu")),
     ):
         base = f"pretrained={made.base},{settings}"
-        models = [*(f"{base},{argument}={adapter}" for adapter in made.adapters), base]
-        log = evaluate(kind, models, folder / kind, *tasks, *more)
-        (folder / f"{kind}.log").write_text(log)
+        command = [
+            *(str(Path(sys.executable).parent / "spor"), "eval", "--model", kind, *more),
+            *("--tasks", ",".join(TASKS), "--limit", "4", "--gen_kwargs", "max_gen_toks=16"),
+            *("--models", *(f"{base},{argument}={adapter}" for adapter in made.adapters), base),
+            *("--log_samples", "--output_path", str(folder / kind)),
+        ]
+        with (folder / f"{kind}.log").open("w") as log:
+            done = subprocess.run(
+                command,
+                env={**os.environ, **environment, "VLLM_LOGGING_LEVEL": "INFO"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        assert done.returncode == 0, (folder / f"{kind}.log").read_text()[-5000:]
     return folder.joinpath
 
 
@@ -118,25 +98,22 @@ def test_outputs_and_scores_are_those_of_transformers(
     both: Callable[[str], Path], made: Made
 ) -> None:
     """Greedy, in context and in pairs; with either adapter, and without."""
-    found, expected = (outputs(both(kind)) for kind in ("spor-vllm", "spor-hf"))
+    found, expected = (scored(both(kind)) for kind in ("spor-vllm", "spor-hf"))
     names = {f"{made.base} + {adapter}" for adapter in made.adapters} | {str(made.base)}
-    assert found.keys() == {(name, task) for name in names for task in (*TASKS, PAIRED)}
+    assert found.keys() == {(name, task) for name in names for task in TASKS}
     assert found == expected
-    for task in (*TASKS, PAIRED):
+    for task in TASKS:
         different = {tuple(found[name, task]) for name in names}
         assert len(different) == len(names), "an adapter that changes nothing shows nothing"
-    scores = [
-        {(result.model, result.task): result.scores for result in runs.collect([file]).runs}
-        for file in (both("spor-vllm"), both("spor-hf"))
-    ]
-    assert scores[0] == scores[1]
+    ours, theirs = (
+        {(result.model, result.task): result.scores for result in runs.collect([both(kind)]).runs}
+        for kind in ("spor-vllm", "spor-hf")
+    )
+    assert ours == theirs
 
 
-def test_the_base_is_loaded_once(both: Callable[[str], Path]) -> None:
+def test_the_base_is_loaded_once_and_results_name_the_package(both: Callable[[str], Path]) -> None:
     assert both("spor-vllm.log").read_text().count("Initializing a V1 LLM engine") == 1
-
-
-def test_the_results_tell_the_adapter_and_the_package(both: Callable[[str], Path]) -> None:
     for result in runs.collect([both("spor-vllm")]).runs:
         assert result.signature["backend"] == "spor-vllm"
         assert result.signature["dtype"] == "float32"
