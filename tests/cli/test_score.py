@@ -145,6 +145,7 @@ def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured
     "options",
     [
         [*MCTG, "--model=x"],
+        ["--metric=facts", "--corpus=e2e", "--device=cpu"],
         ["--metric=distinct", "--corpus=yelp", "--classifiers=x"],
         ["--metric=distinct", "--corpus=yelp", "--ppl-model=x"],
         ["--metric=mctg_ppl", "--corpus=yelp", "--model=x", "--label=1"],

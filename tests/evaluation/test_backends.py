@@ -16,10 +16,9 @@ from typing import Any
 import lm_eval
 import pytest
 import transformers
-from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.run import Evaluator
+from spor_tasks.evaluation.run import Evaluator, register_models
 from spor_tasks.harness import host, task_files
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
@@ -37,6 +36,7 @@ def evaluate(
     task: str,
     **settings: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
+    register_models()
     return lm_eval.simple_evaluate(  # type: ignore[no-any-return]
         model=model,
         model_args=arguments,
@@ -162,9 +162,6 @@ class SamplingParams:
 
 END = 2
 TOKENS = (36, 103, END)
-only_old_lm_eval = pytest.mark.skipif(
-    host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here"
-)
 
 
 class VllmCalls(list[dict[str, Any]]):
@@ -223,19 +220,20 @@ def vllm(vllm_package: VllmCalls) -> VllmCalls:
     return vllm_package
 
 
-@only_old_lm_eval
-def test_vllm_swaps_adapters_and_decodes_greedily(
+@pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
+def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
     vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:
     base = {"pretrained": str(checkpoint())}
     second = shutil.copytree(lora("llama"), tmp_path / "second")
     paths = [str(lora("llama")), str(second)]
     tuned = [{**base, "lora_local_path": path} for path in paths]
-    shared = Evaluator("vllm", batch_size="auto")
+    shared = Evaluator("spor-vllm", batch_size="auto")
+    text = transformers.AutoTokenizer.from_pretrained(checkpoint()).decode(TOKENS[:-1])
     for number, arguments in enumerate((base, tuned[0], tuned[1], base, tuned[0])):
         (result,) = shared.evaluate([arguments], [MAIN], tmp_path / str(number), limit=2)
         (written,) = scored(tmp_path / str(number)).values()
-        assert written == [("A text.", "A text.")] * 2
+        assert written == [(text, text)] * 2
     spor = result["configs"][MAIN]["metadata"]["spor"]
     assert spor["prompt_style"] == "causal"
     assert spor["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
@@ -258,23 +256,10 @@ def test_vllm_swaps_adapters_and_decodes_greedily(
             assert "\ntranslate from " in decoding.stop
     (second_file,) = (tmp_path / "2").rglob("results_*.json")
     assert json.loads(second_file.read_text())["model_name"] == paths[1]
+    result = evaluate("vllm", base, MAIN)
+    assert [texts(row) for row in result["samples"][MAIN]] == [["A text.", "A text."]] * 3
     with pytest.raises(ConfigError, match="does not search with beams"):
-        evaluate("vllm", tuned[0], ATOMS, gen_kwargs={"num_beams": 5})
-
-
-@only_old_lm_eval
-@pytest.mark.usefixtures("vllm")
-def test_spor_vllm_decodes_the_tokens_as_transformers(
-    checkpoint: Callable[..., Path], lora: Callable[[str], Path]
-) -> None:
-    arguments = {"pretrained": str(checkpoint()), "lora_local_path": str(lora("llama"))}
-    (found,) = Evaluator("spor-vllm", batch_size=2).evaluate([arguments], [ATOMS], limit=3)
-    generation = found["configs"][ATOMS]["metadata"]["spor"]["generation"]
-    assert generation.keys() == {"do_sample", "max_gen_toks", "until"}  # none of transformers' own
-    tokenizer = transformers.AutoTokenizer.from_pretrained(arguments["pretrained"])
-    model = get_model("spor-vllm")(**arguments)
-    request = host.request({}, "A", {"do_sample": False, "until": []}, 0)
-    assert model.generate_until([request], disable_tqdm=True) == [tokenizer.decode(TOKENS[:-1])]
+        evaluate("vllm", base, ATOMS, **BEAMS)
 
 
 # --- Several processes ----------------------------------------------------------------------------
