@@ -15,15 +15,7 @@ from tests.support import invented_runs
 # Set where a browser must be at hand: a test that would skip for want of one then fails.
 REQUIRE = "SPOR_REQUIRE_BROWSER"
 
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+_SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background-networking"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +28,8 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(f"{REQUIRE} is set, and there is {reason}")
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        arguments = [f"--{switch}" for switch in _SWITCHES.split()]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 
@@ -56,17 +49,14 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
     faults: list[str] = []
 
     def opened(
+        address: str = "",
         size: tuple[int, int] = DESKTOP,
         *,
-        address: str = "",
-        scheme: str | None = None,
+        scheme: str = "light",
         file: Path = report_page,
     ) -> Page:
-        context = chromium.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="dark" if scheme == "dark" else "light",
-            reduced_motion="reduce",  # what moves has no place yet
-        )
+        screen = {"width": size[0], "height": size[1]}
+        context = chromium.new_context(viewport=screen, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: faults.append(f"console: {message.text}"))

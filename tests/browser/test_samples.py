@@ -36,7 +36,7 @@ def test_attributes_are_compared_with_the_requested_ones(
     open_page: Opener, reported: Reported
 ) -> None:
     file = reported(attribute_runs.write)
-    page = open_page(file=file, address="#sample=0")
+    page = open_page("#sample=0", file=file)
     shown(page, 0)
     expect(page.locator("#sample .note", has_text="judged as")).to_have_text(
         "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
@@ -58,7 +58,7 @@ def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported
     outputs = [samples[0].references[0], f"There is {unit[1]}.", "Nothing.", "Nothing."]
     last = cell_runs.harmful()
     file = reported(lambda folder: cell_runs.write_run(folder, samples, outputs, last=last))
-    page = open_page(file=file, address="#sample=0")
+    page = open_page("#sample=0", file=file)
     shown(page, 0)
     expect(page.locator(".cells .highlighted")).to_have_count(len(samples[0].units))
     for number, each in enumerate(samples[0].units):
@@ -67,7 +67,7 @@ def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported
     expect(page.locator(".cells .lit")).to_have_count(1)
     expect(page.locator(".output mark.lit").first).to_be_visible()
     page.keyboard.press("End")
-    page = open_page(PHONE, scheme="dark", file=file, address="#sample=3")
+    page = open_page("#sample=3", PHONE, scheme="dark", file=file)
     shown(page, 3)
     assert page.locator(".cells tr").count() < 30
     expect(page.locator(".cells")).to_contain_text("rows not shown")
@@ -81,11 +81,11 @@ def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
     open_page: Opener, reported: Reported
 ) -> None:
     file = reported(table_runs.write)
-    page = open_page(file=file, address="#sample=0")
+    page = open_page("#sample=0", file=file)
     shown(page, 0)
     assert heads(page, 0) == ["baker", "goats"]
     expect(page.locator("#sample .note").first).to_contain_text("read as false: eq{1;")
-    page = open_page(PHONE, file=file, address="#sample=3")
+    page = open_page("#sample=3", PHONE, file=file)
     expect(page.locator(".cells tbody tr")).to_have_count(1 + table_runs.ROWS)
     expect(page.locator(".cells tbody tr").nth(1)).to_contain_text(HOSTILE[0])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -102,7 +102,7 @@ def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
 def test_each_output_names_its_side_and_order(open_page: Opener, reported: Reported) -> None:
     spec = spec_of("order_invariance", "main")
     file = reported(lambda folder: write_run(folder, spec, OUTPUTS, "original", 0.0))
-    page = open_page(address="#beside=none", file=file)
+    page = open_page("#beside=none", file=file)
     expect(page.locator(".outputs .order")).to_have_text(
         [
             f"Output for {side}, input order {order}"
