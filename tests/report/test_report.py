@@ -1,7 +1,6 @@
 """From results to the tables of arms."""
 
 import random
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,17 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.runs import Problem
 from spor_tasks.results.statistics import Interval
 from tests.support.intervals import interval
 from tests.support.report_runs import write_runs
 from tests.support.result_files import (
-    SAMPLE,
     distinct,
     edited,
     sample_row,
@@ -44,12 +41,6 @@ def rows_of(folder: Path) -> list[Comparison]:
     """The rows of the paper's own metrics."""
     others = {"parent_full_table", "chrf", "coverage", "copy_rule_whole_word"}
     return [row for row in all_rows(report.collect([folder])) if row.metric not in others]
-
-
-def lost(found: Report) -> Problem:
-    """The only problem that loses a result."""
-    (problem,) = (problem for problem in found.problems if problem.lost)
-    return problem
 
 
 def ends(interval: Interval, source: str) -> tuple[float, float]:
@@ -338,158 +329,20 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
     assert [cell.seeds for cell in shown_row.arms] == [(None,), (None,)]
 
 
-@pytest.mark.parametrize(
-    ("task", "variant", "sets"),
-    [
-        (TASK, "", {}),
-        (f"{TASK}_beam5", "beam5", {}),
-        ("spor_productivity_mini_n3_beam5", "beam5", {"aspect": "productivity", "part": "n3"}),
-        ("mine", "mine", {}),
-    ],
-)
-def test_a_variant_is_what_else_the_name_of_a_task_says(
-    tmp_path: Path, task: str, variant: str, sets: dict[str, str]
-) -> None:
-    write_result(tmp_path / "results_1.json", task=task, arm=None, **sets)
-    assert {row.variant for row in rows_of(tmp_path)} == {variant}
-
-
-# --- Faults of files ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
-def test_results_of_different_signatures_stand_in_rows_of_their_own(
-    tmp_path: Path, setting: str, value: float
-) -> None:
-    write_result(tmp_path / "results_1.json", arm=FIRST)
-    write_result(tmp_path / "results_2.json", arm=SECOND, **{setting: value})
-    one, other = rows_of(tmp_path)
-    assert not one.arms[1].values
-    assert not other.arms[0].values
-    assert other.apart == f"{setting} {value}"
-    problem = lost(report.collect([tmp_path]))
-    assert problem.kind == "incomparable"
-    assert "results_2.json" in problem.where
-    assert "results_1.json" in problem.what
-    assert f"{setting}: " in problem.what
-
-
-def test_of_two_files_for_one_cell_that_differ_neither_is_used_and_a_copy_is_used_once(
-    tmp_path: Path,
-) -> None:
-    runs = [(FIRST, 0, 40.0), (FIRST, 0, 41.0), (FIRST, 1, 45.0), *[(SECOND, 0, 40.0)] * 2]
-    for number, (arm, seed, parent) in enumerate(runs):
-        write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
-    found = report.collect([tmp_path])
-    row = found.tables[0].rows[0]
-    assert [(cell.values, cell.seeds) for cell in row.arms] == [((45.0,), (1,)), ((40.0,), (0,))]
-    assert row.arms[0].reason == "files differ on seed 0"
-    differing, copy = (each for each in found.problems if each.kind == "duplicate")
-    assert (differing, copy.lost) == (lost(found), False)
-    assert "results_1.json" in differing.where
-    assert "results_0.json" in differing.what
-
-
-def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
-    good = write_result(tmp_path / "results_1.json", arm=FIRST)
-    (tmp_path / "results_2.json").write_bytes(good.read_bytes()[:500])
-    (tmp_path / "results_3.json").write_text('{"results": {"hellaswag": {}}}')
-    with edited(write_result(tmp_path / "results_4.json", arm=FIRST)) as foreign:
-        foreign["configs"] = {"hellaswag": {}}
-    write_result(tmp_path / "results_5.json", arm=SECOND, parent=100.5)
-    write_result(tmp_path / "results_6.json", arm=SECOND, parent=-3.0)
-    (tmp_path / f"samples_{TASK}_7.jsonl").touch()
-    found = report.collect([tmp_path])
-    assert len(found.tables[0].rows) == 1
-    assert not found.tables[0].rows[0].arms[1].values
-    problems = [(Path(each.where).name, each.kind, each.lost) for each in found.problems]
-    assert problems == [
-        ("results_2.json", "unreadable", True),
-        ("results_3.json", "unreadable", True),
-        ("results_4.json", "foreign", False),
-        (f"results_5.json: {TASK}", "schema", True),
-        (f"results_6.json: {TASK}", "schema", True),
-        ("results_1.json", "scores-only", False),
-        ("results_5.json", "scores-only", False),
-        ("results_6.json", "scores-only", False),
-        (f"samples_{TASK}_7.jsonl", "samples-only", True),
-    ]
-
-
-@pytest.mark.parametrize(
-    "metadata", [{"test_sha256": "12"}, {"spor": None}, {"spor": ...}, {"spor": {}}]
-)
-def test_an_unknown_task_or_an_old_file_is_named_and_its_other_tasks_reported(
-    tmp_path: Path, metadata: dict[str, object]
-) -> None:
-    with edited(write_result(tmp_path / "results_1.json")) as content:
-        for part in ("results", "configs", "n-samples"):
-            content[part]["spor_new"] = deepcopy(content[part][TASK])
-        changed = content["configs"][TASK]["metadata"] | metadata
-        stated = {key: value for key, value in changed.items() if value is not ...}
-        content["configs"]["spor_new"]["metadata"] = stated
-    found = report.collect([tmp_path])
-    assert len(found.tables[0].rows) == 1
-    assert lost(found).kind == "schema"
-    assert "configs.spor_new.metadata" in lost(found).what
-
-
-def test_an_adapter_that_names_an_arm_and_no_seed_is_named(tmp_path: Path) -> None:
-    with edited(write_result(tmp_path / "results_1.json")) as content:
-        content["configs"][TASK]["metadata"]["spor"]["adapter"]["seed"] = None
-    with pytest.raises(ResultError, match="an adapter without a seed"):
-        report.collect([tmp_path])
-
-
-def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
-    for number, cut in enumerate([0, 3]):
-        with edited(write_run(tmp_path, str(number), [1.0, 2.0], seed=number)) as content:
-            content["config"]["prompts_cut"] = {TASK: cut}
-    (problem,) = report.collect([tmp_path]).problems
-    assert (problem.kind, problem.lost) == ("cut", False)
-    assert problem.where.endswith("results_1.json")
-    assert problem.what.startswith(f"3 prompts of {TASK} ")
-
-
-@pytest.mark.parametrize("rows", [0, 2])
-def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
-    file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
-    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
-    write_samples(file, TASK, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
-    found = report.collect([tmp_path])
-    assert found.problems == ()
-    assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
-
-
-@pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
-def test_samples_that_are_not_those_of_the_result_are_not_used(tmp_path: Path, damage: str) -> None:
-    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
-    (file,) = tmp_path.glob("samples_*")
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(
-        {
-            "half": b"".join(lines)[:-30],
-            "one less": b"".join(lines[1:]),
-            "twice": b"".join([*lines[1:], lines[1]]),
-            "others": b"".join(lines).replace(b'"parent": 10.0', b'"parent": 11.0'),
-        }[damage]
+def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
+    n3 = {"aspect": "productivity", "part": "n3"}
+    tasks = (
+        (TASK, {}),
+        (f"{TASK}_beam5", {}),
+        ("spor_productivity_mini_n3_beam5", n3),
+        ("mine", {}),
     )
-    (row,) = rows_of(tmp_path)
-    assert row.arms[0].values == (20.0,)
-    assert ends(row.arms[0].interval, "stderr")
-    (problem,) = report.collect([tmp_path]).problems
-    assert problem.kind == "samples"
-    assert str(file) in problem.where
-
-
-def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
-    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
-    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm=SECOND)
-    (file,) = tmp_path.glob("samples_*_c.jsonl")
-    file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
-    (row,) = rows_of(tmp_path)
-    assert (row.difference.interval, row.difference.p) == (None, None)
-    assert all(cell.interval for cell in row.arms)
+    for number, (task, sets) in enumerate(tasks):
+        write_result(tmp_path / f"results_{number}.json", task=task, arm=None, **sets)
+    variants = {row.task: row.variant for row in rows_of(tmp_path)}
+    assert variants == dict(
+        zip((task for task, _ in tasks), ("", "beam5", "beam5", "mine"), strict=True)
+    )
 
 
 # --- The paper's rows -----------------------------------------------------------------------------

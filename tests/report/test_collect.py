@@ -1,0 +1,149 @@
+"""Results that cannot be compared, and files that are damaged or double: named, and left out."""
+
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.report import Report
+from spor_tasks.results.runs import Problem
+from tests.support.result_files import (
+    SAMPLE,
+    edited,
+    sample_row,
+    write_result,
+    write_run,
+    write_samples,
+)
+
+TASK = "spor_systematicity_mini"
+FIRST, SECOND = ARMS["systematicity"]
+
+
+def lost(found: Report) -> Problem:
+    """The only problem that loses a result."""
+    (problem,) = (problem for problem in found.problems if problem.lost)
+    return problem
+
+
+@pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
+def test_results_of_different_signatures_stand_in_rows_of_their_own(
+    tmp_path: Path, setting: str, value: float
+) -> None:
+    write_result(tmp_path / "results_1.json", arm=FIRST)
+    write_result(tmp_path / "results_2.json", arm=SECOND, **{setting: value})
+    one, other = (row for row in report.collect([tmp_path]).measured if row.metric == "parent")
+    assert not one.arms[1].values
+    assert not other.arms[0].values
+    assert other.apart == f"{setting} {value}"
+    problem = lost(report.collect([tmp_path]))
+    assert problem.kind == "incomparable"
+    assert "results_2.json" in problem.where
+    assert "results_1.json" in problem.what
+    assert f"{setting}: " in problem.what
+
+
+def test_of_two_files_for_one_cell_that_differ_neither_is_used_and_a_copy_is_used_once(
+    tmp_path: Path,
+) -> None:
+    runs = [(FIRST, 0, 40.0), (FIRST, 0, 41.0), (FIRST, 1, 45.0), *[(SECOND, 0, 40.0)] * 2]
+    for number, (arm, seed, parent) in enumerate(runs):
+        write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
+    found = report.collect([tmp_path])
+    row = found.tables[0].rows[0]
+    assert [(cell.values, cell.seeds) for cell in row.arms] == [((45.0,), (1,)), ((40.0,), (0,))]
+    assert row.arms[0].reason == "files differ on seed 0"
+    differing, copy = (each for each in found.problems if each.kind == "duplicate")
+    assert (differing, copy.lost) == (lost(found), False)
+    assert "results_1.json" in differing.where
+    assert "results_0.json" in differing.what
+
+
+def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
+    good = write_result(tmp_path / "results_1.json", arm=FIRST)
+    with edited(good) as content:  # and a task that is not known
+        for part in ("results", "configs", "n-samples"):
+            content[part]["spor_new"] = deepcopy(content[part][TASK])
+        content["configs"]["spor_new"]["metadata"]["spor"] = None
+    (tmp_path / "results_2.json").write_bytes(good.read_bytes()[:500])
+    (tmp_path / "results_3.json").write_text('{"results": {"hellaswag": {}}}')
+    with edited(write_result(tmp_path / "results_4.json", arm=FIRST)) as content:
+        content["configs"] = {"hellaswag": {}}
+    write_result(tmp_path / "results_5.json", arm=SECOND, parent=100.5)
+    write_result(tmp_path / "results_6.json", arm=SECOND, parent=-3.0)
+    with edited(write_result(tmp_path / "results_7.json", arm=SECOND)) as content:
+        content["configs"][TASK]["metadata"]["spor"]["adapter"]["seed"] = None
+    (tmp_path / f"samples_{TASK}_8.jsonl").touch()
+    found = report.collect([tmp_path])
+    assert len(found.tables[0].rows) == 1
+    assert not found.tables[0].rows[0].arms[1].values
+    problems = [(Path(each.where).name, each.kind, each.lost) for each in found.problems]
+    assert problems == [
+        ("results_1.json", "schema", True),
+        ("results_2.json", "unreadable", True),
+        ("results_3.json", "unreadable", True),
+        ("results_4.json", "foreign", False),
+        ("results_7.json", "schema", True),
+        (f"results_5.json: {TASK}", "schema", True),
+        (f"results_6.json: {TASK}", "schema", True),
+        ("results_1.json", "scores-only", False),
+        ("results_5.json", "scores-only", False),
+        ("results_6.json", "scores-only", False),
+        (f"samples_{TASK}_8.jsonl", "samples-only", True),
+    ]
+    assert "configs.spor_new.metadata" in found.problems[0].what
+    assert "an adapter without a seed" in found.problems[4].what
+
+
+def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
+    for number, cut in enumerate([0, 3]):
+        with edited(write_run(tmp_path, str(number), [1.0, 2.0], seed=number)) as content:
+            content["config"]["prompts_cut"] = {TASK: cut}
+    (problem,) = report.collect([tmp_path]).problems
+    assert (problem.kind, problem.lost) == ("cut", False)
+    assert problem.where.endswith("results_1.json")
+    assert problem.what.startswith(f"3 prompts of {TASK} ")
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
+    file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
+    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
+    write_samples(file, TASK, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
+    found = report.collect([tmp_path])
+    assert found.problems == ()
+    assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
+
+
+@pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
+def test_samples_that_are_not_those_of_the_result_are_not_used(tmp_path: Path, damage: str) -> None:
+    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
+    (file,) = tmp_path.glob("samples_*")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(
+        {
+            "half": b"".join(lines)[:-30],
+            "one less": b"".join(lines[1:]),
+            "twice": b"".join([*lines[1:], lines[1]]),
+            "others": b"".join(lines).replace(b'"parent": 10.0', b'"parent": 11.0'),
+        }[damage]
+    )
+    row = report.collect([tmp_path]).tables[0].rows[0]
+    assert row.arms[0].values == (20.0,)
+    assert row.arms[0].interval.source == "stderr"
+    (problem,) = report.collect([tmp_path]).problems
+    assert problem.kind == "samples"
+    assert str(file) in problem.where
+
+
+def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
+    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
+    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm=SECOND)
+    (file,) = tmp_path.glob("samples_*_c.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
+    row = report.collect([tmp_path]).tables[0].rows[0]
+    assert (row.difference.interval, row.difference.p) == (None, None)
+    assert all(cell.interval for cell in row.arms)
