@@ -1,6 +1,5 @@
 """Models that read tables or rate texts, tiny and random, against plain transformers."""
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,11 +10,9 @@ import pytest
 import torch
 import transformers
 
-from spor_tasks import cli
-from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import write_rows
 from spor_tasks.core.weights import digest_weights
+from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import entailment, readers
 from spor_tasks.metrics.learned import Claim, NliAcc
 from spor_tasks.metrics.parent_totto import prepared
@@ -133,6 +130,8 @@ def test_the_signature_names_class_and_format(folders: dict[str, Path], tmp_path
         f"nli_acc|model:{folder.name}|weights:{weights}|label:Entailed|format:tapex|v:"
     )
     assert "|label:Refused|" in load(folder, label=0).signature
+    by_name = scoring.metric("nli_acc", model=str(folder), device="cpu")
+    assert by_name.signature == load(folder).signature
     assert "|label:ENTAILED|" in load(save_tapas(tmp_path, ("REFUTED", "ENTAILED"))).signature
 
 
@@ -145,23 +144,6 @@ def test_a_model_of_another_type_or_with_unknown_classes_is_refused(tmp_path: Pa
         load(folder)
     assert "nli_label" in str(error.value.remedy)
     assert "|label:yes|" in load(folder, label="yes").signature
-
-
-def test_a_file_of_outputs_is_scored(
-    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "rows.jsonl"
-    write_rows(file, ({**to_row(of), "output": text} for of, text in CLAIMS))
-    arguments = ["score", str(file), "--metric", "nli_acc", "--corpus", "logicnlg", "--json"]
-    assert cli.main([*arguments, "--model", str(folders["tapex"]), "--device", "cpu"]) == 0
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
-    metric = load(folders["tapex"])
-    judgements = metric.judge([of for of, _ in CLAIMS], [(text,) for _, text in CLAIMS])
-    (expected,) = scores_of(metric, judgements)
-    assert (score["name"], score["value"]) == (expected.name, pytest.approx(expected.value))
-    assert score["signature"].startswith(metric.signature)
-    assert cli.main(arguments) == 2
-    assert "--metric nli_acc --model" in capsys.readouterr().err
 
 
 # --- Ratings --------------------------------------------------------------------------------------

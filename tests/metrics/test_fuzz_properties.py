@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.errors import CorpusError, SporError
+from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, Triple
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import copy_rule
-from spor_tasks.metrics.base import Metric, Texts
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
-from spor_tasks.metrics.parent import Parent
+from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
 from tests.support.scores import scores_of
 
 # Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
@@ -27,62 +28,38 @@ texts = anything | st.lists(st.sampled_from(PHRASES.split("|")) | anything, max_
     " ".join
 )
 looping = st.builds(lambda text, times: text * times, texts, st.integers(1, 8))
-triples = st.builds(Triple, texts, texts, texts)
-attributes = st.builds(AttributeValue, texts, texts)
-units = st.one_of(st.lists(unit, min_size=1, max_size=4) for unit in (triples, attributes))
+units = st.one_of(
+    st.lists(st.builds(kind, *[texts] * len(kind._fields)), min_size=2, max_size=4)
+    for kind in (Triple, AttributeValue)
+)
 
 
-@st.composite
-def order_samples(draw: st.DrawFn) -> Sample:
-    drawn = tuple(draw(units))
-    orders = st.permutations(range(len(drawn))).map(tuple)
-    references = tuple(draw(st.lists(texts, min_size=1, max_size=3)))
-    challenge = Orders(draw(st.tuples(orders, orders)), tuple(draw(orders) for _ in references))
-    context = draw(st.fixed_dictionaries({}, optional={"name": texts}))
-    return Sample("drawn", "drawn", drawn, references, context, challenge)
-
-
-@st.composite
-def copy_samples(draw: st.DrawFn) -> Sample:
-    drawn = tuple(draw(units))
-    hides_values = isinstance(drawn[0], AttributeValue)
-    hidden = st.sampled_from(["price range", "customer rating"]) if hides_values else texts
-    phrases = tuple(draw(st.lists(st.tuples(hidden, texts), min_size=1, max_size=3)))
-    return Sample("drawn", "drawn", drawn, (), challenge=Hidden(phrases))
-
-
-def scores(metric: Metric, sample: Sample, *outputs: Texts) -> dict[str, float]:
-    """Return the scores of outputs for one sample, which are counted and in range."""
-    measured = scores_of(metric, metric.judge([sample] * len(outputs), outputs))
-    for score in measured:
-        assert score.n + score.unscored == len(outputs)
+def in_range(metric: Metric, sample: Sample, *outputs: str) -> dict[str, float]:
+    """Return the scores of an output, which are in range or have no verdict."""
+    scores = {score.name: score for score in scores_of(metric, metric.judge([sample], [outputs]))}
+    for score in scores.values():
         assert math.isnan(score.value) if score.n == 0 else -1 <= score.value <= 100 + 1e-9
-    return {score.name: score.value for score in measured}
+    return {name: score.value for name, score in scores.items()}
 
 
-@given(order_samples(), looping, looping)
-def test_parent_order_and_cwio_score_any_output(sample: Sample, first: str, second: str) -> None:
-    for full_table in (False, True):
-        parent = scores(Parent(full_table=full_table), sample, (first,), (second,))
-        assert min(parent.values()) >= 0
-    if len(sample.units) < 2:
-        for metric, output in ((ORDER_INVARIANCE, (first, second)), (CWIO, (first,))):
-            with pytest.raises(CorpusError, match="fewer than two units"):
-                metric.judge([sample], [output])
-        return
-    order = scores(ORDER_INVARIANCE, sample, (first, second))
-    for name in ("fidelity", "ordering", "ordering_em", "faithful_ordering"):
-        assert order[f"{name}_pbh"] + order[f"{name}_poh"] <= 100
-    faithful = order["faithful_ordering_pbh"]
-    assert faithful <= min(order["ordering_pbh"], order["fidelity_pbh"])
-    scores(CWIO, sample, (first,), (second,))
-
-
-@given(copy_samples(), looping, looping)
-def test_the_copy_rule_scores_any_output(sample: Sample, first: str, second: str) -> None:
-    cases = scores(COPY_RULE, sample, (first,), (second,))
+@given(units.map(tuple), looping, looping, st.lists(texts, min_size=1, max_size=3), st.data())
+def test_any_output_for_any_units_is_scored(
+    drawn: tuple[DataUnit, ...], first: str, second: str, references: list[str], data: st.DataObject
+) -> None:
+    orders = st.permutations(range(len(drawn))).map(tuple)
+    both, hidden = data.draw(st.tuples(orders, orders)), texts
+    challenge = Orders(both, tuple(data.draw(orders) for _ in references))
+    sample = Sample("drawn", "drawn", drawn, tuple(references), {"name": first[:9]}, challenge)
+    for metric in (PARENT, PARENT_FULL_TABLE, CWIO):
+        in_range(metric, sample, first)
+    order = in_range(ORDER_INVARIANCE, sample, first, second)
+    assert order["faithful_ordering_pbh"] <= min(order["ordering_pbh"], order["fidelity_pbh"])
+    if isinstance(drawn[0], AttributeValue):
+        hidden = st.sampled_from(["price range", "customer rating"])
+    phrases = data.draw(st.lists(st.tuples(hidden, texts), min_size=1, max_size=3))
+    cases = in_range(COPY_RULE, replace(sample, challenge=Hidden(tuple(phrases))), first)
     names = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
-    assert math.isclose(sum(cases[name] for name in names), 100)
+    assert sum(cases[name] for name in names) == 100
 
 
 @given(looping | st.text("aİ Σ "))

@@ -10,10 +10,8 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.metrics import parent
-from spor_tasks.metrics.base import Judgement
 from spor_tasks.metrics.parent import PARENT, Parent, ParentEvidence
 from tests.oracles import parent as slow_parent
-from tests.support.scores import scores_of
 
 
 def measure(of: Sample, output: str, metric: Parent = PARENT) -> ParentEvidence:
@@ -94,14 +92,6 @@ def test_references_are_counted_once_for_many_outputs() -> None:
 def test_a_sample_without_references_is_refused() -> None:
     with pytest.raises(CorpusError, match="needs a reference"):
         measure(sample(units=(ANN,)), "Ann")
-
-
-def test_the_score_is_the_mean_f_in_percent_with_both_its_sides() -> None:
-    names = ("parent", "parent_precision", "parent_recall")
-    rows = ((50.0, 100.0, 50.0), (25.0, 0.0, 25.0))
-    judgements = [Judgement(dict(zip(names, row, strict=True)), {}) for row in rows]
-    scores = [(each.name, each.value, each.n) for each in scores_of(PARENT, judgements)]
-    assert scores == [("parent", 37.5, 2), ("parent_precision", 50, 2), ("parent_recall", 37.5, 2)]
 
 
 def test_the_signature_holds_every_setting() -> None:

@@ -50,10 +50,10 @@ def test_each_side_scores_as_it_would_alone(name: str) -> None:
     halves = (outputs[:half], outputs[half:])
     expected: dict[str, Value] = {}
     for side, texts, end in zip(sides(asked), halves, ("", "_twin"), strict=True):
-        (found,) = alone.judge([side], [texts])
-        expected |= {f"{score}{end}": value for score, value in found.values.items()}
-        described = {f"{k}{end}": value for k, value in found.details.items()}
-        assert described.items() <= of_both.details.items()
+        (of_side,) = alone.judge([side], [texts])
+        expected |= {f"{score}{end}": value for score, value in of_side.values.items()}
+        details = {f"{key}{end}": value for key, value in of_side.details.items()}
+        assert details.items() <= of_both.details.items()
     assert of_both.values == expected
     ((listed, _),) = adapt.measured(adapt.metrics_for(expected), [*expected], [asked], [outputs])
     assert {score: listed.get(score) for score in expected} == expected

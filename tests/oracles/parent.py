@@ -47,9 +47,20 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(math.log(value or 1e-5) for value in values) / len(values))
 
 
-def table_recall(output: Tokens, values: Sequence[Tokens]) -> float:
-    shares = [longest_common_subsequence(value, output) / len(value) for value in values]
-    return (sum(shares) / len(shares) if shares else 0.0) or 1e-5
+def sides(
+    output: Tokens, reference: Tokens, known: set[str], max_order: int
+) -> tuple[float, float]:
+    """Return an output's precision, and its recall of one reference."""
+    orders = range(1, max_order + 1)
+    precisions = [precision_of_order(output, reference, known, order) for order in orders]
+    recalls = [recall_of_order(output, reference, known, order) for order in orders]
+    precision = geometric_mean(precisions) if precisions[0] else 0.0
+    return precision, geometric_mean(recalls) if recalls[0] else 1e-5
+
+
+def mentioned(text: Tokens, values: Sequence[Tokens]) -> float:
+    shares = [longest_common_subsequence(value, text) / len(value) for value in values]
+    return sum(shares) / len(shares) if shares else 0.0
 
 
 def parent(
@@ -61,14 +72,10 @@ def parent(
 ) -> tuple[float, float, float]:
     """Return precision, recall and F of one output."""
     known = {token for value in values for token in value}
-    orders = range(1, max_order + 1)
     scores = []
     for reference in references:
-        precisions = [precision_of_order(output, reference, known, order) for order in orders]
-        recalls = [recall_of_order(output, reference, known, order) for order in orders]
-        precision = geometric_mean(precisions) if precisions[0] else 0.0
-        reference_recall = geometric_mean(recalls) if recalls[0] else 1e-5
-        recall = reference_recall ** (1 - weight) * table_recall(output, values) ** weight
+        precision, of_reference = sides(output, reference, known, max_order)
+        recall = of_reference ** (1 - weight) * (mentioned(output, values) or 1e-5) ** weight
         scores.append((precision, recall, 2 * precision * recall / (precision + recall + 1e-8)))
     best_precision, best_recall, best_f = (max(column) for column in zip(*scores, strict=True))
     return best_precision, best_recall, best_f

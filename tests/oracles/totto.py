@@ -1,17 +1,10 @@
-"""ToTTo's input and its PARENT written down from their definition, nothing prepared.
-
-They are the oracle of the differential tests and the yardstick of the benchmark: as in the
-published code, every table is copied, every n-gram looks into a new set of the table's words, and a
-longest common subsequence is a whole table of numbers.
-"""
+"""ToTTo's input and its PARENT written down from their definition, nothing prepared."""
 
 import copy
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Tokens = Sequence[str]
+from tests.oracles.parent import Tokens, mentioned, sides
 
 # --- Linearization --------------------------------------------------------------------------------
 
@@ -71,52 +64,6 @@ def full_table(example: Mapping[str, Any]) -> str:
 # --- PARENT ---------------------------------------------------------------------------------------
 
 
-def ngrams(text: Tokens, order: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(text[i : i + order]) for i in range(len(text) - order + 1))
-
-
-def entailed(ngram: Tokens, table: Sequence[Tokens]) -> float:
-    known = {token for value in table for token in value}
-    return sum(token in known for token in ngram) / len(ngram)
-
-
-def mentioned(value: Tokens, text: Tokens) -> float:
-    longest: dict[tuple[int, int], int] = {}
-    for i in range(len(value) + 1):
-        for j in range(len(text) + 1):
-            if not i or not j:
-                longest[i, j] = 0
-            elif value[i - 1] == text[j - 1]:
-                longest[i, j] = longest[i - 1, j - 1] + 1
-            else:
-                longest[i, j] = max(longest[i - 1, j], longest[i, j - 1])
-    return longest[len(value), len(text)] / len(value)
-
-
-def of_order(
-    output: Tokens, reference: Tokens, table: Sequence[Tokens], order: int
-) -> tuple[float, float]:
-    written, expected = ngrams(output, order), ngrams(reference, order)
-    weight = {ngram: entailed(ngram, table) for ngram in (*written, *expected)}
-    right = 0.0
-    for ngram, count in written.items():
-        share = min(1.0, expected[ngram] / count)
-        right += count * (share + (1 - share) * weight[ngram])
-    precision = right / written.total() if written else 0.0
-    found = total = 0.0
-    for ngram, count in expected.items():
-        total += count * weight[ngram]
-        found += count * weight[ngram] * min(1.0, written[ngram] / count)
-    return precision, found / total if total else 1.0
-
-
-def geometric_mean(shares: Sequence[float], otherwise: float) -> float:
-    smoothed = [shares[0], *(share or 1e-5 for share in shares[1:])]
-    if not smoothed[0]:
-        return otherwise
-    return math.exp(math.fsum(math.log(share) / len(smoothed) for share in smoothed))
-
-
 def parent(
     output: Tokens,
     references: Sequence[Tokens],
@@ -124,13 +71,11 @@ def parent(
     highlighted: Sequence[Tokens],
 ) -> tuple[float, float, float]:
     """Return precision, recall and F; every value has a token, and something is highlighted."""
-    found = []
+    known = {token for value in table for token in value}
+    scores = []
     for reference in references:
-        shares = [of_order(output, reference, table, order) for order in (1, 2, 3, 4)]
-        precision = geometric_mean([share for share, _ in shares], 0.0)
-        of_reference = geometric_mean([share for _, share in shares], 1e-5)
-        told = sum(mentioned(value, output) for value in highlighted) / len(highlighted)
-        weight = 1 - sum(mentioned(value, reference) for value in highlighted) / len(highlighted)
-        recall = of_reference ** (1 - weight) * (told or 1e-5) ** weight
-        found.append((precision, recall, 2 * precision * recall / (precision + recall + 1e-8)))
-    return max(found, key=lambda scores: scores[2])
+        precision, of_reference = sides(output, reference, known, 4)
+        weight = 1 - mentioned(reference, highlighted)
+        recall = of_reference ** (1 - weight) * (mentioned(output, highlighted) or 1e-5) ** weight
+        scores.append((precision, recall, 2 * precision * recall / (precision + recall + 1e-8)))
+    return max(scores, key=lambda each: each[2])
