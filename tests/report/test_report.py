@@ -19,7 +19,6 @@ from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 from tests.support.intervals import interval
-from tests.support.report_runs import write_runs
 from tests.support.result_files import (
     distinct,
     edited,
@@ -331,18 +330,15 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
 
 def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
     n3 = {"aspect": "productivity", "part": "n3"}
-    tasks = (
-        (TASK, {}),
-        (f"{TASK}_beam5", {}),
-        ("spor_productivity_mini_n3_beam5", n3),
-        ("mine", {}),
-    )
-    for number, (task, sets) in enumerate(tasks):
-        write_result(tmp_path / f"results_{number}.json", task=task, arm=None, **sets)
-    variants = {row.task: row.variant for row in rows_of(tmp_path)}
-    assert variants == dict(
-        zip((task for task, _ in tasks), ("", "beam5", "beam5", "mine"), strict=True)
-    )
+    variants = {
+        f"{TASK}_beam5": "beam5",
+        "spor_productivity_mini_n3_beam5": "beam5",
+        "mine": "mine",
+    }
+    for task in variants:
+        sets = n3 if "n3" in task else {}
+        write_result(tmp_path / f"results_{task}.json", task=task, arm=None, **sets)
+    assert {row.task: row.variant for row in rows_of(tmp_path)} == variants
 
 
 # --- The paper's rows -----------------------------------------------------------------------------
@@ -351,33 +347,15 @@ def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
 def test_the_papers_rows_stand_beside_ours_of_the_released_sets_after_training(
     tmp_path: Path,
 ) -> None:
-    for number, (corpus, protocol) in enumerate([("webnlg", "published"), ("e2e", "strict")]):
-        metadata = {"corpus": corpus, "protocol": protocol}
+    for corpus, protocol in (("webnlg", "published"), ("e2e", "strict")):
+        sets = {"corpus": corpus, "protocol": protocol}
         task = f"spor_systematicity_{corpus}"
-        write_result(tmp_path / f"results_{number}.json", task=task, metadata=metadata)
+        write_result(tmp_path / f"results_{corpus}.json", task=task, metadata=sets)
+        in_context = {"task": f"{task}_icl_{FIRST}", "shown": FIRST, "metadata": sets}
+        write_result(tmp_path / f"results_{corpus}-icl.json", **in_context)
     found = [row for row in rows_of(tmp_path) if row.published]
-    assert {row.spec.name.corpus for row in found} == {"webnlg"}
+    assert {(row.spec.name.corpus, row.variant) for row in found} == {("webnlg", "")}
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]
-    assert (found[2].difference.mark, found[2].n) == ("‡", 2360)
-    task = "spor_systematicity_webnlg_icl_atom"
-    metadata = {"corpus": "webnlg", "protocol": "published"}
-    write_result(tmp_path / "icl/results_1.json", task=task, shown=FIRST, metadata=metadata)
-    assert [row.published for row in rows_of(tmp_path / "icl")] == [False]
-
-
-def test_every_table_of_the_paper_stands_beside_ours_of_the_same_task(tmp_path: Path) -> None:
-    write_runs(tmp_path, corpus="e2e")
-    found = all_rows(report.collect([tmp_path]))
-    paper = [row for row in found if row.published]
-    ours = ("parent_full", "chrf", "coverage", "faithful", "cwio_located", "copy_rule_whole_word")
-    assert {(row.aspect, row.part, row.metric) for row in paper} == {
-        (row.aspect, row.part, row.metric) for row in found if not row.metric.startswith(ours)
-    }
-    t5 = {(row.part, row.metric): row for row in paper if row.model == "T5-large"}
-    assert [cell.mean for cell in t5["cwio", "cwio"].arms] == [0.51, 0.95]
-    assert t5[None, "copy_rule"].arms[0].mean == 95.93
-    assert t5["n4", "parent"].n == 1002
-    difference = t5["n4", "parent"].difference
-    assert (difference.mark, difference.p) == ("‡", None)
+    assert (found[2].difference.mark, found[2].difference.p, found[2].n) == ("‡", None, 2360)

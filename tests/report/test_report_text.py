@@ -91,28 +91,22 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     return {**document.files("report"), "report.txt": plain_text(document)}
 
 
-@pytest.mark.parametrize("ending", ["txt", "md", "tex", "csv", "json"])
-def test_no_format_has_characters_that_move_or_hide_others(
-    hostile: Mapping[str, str], ending: str
-) -> None:
-    text = hostile[f"report.{ending}"]
-    assert HOSTILE not in text
-    assert not re.search("[\u202e\u200b\x1b\x00-\x09\x0b-\x1f]", text)
-    assert "\\u202e" in text or "textbackslash{}u202e" in text
+def test_no_format_has_characters_that_move_or_hide_others(hostile: Mapping[str, str]) -> None:
+    for text in hostile.values():
+        assert HOSTILE not in text
+        assert not re.search("[\u202e\u200b\x1b\x00-\x09\x0b-\x1f]", text)
+        assert "\\u202e" in text or "textbackslash{}u202e" in text
 
 
-def test_a_model_of_any_name_fills_one_cell_of_markdown(hostile: Mapping[str, str]) -> None:
+def test_a_model_of_any_name_is_text_in_one_cell(hostile: Mapping[str, str]) -> None:
     lines = [line for line in hostile["report.md"].splitlines() if line.startswith("|")]
-    counts = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
-    assert counts == {9}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
     named = [line for line in lines if "end" in line]
     assert len(named) == 2
     for line in named:
         assert "&lt;b&gt;" in line
         assert re.search(r"(?<!\\)[\[`*]x", line) is None
 
-
-def test_a_model_of_any_name_is_text_in_latex(hostile: Mapping[str, str]) -> None:
     lines = hostile["report.tex"].splitlines()
     text = "\n".join(line for line in lines if not line.startswith("%"))
     bare = re.sub(r"\\[\\{}$&#%_]", "", text)
@@ -120,10 +114,7 @@ def test_a_model_of_any_name_is_text_in_latex(hostile: Mapping[str, str]) -> Non
     assert bare.count("$") % 2 == 0
     assert not set("#%^<>|") & set(bare.replace("$^", ""))
     rows = [line for line in bare.splitlines() if "end " in line and "&" in line]
-    assert len(rows) == 2
-    assert {row.count("&") for row in rows} == {7}
+    assert [row.count("&") for row in rows] == [7, 7]
 
-
-def test_a_model_of_any_name_is_no_formula(hostile: Mapping[str, str]) -> None:
     rows = list(csv.DictReader(hostile["report.csv"].splitlines()))
-    assert {row["model"][:3] for row in rows} == {"'=1"}
+    assert {row["model"][:3] for row in rows} == {"'=1"}  # no formula
