@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
-from typing import Any, NamedTuple
 
 from spor_tasks.core.contracts import SetName, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.harness import task_files
+from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.declared import FIRST_BENCHMARK
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import SampleFile
@@ -16,22 +16,12 @@ from spor_tasks.results.samples import SampleFile
 _LENGTH = 12  # characters of a digest, enough to look it up
 
 
-class ShippedTask(NamedTuple):
-    """The test set of a shipped task file; its digest is None if the file cannot have it."""
-
-    task: str
-    benchmark: str
-    name: SetName
-    version: str
-    test_sha256: str | None
-
-
 def _major(version: str) -> str:
     """Return N of a version N.X, which changes when results stop being comparable."""
     return version.partition(".")[0]
 
 
-def shipped_task(result: Run) -> ShippedTask | None:
+def shipped_task(result: Run) -> TaskFile | None:
     """Return the shipped task that a result names, or else one of the same sets.
 
     None is a result of sets that are not shipped, such as those of a user's own corpus.
@@ -49,21 +39,23 @@ def contradiction(result: Run) -> str | None:
     Results of another version of the task, before the point, cannot be compared with the file.
     """
     ours, spec = shipped_task(result), result.spec
-    if ours is None or _major(result.signature["version"]) != _major(ours.version):
+    if ours is None or _major(result.signature["version"]) != _major(_version(ours)):
         return None
-    if spec.split_of is not None and spec.task == ours.task:
+    if spec.split_of is not None and spec.task == ours.name:
         # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
         return None
-    if (spec.benchmark, spec.name) != (ours.benchmark, ours.name):
+    benchmark, name = _sets(ours)
+    if (spec.benchmark, spec.name) != (benchmark, name):
         return (
-            f"claims to be of {spec.benchmark} {spec.name}, but {ours.task} is of "
-            f"{ours.benchmark} {ours.name}: left out"
+            f"claims to be of {spec.benchmark} {spec.name}, but {ours.name} is of "
+            f"{benchmark} {name}: left out"
         )
-    sha256, expected = result.signature["test_sha256"], ours.test_sha256
+    sha256 = result.signature["test_sha256"]
+    expected = ours.content["metadata"].get("test_sha256")
     if expected and sha256 != expected:
         return (
-            f"claims the test set {sha256[:_LENGTH]}…, but version {_major(ours.version)} of "
-            f"{ours.task} has {expected[:_LENGTH]}…: left out"
+            f"claims the test set {sha256[:_LENGTH]}…, but version {_major(_version(ours))} of "
+            f"{ours.name} has {expected[:_LENGTH]}…: left out"
         )
     return None
 
@@ -76,8 +68,8 @@ def fault_of(file: SampleFile) -> str | None:
     """
     result, version = file.run, file.run.signature["version"]
     ours = shipped_task(result)
-    if ours and _major(version) != _major(ours.version):
-        return f"is of version {version}, and this package can check only {ours.version}"
+    if ours and _major(version) != _major(_version(ours)):
+        return f"is of version {version}, and this package can check only {_version(ours)}"
     if result.n != result.documents:
         return f"has {result.n:,} of {result.documents:,} samples: evaluate without --limit"
     if result.signature["demonstrations_sha256"] != str(None):
@@ -99,21 +91,25 @@ def _split_sha256(spec: SetSpec) -> str | None:
     return digest(sets.load(spec.name).test.samples) if spec.is_pinned else None
 
 
+_Sets = tuple[str, SetName]
+"""A benchmark, and the name of its sets."""
+
+
 @cache  # the files do not change while a report is made
-def _shipped() -> tuple[Mapping[str, ShippedTask], Mapping[tuple[str, SetName], ShippedTask]]:
-    tasks = [_read(file.name, file.content["metadata"]) for file in task_files.files()]
-    by_sets: dict[tuple[str, SetName], ShippedTask] = {}
-    for task in sorted(tasks, key=lambda task: len(task.task)):  # that without a variant
-        by_sets.setdefault((task.benchmark, task.name), task)
-    return {task.task: task for task in tasks}, by_sets
+def _shipped() -> tuple[Mapping[str, TaskFile], Mapping[_Sets, TaskFile]]:
+    files = task_files.files()
+    by_sets: dict[_Sets, TaskFile] = {}
+    for file in sorted(files, key=lambda file: len(file.name)):  # that without a variant
+        by_sets.setdefault(_sets(file), file)
+    return {file.name: file for file in files}, by_sets
 
 
-def _read(task: str, metadata: Mapping[str, Any]) -> ShippedTask:
+def _version(file: TaskFile) -> str:
+    return str(file.content["metadata"]["version"])
+
+
+def _sets(file: TaskFile) -> _Sets:
+    metadata = file.content["metadata"]
     aspect, corpus, protocol = (metadata[field] for field in ("aspect", "corpus", "protocol"))
-    return ShippedTask(
-        task,
-        metadata.get("benchmark", FIRST_BENCHMARK),
-        SetName(aspect, corpus, protocol, metadata.get("part")),
-        str(metadata["version"]),
-        metadata.get("test_sha256"),
-    )
+    name = SetName(aspect, corpus, protocol, metadata.get("part"))
+    return metadata.get("benchmark", FIRST_BENCHMARK), name

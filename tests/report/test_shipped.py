@@ -89,5 +89,7 @@ def test_every_shipped_task_knows_itself(tmp_path: Path) -> None:
     tasks = task_files.files()
     assert len(tasks) > 100
     (result,) = runs.read(write_whole(tmp_path, "1"))
-    assert shipped_task(result).test_sha256 == result.signature["test_sha256"]
+    assert (
+        shipped_task(result).content["metadata"]["test_sha256"] == result.signature["test_sha256"]
+    )
     assert {spec.task for spec in benchmark("spor").sets()} <= {file.name for file in tasks}
