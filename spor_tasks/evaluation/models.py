@@ -60,6 +60,8 @@ def _entry(item: object, place: str) -> Model:
             arguments = None
     if not isinstance(arguments, dict) or not arguments.get("pretrained"):
         raise ConfigError(
-            f"{item!r} is not a model", where=place, remedy="Write pretrained=BASE,peft=ADAPTER."
+            f"{item!r:.200} is not a model",
+            where=place,
+            remedy="Write pretrained=BASE,peft=ADAPTER.",
         )
     return Model(arguments, place)

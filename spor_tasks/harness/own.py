@@ -1,5 +1,6 @@
 """Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -48,7 +49,7 @@ def write(
         CorpusError: the corpus cannot be read.
         SplitError: the corpus allows none of these sets.
     """
-    request = replace(request, corpus=str(Path(request.corpus).resolve()))
+    request = replace(request, corpus=os.path.realpath(request.corpus))
     requests = _of_protocols(request) if request.aspect else _of_aspects(request, aspects)
     # A malformed space is reported for each protocol.
     refusals = SporError if request.aspect else SplitError

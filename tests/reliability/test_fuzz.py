@@ -126,13 +126,6 @@ def test_any_value_anywhere_in_settings(reader: str, data: st.DataObject) -> Non
 
 @pytest.mark.parametrize("reader", READERS)
 @few
-@given(st.lists(WORDS | st.text(max_size=3), max_size=30).map("".join))
-def test_any_text_as_settings(reader: str, text: str) -> None:
-    read(reader, text)
-
-
-@pytest.mark.parametrize("reader", READERS)
-@few
 @given(st.data())
 def test_settings_with_anything_in_between(reader: str, data: st.DataObject) -> None:
     good = READERS[reader][1]

@@ -3,17 +3,15 @@
 import builtins
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
-import lm_eval.tasks
 import pytest
 import transformers
 from transformers import dynamic_module_utils
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.harness import stubs
+from tests.support import commands
 from tests.support.tiny_bases import make_tokenizer
 from training.bases import load_base
 from training.config import ModelConfig
@@ -95,11 +93,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[obje
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Spare the seconds that lm-eval takes to index its own tasks, and this process its logging."""
-    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
-    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
-    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
+    commands.without_other_tasks(monkeypatch, tmp_path)
 
 
 def run(kind: str, arguments: str) -> int:

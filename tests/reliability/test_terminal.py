@@ -1,16 +1,13 @@
 """Nothing that others wrote acts on a terminal: hostile names and texts in every command."""
 
-import argparse
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import lm_eval.tasks
 import pytest
 from huggingface_hub import constants
 
@@ -19,10 +16,10 @@ from spor_tasks.aspects import folder
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
-from spor_tasks.harness import stubs, task_files
+from spor_tasks.harness import task_files
+from tests.support import commands
 from tests.support.invented_runs import town
 from tests.support.result_files import result_content, sample_row, write_result, write_samples
-from training import __main__ as training
 from training.experiments import cells
 
 # Sets the clipboard, colours, clears, reverses, marks, forges a line, and is no UTF-8.
@@ -60,11 +57,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     made = tmp_path / NAME
     made.mkdir()
     monkeypatch.setenv("SPOR_DATA_DIR", str(made / "data"))
-    monkeypatch.setattr(stubs, "folder", lambda: made / "stubs")
+    commands.without_other_tasks(monkeypatch, made)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(lm_eval.utils, "setup_logging", lambda: None)
-    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)  # the others take long
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
     return Place(made)
 
 
@@ -244,18 +238,8 @@ SILENT = {"score"}  # prints numbers
 SAFE = {"tasks path", "tasks list", "training demo"}  # they are given nothing
 
 
-def leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
-    """Yield every command of a parser."""
-    found = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-    for name, child in found[0].choices.items() if found else ():
-        yield from leaves(child, f"{words} {name}".strip())
-    if not found:
-        yield words
-
-
 def test_every_command_is_attacked_or_given_nothing() -> None:
-    commands = {*leaves(cli.parser()), *leaves(training.parser(), "training")}
-    assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands
+    assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands.names()
 
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
@@ -263,14 +247,8 @@ def test_every_command_is_attacked_or_given_nothing() -> None:
 def test_what_is_printed_acts_on_nothing(
     attack: str, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = attack.partition(":")[0].split()
-    main = training.main if command[0] == "training" else cli.main
-    words = command[command[0] == "training" :]
-    arguments = [*words, *map(str, ATTACKS[attack](place))]
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        status = int(str(end.code))
+    arguments = [*attack.partition(":")[0].split(), *map(str, ATTACKS[attack](place))]
+    status = commands.run(arguments)
     printed = capsys.readouterr()
     assert_harmless(printed.out)
     assert_harmless(printed.err)

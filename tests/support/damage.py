@@ -18,7 +18,7 @@ def _bytes(content: bytes) -> Callable[[Path], object]:
 
 def _huge(path: Path) -> None:
     with path.open("wb") as file:
-        file.truncate(2**27)  # takes no room on the disk
+        file.truncate(2**25)  # takes no room on the disk
 
 
 DAMAGE: Mapping[str, Callable[[Path], object]] = {
@@ -28,13 +28,13 @@ DAMAGE: Mapping[str, Callable[[Path], object]] = {
     "a link to itself": lambda path: path.symlink_to(path.name),
     "a named pipe": os.mkfifo,
     "an endless device": lambda path: path.symlink_to("/dev/zero"),
-    "128 megabytes": _huge,
+    "32 megabytes": _huge,
     "no text": _bytes(b"\xff\xfe\x00\x80"),
     "an empty file": _bytes(b""),
     "a list": _bytes(b"[1]"),
     "a number": _bytes(b"5"),
     "half of it": _bytes(b'{"a": {"b": '),
-    "100,000 brackets": _bytes(b"[" * 100_000),
+    "10,000 brackets": _bytes(b"[" * 10_000),
     "a number of 5,000 digits": _bytes(b'{"a": ' + b"9" * 5_000 + b"}"),
     "a pickle": _bytes(b"cos\nsystem\n(S'true'\ntR."),
 }

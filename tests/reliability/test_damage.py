@@ -1,0 +1,301 @@
+"""Each command and reader against each kind of damage: status 2 and one error, never a hang."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from spor_tasks import cli, twins
+from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.spor import shipped
+from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.files import INSTALL_AGAIN
+from spor_tasks.core.plain_yaml import parse
+from spor_tasks.core.registry import registry
+from spor_tasks.corpora import embedded
+from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.own import read_corpus
+from spor_tasks.corpora.sources import TOTTO
+from spor_tasks.corpora.totto import reader as totto
+from tests.conftest import REPOSITORY
+from tests.support import commands, damage
+from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
+from tests.support.result_files import SAMPLE, write_run
+
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
+]
+
+Captured = pytest.CaptureFixture[str]
+SCORE = ["--metric", "parent", "--corpus", "webnlg"]
+SETS = ["--aspect", "systematicity", "--out", "out"]
+TOTTO_SCORE = ["score", "rows", "--metric", "totto", "--corpus", "totto"]
+CLASSIFIER = ["training", "classifier", "--corpus", "compmctg_mini"]
+EVAL = ["eval", "--model", "spor-hf", "--tasks", "spor_mini"]
+ROW = {"data": [list(SAMPLE.units[0])], "texts": ["By the sea."], "output": "By the sea."}
+# Every command that reads a file: `FILE` is the damaged one, `FOLDER` the folder around it.
+READERS: Mapping[str, Sequence[str]] = {
+    "score": ["score", "FILE", *SCORE],
+    "score: references": [*TOTTO_SCORE, "--references", "FILE"],
+    "score: compared": ["score", "rows", *SCORE, "--compare", "FILE"],
+    "show": ["show", "FILE", "0"],
+    "report": ["report", "FILE"],
+    "report: compared": ["report", "--diff", "FILE", "FILE"],
+    "push": ["push", "FILE", "--to", "me/runs", "--dry-run"],
+    "tasks make": ["tasks", "make", "FILE", "--out", "out"],
+    "data build": ["data", "build", "--corpus", "FILE", *SETS],
+    "data check": ["data", "check", "FOLDER"],
+    "data fetch": ["data", "fetch", "--from", "FILE", "--to", "out"],
+    "eval: settings": ["eval", "--config", "FILE"],
+    "eval: models": [*EVAL, "--models", "FILE"],
+    "eval: a checkpoint": [*EVAL, "--model_args", "pretrained=FILE"],
+    "training train": ["training", "train", "FILE"],
+    "training run": ["training", "run", "FILE", "--dry-run"],
+    "training classifier": [*CLASSIFIER, "--config", "FILE", "--out", "out"],
+}
+# Writers, with `OUT` for a place that takes no file.
+WRITERS: Mapping[str, Sequence[str]] = {
+    "data build": [
+        "data",
+        "build",
+        "--corpus",
+        "mini",
+        "--aspect",
+        "systematicity",
+        "--out",
+        "OUT",
+    ],
+    "tasks make": ["tasks", "make", "corpus.jsonl", "--out", "OUT"],
+    "score": ["score", "rows", *SCORE, "--per-sample", "OUT"],
+    "report": ["report", "results", "--out", "OUT"],
+    "report: ranked": ["report", "results", "--leaderboard", "--out", "OUT"],
+    "baseline": ["baseline", "units-joined", "spor_systematicity_mini", "--results", "OUT"],
+}
+# The error names another place than the damaged file.
+NAMED = {
+    ("score: compared", "an empty file"): "rows:1",
+    ("score: references", "an empty file"): "rows:1",
+    ("tasks make", "an endless device"): "/dev/zero",
+}
+NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo", "training base"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with good results, rows and a corpus; none of lm-eval's own tasks."""
+    monkeypatch.chdir(tmp_path)
+    commands.without_other_tasks(monkeypatch, tmp_path)
+    write_run(tmp_path / "results", "1", [7.0])
+    (tmp_path / "rows").write_text(json.dumps(ROW))
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(ROW | {"split": "train"}))
+    return tmp_path
+
+
+def refused(captured: Captured, words: Sequence[object]) -> str:
+    """Return the one error of a command that must end with it."""
+    status = commands.run([*map(str, words)])
+    printed = captured.readouterr().err
+    assert status == 2, printed
+    assert "Traceback" not in printed
+    error, *more = printed.partition("error: ")[2].splitlines()
+    assert error
+    assert len(more) <= 2, printed  # the file of several that cannot be read, and the remedy
+    return printed
+
+
+def files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if not path.is_dir()}
+
+
+def test_every_command_is_tried() -> None:
+    tried = {name.partition(":")[0] for name in (*READERS, *WRITERS)}
+    assert tried | NO_FILE == commands.names()
+
+
+@pytest.mark.parametrize("kind", [*DAMAGE, "a name that is too long"])
+@pytest.mark.parametrize("command", READERS)
+def test_a_damaged_file_is_one_error(
+    command: str, kind: str, folder: Path, capsys: Captured
+) -> None:
+    file = folder / "damaged" / (LONG_NAME if kind not in DAMAGE else "manifest.json")
+    file.parent.mkdir()
+    if kind in DAMAGE:
+        damage.replace(file, kind)
+    before = files(folder)
+    whole = file.parent if kind in DAMAGE else file
+    words = [w.replace("FILE", str(file)).replace("FOLDER", str(whole)) for w in READERS[command]]
+    assert NAMED.get((command, kind), "damaged") in refused(capsys, words)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_place_that_takes_no_files_is_one_error(
+    command: str, folder: Path, capsys: Captured
+) -> None:
+    (folder / "file").touch()
+    for place in ("file/out", LONG_NAME):
+        words = [word.replace("OUT", place) for word in WRITERS[command]]
+        assert place[:50] in refused(capsys, words)
+
+
+@pytest.mark.parametrize("command", ["data build", "score", "report"])
+def test_a_full_disk_is_one_error_and_nothing_is_left(
+    command: str, folder: Path, capsys: Captured
+) -> None:
+    with no_file_larger_than(300):
+        printed = refused(capsys, [word.replace("OUT", "out") for word in WRITERS[command]])
+    assert "out" in printed
+    assert "cannot be written" in printed
+    assert not (folder / "out" / "manifest.json").exists()
+    assert not [*folder.rglob("*.partial")]
+
+
+@pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
+@pytest.mark.parametrize("file", ["results_bad.json", "samples_spor_systematicity_mini_1.jsonl"])
+def test_a_damaged_file_among_others_is_left_out_of_a_report(
+    file: str, kind: str, folder: Path, capsys: Captured
+) -> None:
+    damage.replace(folder / "results" / file, kind)
+    status = cli.main(["report", "results"])
+    out = capsys.readouterr().out
+    assert "Systematicity: mini, strict sets" in out
+    if file.startswith("results"):
+        assert status == 1
+        assert f"{file}: is not a readable result file" in out
+
+
+def test_a_pipe_of_the_shell_is_read_and_a_device_is_not_replaced(
+    folder: Path, capsys: Captured
+) -> None:
+    spor = f"{sys.executable} -m spor_tasks.cli score"
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"{spor} <(cat {folder}/rows) {' '.join(SCORE)}"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "parent" in done.stdout
+    os.mkfifo("device")
+    printed = refused(capsys, ["score", "rows", *SCORE, "--per-sample", "device"])
+    assert "cannot be written: it is not a regular file" in printed
+    assert Path("device").is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("words", [["tasks", "path"], ["tasks", "list"]])
+def test_output_that_nothing_takes_is_one_error(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert "standard output: [Errno 28]" in refused(capsys, words)
+
+
+# --- Files of the package and of corpora ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "constant", "place", "read"),
+    [
+        (twins, "FOLDER", "e2e/twins.json.gz", lambda: twins.twins_of.__wrapped__("e2e")),
+        (embedded, "FOLDER", "mini.jsonl.gz", lambda: embedded._parts.__wrapped__("mini")),
+        (splits, "FILE", None, splits.facts.__wrapped__),
+        (shipped, "FOLDER", "systematicity_e2e.json", lambda: shipped.load("e2e", ())),
+    ],
+    ids=["twins", "embedded corpus", "splits", "strict sets"],
+)
+def test_a_packaged_file_that_is_cut_is_one_error(
+    module: ModuleType,
+    constant: str,
+    place: str | None,
+    read: Callable[[], object],
+    *,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    value = getattr(module, constant)
+    content = (value / place if place else value).read_bytes()
+    cut = tmp_path / (place or value.name)
+    cut.parent.mkdir(exist_ok=True)
+    cut.write_bytes(content[: len(content) // 2])
+    monkeypatch.setattr(module, constant, tmp_path if place else cut)
+    assert_one_error(read, cut, remedy=INSTALL_AGAIN)
+
+
+CORPORA: Mapping[str, tuple[bytes, Callable[[Path], object]]] = {
+    "e2e-clean/test-fixed.csv": (b"mr,ref", lambda place: e2e.read_parts("test", folder=place)),
+    TOTTO.files[1]: (b'{"example_id": 3, "ta', lambda place: [*totto.part("dev", place)]),
+    "Yelp/gen.jsonl": (
+        b'{"review": "A te',
+        lambda place: registry().get("corpus", "yelp").read(place),
+    ),
+    "own.jsonl": (b'{"data": [["a", "b', lambda place: read_corpus(place / "own.jsonl")),
+}
+
+
+@pytest.mark.parametrize("file", CORPORA)
+def test_a_corpus_file_that_is_cut_is_one_error(file: str, tmp_path: Path) -> None:
+    content, read = CORPORA[file]
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_bytes(content)
+    assert_one_error(lambda: read(tmp_path), tmp_path / file)
+
+
+def assert_one_error(read: Callable[[], object], file: Path, remedy: str | None = None) -> None:
+    with pytest.raises(CorpusError) as caught:
+        read()
+    assert str(caught.value.where).startswith(str(file))
+    assert caught.value.remedy if remedy is None else caught.value.remedy == remedy
+    assert len(str(caught.value).splitlines()) == 2
+
+
+# --- Settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"- a\n- {'9' * 5_000}",
+        "- " * 5_000,
+        "- !!int many",
+        "- !!bool maybe",
+        "- !!timestamp 2024-13-01",
+        "- !!python/object/apply:os.system [true]",
+    ],
+    ids=["digits", "dashes", "no number", "no truth", "no day", "an object"],
+)
+def test_what_is_not_plain_yaml_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="is not valid YAML") as caught:
+        parse(text, "here")
+    assert str(caught.value).startswith("here: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("task: spor_mini", "settings.yaml: "),
+        ("{1: 2}", "settings.yaml: "),
+        ("tasks: [1]", "tasks: must be names"),
+        ("{tasks: spor_mini, model_args: [1]}", "settings.yaml: "),
+        ("{tasks: spor_mini, gen_kwargs: 5}", "settings.yaml: gen_kwargs must be a dict"),
+        ("- 5", "YAML root must be a mapping"),
+    ],
+)
+def test_settings_that_are_none_are_refused(
+    text: str, fault: str, folder: Path, capsys: Captured
+) -> None:
+    (folder / "settings.yaml").write_text(text)
+    assert fault in refused(capsys, ["eval", "--config", "settings.yaml"])
+
+
+@pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
+def test_json_without_end_is_refused(option: str, capsys: Captured) -> None:
+    words = ["eval", "--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000]
+    assert "nested" in refused(capsys, words)

@@ -1,0 +1,43 @@
+"""The commands of `spor` and `python -m training`, run in this process."""
+
+import argparse
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import lm_eval.tasks
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.harness import stubs
+from training import __main__ as training
+
+
+def names() -> set[str]:
+    """Return every command, such as `data check` and `training run`."""
+    return {*_leaves(cli.parser()), *_leaves(training.parser(), "training")}
+
+
+def run(words: list[str]) -> int:
+    """Run a command; return its exit status, also where the parser ends it."""
+    ours = words[0] == "training"
+    try:
+        return training.main(words[1:]) if ours else cli.main(words)
+    except SystemExit as end:
+        return int(str(end.code))
+
+
+def without_other_tasks(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Spare the seconds that lm-eval takes to index its own tasks, and its logging."""
+    patch.setattr(stubs, "folder", lambda: folder / "no stubs")
+    ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+    patch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
+    patch.setattr(lm_eval.utils, "setup_logging", lambda: None)
+
+
+def _leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
+    found = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    for name, child in found[0].choices.items() if found else ():
+        yield from _leaves(child, f"{words} {name}".strip())
+    if not found:
+        yield words
