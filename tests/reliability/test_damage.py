@@ -27,10 +27,7 @@ from tests.support import commands, damage
 from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
 from tests.support.result_files import SAMPLE, write_run
 
-pytestmark = [
-    pytest.mark.timeout(60),
-    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
 Captured = pytest.CaptureFixture[str]
 SCORE = ["--metric", "parent", "--corpus", "webnlg"]
