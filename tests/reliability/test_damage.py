@@ -80,7 +80,7 @@ NAMED = {
     ("score: references", "an empty file"): "rows:1",
     ("tasks make", "an endless device"): "/dev/zero",
 }
-NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo", "training base"}
+NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo"}
 
 
 @pytest.fixture
