@@ -91,46 +91,6 @@ def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name() -> None
 
 # --- Chat templates -------------------------------------------------------------------------------
 
-
-def turns(*, multiturn: bool, style: str) -> tuple[Messages, Mapping[str, Any]]:
-    """Return what a chat template is given for the first document, and the document."""
-    given: list[Messages] = []
-
-    def template(messages: Messages, **_: object) -> str:
-        given.append(messages)
-        return ""
-
-    task = load(ATOM, prompt_style=style)
-    doc: Mapping[str, Any] = task.eval_docs[0]
-    task.fewshot_context(
-        doc,
-        num_fewshot=8,
-        apply_chat_template=True,
-        fewshot_as_multiturn=multiturn,
-        chat_template=template,
-    )
-    (messages,) = given
-    return messages, doc
-
-
-@pytest.mark.parametrize("style", ["causal", "instruction"])
-def test_each_demonstration_is_a_turn(style: str) -> None:
-    messages, doc = turns(multiturn=True, style=style)
-    shown = [
-        {"role": role, "content": demonstration[part]}
-        for demonstration in doc["demonstrations"]
-        for role, part in (("user", "prompt"), ("assistant", "target"))
-    ]
-    assert messages == [*shown, {"role": "user", "content": doc["prompt"]}]
-    assert len(shown) > 2
-
-
-def test_all_demonstrations_fit_into_one_turn() -> None:
-    (message,), doc = turns(multiturn=False, style="instruction")
-    shown = "".join(f"{d['prompt']} {d['target']}\n\n" for d in doc["demonstrations"])
-    assert message == {"role": "user", "content": shown + doc["prompt"]}
-
-
 TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
     "{% if enable_thinking is defined and not enable_thinking %}<no thoughts>{% endif %}"
@@ -146,82 +106,81 @@ def chat_model(checkpoint: Callable[..., Path], tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("model", ["hf", "spor-hf"])
-def test_a_chat_template_writes_the_turns_and_switches_off_reasoning(
-    chat_model: Path, model: str
+def in_turns(doc: Mapping[str, Any], *, multiturn: bool, between: str) -> str:
+    """Return the turns of a document as the template writes them, without the last sign."""
+    shown, prompt = doc["demonstrations"], doc["prompt"]
+    if multiturn:
+        pairs = (f"<user>{d['prompt']}</user><assistant>{d['target']}</assistant>" for d in shown)
+        return f"{''.join(pairs)}<user>{prompt}</user>"
+    examples = (f"{d['prompt']}{between}{d['target']}\n\n" for d in shown)
+    return f"<user>{''.join(examples)}{prompt}</user>"
+
+
+@pytest.mark.parametrize(
+    ("model", "style", "multiturn", "reasoning"),
+    [
+        ("hf", "instruction", True, False),
+        ("hf", "instruction", False, True),
+        ("spor-hf", "causal", True, False),
+        ("spor-hf", "instruction", False, False),
+        ("spor-hf", "instruction", True, True),
+    ],
+)
+def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
+    chat_model: Path, model: str, style: str, *, multiturn: bool, reasoning: bool
 ) -> None:
     register_models()
-
-    def found(*, multiturn: bool = False, **arguments: object) -> tuple[list[str], bool]:
-        result = evaluate(
-            ATOM,
-            chat_model,
-            model=model,
-            arguments=arguments,
-            apply_chat_template=True,
-            fewshot_as_multiturn=multiturn,
-            metadata={"prompt_style": "instruction"},
-        )
-        contexts = []
-        for row in result["samples"][ATOM]:
-            contexts.append(row["arguments"][0][0])
-            shown = len(row["doc"]["demonstrations"])
-            assert contexts[-1].count("<user>") == (shown + 1 if multiturn else 1)
-            assert contexts[-1].count("\n- ") >= shown + 1
-        return contexts, facts(result, ATOM)["thinking"]
-
-    for multiturn in (True, False):
-        contexts, thinking = found(multiturn=multiturn)
-        assert all(context.endswith("\nText:</user><no thoughts>") for context in contexts)
-        assert thinking is False
-    contexts, thinking = found(enable_thinking=True, think_end_token="</think>")  # noqa: S106
-    assert all(context.endswith("\nText:</user>") for context in contexts)
-    assert thinking is True
-    assert facts(evaluate(ATOM, chat_model, model=model), ATOM)["thinking"] is None
+    arguments = {"enable_thinking": True, "think_end_token": "</think>"} if reasoning else {}
+    result = evaluate(
+        ATOM,
+        chat_model,
+        model=model,
+        arguments=arguments,
+        apply_chat_template=True,
+        fewshot_as_multiturn=multiturn,
+        metadata={"prompt_style": style},
+    )
+    for row in result["samples"][ATOM]:
+        assert len(row["doc"]["demonstrations"]) > 1
+        turns = in_turns(row["doc"], multiturn=multiturn, between=" ")
+        assert row["arguments"][0][0] == turns + ("" if reasoning else "<no thoughts>")
+    assert facts(result, ATOM)["thinking"] is reasoning
 
 
 # --- Results --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "shots"), [(ATOM, None), (COMBINATION, None), (ATOM, 3)])
+@pytest.mark.parametrize(
+    ("name", "shots", "metric", "kind"),
+    [
+        (ATOM, None, "parent", "llama"),
+        (COMBINATION, 3, "parent", "t5"),
+        soak("spor_productivity_mini_n3_icl_visible", None, "parent", "llama"),
+        (ORDER, None, "ordering_pbh", "t5"),
+        soak("spor_order_invariance_mini_cwio_icl_original", None, "cwio", "llama"),
+        ("spor_rule_learnability_mini_icl_original", None, "copy_rule", "llama"),
+    ],
+)
 def test_a_result_counts_the_covered_samples(
-    name: str, shots: int | None, checkpoint: Callable[..., Path]
+    name: str, shots: int | None, metric: str, kind: str, checkpoint: Callable[..., Path]
 ) -> None:
-    pair = named.load("systematicity", "mini")
+    (file,) = task_files.expand([name])
+    sets = [file.content["metadata"].get(key) for key in ("aspect", "corpus", "part")]
+    pair = named.load(sets[0], sets[1], part=sets[2])
+    arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
     prompted = choose(pair, shots or 8)
-    result = evaluate(name, checkpoint(), num_fewshot=shots)
+    result = evaluate(name, checkpoint(kind), num_fewshot=shots)
+    assert f"{metric},none" in result["results"][name]
     assert result["n-samples"][name]["original"] == len(prompted)
     assert result["n-shot"][name] == (shots or 8)
     written = json.loads(json.dumps(facts(result, name)))
     assert written["demonstrations_sha256"] == digest(prompted)
     assert (written["covered"], written["test_samples"]) == (len(prompted), len(pair.test.samples))
-    assert written["fewshot_arm"] == name.rpartition("_")[2]
+    assert (written["fewshot_arm"], written["thinking"]) == (pair.arms[arm].name, None)
     for row, shown in zip(result["samples"][name], prompted, strict=False):
         ids = [demonstration["id"] for demonstration in row["doc"]["demonstrations"]]
-        assert ids == [sample.id for sample in shown.arms[name == COMBINATION]]
-
-
-@pytest.mark.parametrize(
-    ("name", "metric", "kind"),
-    [
-        (COMBINATION, "parent", "llama"),
-        soak(COMBINATION, "parent", "t5"),
-        soak("spor_productivity_mini_n3_icl_visible", "parent", "llama"),
-        (ORDER, "ordering_pbh", "t5"),
-        soak("spor_order_invariance_mini_cwio_icl_original", "cwio", "llama"),
-        ("spor_rule_learnability_mini_icl_original", "copy_rule", "llama"),
-    ],
-)
-def test_every_aspect_runs_in_context(
-    name: str, metric: str, kind: str, checkpoint: Callable[..., Path]
-) -> None:
-    result = evaluate(name, checkpoint(kind))
-    assert f"{metric},none" in result["results"][name]
-    rows = result["samples"][name]
-    assert len(rows) == 3
-    for row in rows:
+        assert ids == [sample.id for sample in shown.arms[arm]]
         contexts = [arguments[0] for arguments in row["arguments"]]
         assert len({context.rpartition("\n\n")[0] for context in contexts}) == 1
-        shown = len(row["doc"]["demonstrations"])
-        expected = shown + 1 if kind == "llama" else shown
+        expected = len(ids) + 1 if kind == "llama" else len(ids)
         assert contexts[0].count(" Output:") == expected > 0

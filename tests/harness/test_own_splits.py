@@ -14,7 +14,7 @@ from spor_tasks.aspects.request import Request, answer
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.cli import main
 from spor_tasks.core.contracts import SetName
-from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
@@ -119,7 +119,7 @@ def test_training_and_the_task_have_the_same_texts(weather: Path, tmp_path: Path
 SHOWN = ("original", "holdout")
 
 
-def test_without_beginnings_and_repeats_they_are_the_published(tmp_path: Path) -> None:
+def test_beginnings_and_repeats_are_the_published_by_default(tmp_path: Path) -> None:
     made = make(tmp_path / "tasks", write_space(tmp_path / "weather.yaml"))
     assert made.tasks == dict.fromkeys((f"compmctg_weather_{name}" for name in SHOWN), 12 * 35 * 10)
     assert {"acd", "fewshot"} <= {*made.refused}
@@ -165,21 +165,28 @@ def test_a_space_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
     assert name.partition(".")[0] in str(caught.value)
 
 
-def test_what_has_no_effect_or_no_splits_is_told(weather: Path) -> None:
-    for protocol, part in (("acd", "0"), ("strict", None), ("holdout", "12")):
-        request = Request(corpus=str(weather), aspect="compmctg", protocol=protocol, part=part)
-        with pytest.raises((CorpusError, SplitError)):
-            answer(request)
-    with pytest.raises(ConfigError):
-        answer(Request(corpus=str(weather), aspect="compmctg", protocol="holdout", restarts=3))
+@pytest.mark.parametrize(
+    ("protocol", "settings"),
+    [
+        ("acd", {"part": "0"}),
+        ("strict", {}),
+        ("holdout", {"part": "12"}),
+        ("holdout", {"restarts": 3}),
+    ],
+)
+def test_a_request_without_splits_or_with_a_setting_of_others_is_refused(
+    weather: Path, protocol: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(SporError):
+        answer(Request(corpus=str(weather), aspect="compmctg", protocol=protocol, **settings))
 
 
-def test_a_value_that_no_training_text_has_is_told(weather: Path, tmp_path: Path) -> None:
-    rows = (tmp_path / "gen.jsonl").read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / "gen.jsonl").write_text("".join(row for row in rows if '"fog"' not in row))
+def test_a_value_without_training_texts_is_an_error_when_they_are_read(weather: Path) -> None:
+    texts = weather.with_name("gen.jsonl")
+    rows = texts.read_text("utf-8").splitlines(keepends=True)
+    texts.write_text("".join(row for row in rows if '"fog"' not in row))
     pair = answer(Request(corpus=str(weather), aspect="compmctg", protocol="original")).pair
-    with pytest.raises(CorpusError) as caught:
-        len(pair.arms[0].samples)
-    assert "fog" in caught.value.what
-    assert caught.value.remedy
     assert len(pair.test.samples) == 12 * 2 * 2
+    with pytest.raises(CorpusError, match="fog") as caught:
+        len(pair.arms[0].samples)
+    assert caught.value.remedy

@@ -2,44 +2,22 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lm_eval.api.instance import Instance
 
-from spor_tasks.aspects import named
 from spor_tasks.core import codec
-from spor_tasks.core.sample import Orders, Sample, Triple
-from spor_tasks.harness import adapt
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
-from spor_tasks.prompts.styles import prompted
 from spor_tasks.results import runs
 from tests.support.scores import scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
 PAIRED = "spor_order_invariance_mini_main"
-MILL = Sample(
-    id="1",
-    corpus="mini",
-    units=(Triple("Old_Mill", "builder", 'A "B" C'), Triple("Old_Mill", "town", "Ebb")),
-    references=("Old Mill in Ebb was built by A B C.", "A B C built Old Mill in Ebb."),
-    challenge=Orders(((1, 0), (0, 1)), ((1, 0), (0, 1))),
-)
-
-
-def test_a_sample_in_two_orders_has_a_prompt_for_each() -> None:
-    document = prompted(MILL, "causal")
-    builder, town = (
-        "<head> Old Mill <relation> builder <tail> A B C",
-        "<head> Old Mill <relation> town <tail> Ebb",
-    )
-    assert document["prompt"] == f"translate from Triple to Text: {town} {builder} Output:"
-    assert document["prompt_2"] == f"translate from Triple to Text: {builder} {town} Output:"
 
 
 @pytest.mark.parametrize("task", ["spor_systematicity_mini", PAIRED])
@@ -60,13 +38,6 @@ def test_blank_lines_before_a_text_and_more_after_it_change_no_score(task: str) 
         text for row in expected["samples"][task] for text in row["filtered_resps"]
     }
     assert all(text.endswith("on it goes.") for row in rows for [text] in row["resps"])
-
-
-def test_empty_outputs_are_counted() -> None:
-    scores = named.find("order_invariance", "mini", part="main").scores
-    outputs = [(MILL.references[0], " "), ("\n .", "")]
-    found = adapt.measured(adapt.metrics_for(scores), scores, [MILL, replace(MILL)], outputs)
-    assert [values["empty"] for values, _ in found] == [50, 100]
 
 
 @pytest.fixture(scope="module")
