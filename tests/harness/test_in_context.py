@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import transformers
-from lm_eval import simple_evaluate
-from lm_eval.api.task import Task
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
@@ -19,6 +17,7 @@ from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.content import digest
 from spor_tasks.prompts.styles import prompt
 from tests.support.soak import soak
+from tests.support.tasks import evaluate, load
 
 ATOM = "spor_systematicity_mini_icl_atom"
 COMBINATION = "spor_systematicity_mini_icl_combination"
@@ -26,26 +25,6 @@ ORDER = "spor_order_invariance_mini_main_icl_match"
 
 Messages = list[dict[str, str]]
 choose = cache(demonstrations.choose)
-
-
-def load(name: str, **metadata: object) -> Task:
-    return task_files.manager(metadata).load(name)["tasks"][name]
-
-
-def evaluate(name: str, folder: Path, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Evaluate three samples of a task and return what lm-eval would write to a file."""
-    arguments = {"pretrained": str(folder), **settings.pop("arguments", {})}
-    metadata, model = settings.pop("metadata", {}), settings.pop("model", "hf")
-    return simple_evaluate(  # type: ignore[no-any-return]
-        model=model,
-        model_args=arguments,
-        tasks=[name],
-        task_manager=task_files.manager(arguments, model_type=model, **metadata),
-        limit=3,
-        device="cpu",
-        gen_kwargs={"max_gen_toks": 8},
-        **settings,
-    )
 
 
 def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -132,10 +111,10 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
     register_models()
     arguments = {"enable_thinking": True, "think_end_token": "</think>"} if reasoning else {}
     result = evaluate(
-        ATOM,
         chat_model,
+        ATOM,
         model=model,
-        arguments=arguments,
+        model_args=arguments,
         apply_chat_template=True,
         fewshot_as_multiturn=multiturn,
         metadata={"prompt_style": style},
@@ -169,7 +148,7 @@ def test_a_result_counts_the_covered_samples(
     pair = named.load(sets[0], sets[1], part=sets[2])
     arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
     prompted = choose(pair, shots or 8)
-    result = evaluate(name, checkpoint(kind), num_fewshot=shots)
+    result = evaluate(checkpoint(kind), name, num_fewshot=shots)
     assert f"{metric},none" in result["results"][name]
     assert result["n-samples"][name]["original"] == len(prompted)
     assert result["n-shot"][name] == (shots or 8)

@@ -22,6 +22,7 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
+from tests.support.tasks import evaluate, load
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
 RIVALS = "compmctg_mini_discrimination"
@@ -29,22 +30,9 @@ RIVALS = "compmctg_mini_discrimination"
 
 def requests(name: str, limit: int = 3, **metadata: object) -> list[Instance]:
     """Return the requests of the first documents of a task."""
-    task = task_files.manager(metadata).load(name)["tasks"][name]
+    task = load(name, **metadata)
     task.build_all_requests(limit=limit, rank=0, world_size=1)
     return list(task.instances)
-
-
-def evaluate(folder: Path, *names: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
-    arguments = {"pretrained": str(folder), **settings.pop("model_args", {})}
-    return simple_evaluate(  # type: ignore[no-any-return]
-        model="hf",
-        model_args=arguments,
-        tasks=list(names),
-        task_manager=task_files.manager(arguments),
-        device="cpu",
-        log_samples=True,
-        **{"limit": 3, "batch_size": 2} | settings,
-    )
 
 
 def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
@@ -69,7 +57,7 @@ def test_a_likelihood_is_that_of_plain_transformers(
     kind: str, checkpoint: Callable[..., Path]
 ) -> None:
     folder = checkpoint(kind)
-    found = evaluate(folder, PAIRS, PPL, RIVALS)
+    found = evaluate(folder, PAIRS, PPL, RIVALS, batch_size=2)
     assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
     for logged in found["samples"][PPL]:
         doc = logged["doc"]

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from lm_eval import simple_evaluate
-from lm_eval.api.task import Task
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
@@ -15,12 +14,9 @@ from spor_tasks.harness import adapt, task_files
 from spor_tasks.metrics import learned
 from tests.support.aspects import save_gpt2
 from tests.support.classifiers import save_bert, save_tapex
+from tests.support.tasks import load
 
 SPOR, TABLES, CELLS = "spor_systematicity_mini", "logicnlg_mini", "totto_mini"
-
-
-def load(name: str, **metadata: object) -> Task:
-    return task_files.manager(metadata).load(name)["tasks"][name]
 
 
 @pytest.mark.parametrize(

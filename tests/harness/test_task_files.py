@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from lm_eval.api.task import Task
 
 from spor_tasks.aspects import named
 from spor_tasks.core.sample import AttributeValue, Sample, SplitPair, Triple
@@ -18,6 +17,7 @@ from spor_tasks.prompts.demonstrations import choose
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
+from tests.support.tasks import load
 
 DATA = REPOSITORY / "tests" / "data"
 TOWN = Sample("1", "mini", (Triple("Ebb", "sea", "Cold_Sound"),), ("By the sea.",))
@@ -29,10 +29,6 @@ MINI = sorted(path.stem.removeprefix("prompts_") for path in DATA.glob("prompts_
 
 PROMPTS_SHA256 = json.loads((DATA / "prompts_sha256.json").read_text())
 """The digest of the first ten prompts of each task over a real corpus, a line each."""
-
-
-def load(name: str) -> Task:
-    return task_files.manager().load(name)["tasks"][name]
 
 
 def prompts(name: str, number: int = 10) -> Iterator[str]:

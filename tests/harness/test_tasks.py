@@ -2,14 +2,13 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import peft
 import pytest
 import transformers
-from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
 from spor_tasks import __version__
@@ -22,13 +21,10 @@ from spor_tasks.harness import plan, task_files
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
 from tests.support.result_files import adapter_manifest
+from tests.support.tasks import evaluate, load
 
 MINI = "spor_systematicity_mini"
 PAIR = named.load("systematicity", "mini")
-
-
-def load(name: str = MINI, **metadata: object) -> Task:
-    return task_files.manager(metadata).load(name)["tasks"][name]
 
 
 def context(task: Task, shots: int = 0) -> str:
@@ -38,21 +34,6 @@ def context(task: Task, shots: int = 0) -> str:
     return text
 
 
-def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Evaluate two samples of the mini task and return what lm-eval would write to a file."""
-    arguments = {"pretrained": str(folder), **model_args}
-    return simple_evaluate(  # type: ignore[no-any-return]
-        model="hf",
-        model_args=arguments,
-        tasks=[MINI],
-        task_manager=task_files.manager(arguments),
-        limit=2,
-        device="cpu",
-        gen_kwargs={"max_gen_toks": 8},
-        **settings,
-    )
-
-
 # --- Prompts --------------------------------------------------------------------------------------
 
 
@@ -60,10 +41,10 @@ def evaluate(folder: Path, model_args: Mapping[str, Any], **settings: Any) -> di
 def test_the_prompt_is_that_of_the_model(
     kind: str, style: str, checkpoint: Callable[..., Path]
 ) -> None:
-    task = load(pretrained=str(checkpoint(kind)))
+    task = load(MINI, pretrained=str(checkpoint(kind)))
     assert task.config.metadata["spor"]["prompt_style"] == style
     cue = " Output:" if style == "causal" else ""
-    assert context(task) == context(load(prompt_style="seq2seq")) + cue
+    assert context(task) == context(load(MINI, prompt_style="seq2seq")) + cue
     assert context(task).startswith("translate from Triple to Text: <head> ")
 
 
@@ -73,7 +54,7 @@ def test_demonstrations_are_drawn_from_an_arm(setting: dict[str, str], arm: int)
         {prompt(sample, "causal") + sample.references[0] for sample in split.samples}
         for split in (PAIR.arms[arm], PAIR.arms[1 - arm])
     )
-    task = load(**setting)
+    task = load(MINI, **setting)
     *drawn, last = context(task, shots=30).split("\n\n")
     assert last == context(task)
     assert len(drawn) == 30
@@ -103,7 +84,7 @@ def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
 
 
 def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> None:
-    demonstration, prompt = context(load(prompt_style="seq2seq"), shots=1).split("\n\n")
+    demonstration, prompt = context(load(MINI, prompt_style="seq2seq"), shots=1).split("\n\n")
     assert demonstration.count(" Output: ") == 1
     assert " Output:" not in prompt
 
@@ -120,7 +101,7 @@ def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> Non
 )
 def test_bad_metadata_is_refused(metadata: dict[str, Any], named: str, remedy: str) -> None:
     with pytest.raises(SporError) as caught:
-        load(**metadata)
+        load(MINI, **metadata)
     assert named in caught.value.what
     assert remedy in str(caught.value.remedy)
 
@@ -137,7 +118,9 @@ def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
 
 def test_a_result_has_the_facts_of_its_run(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    file.write_text(json.dumps(evaluate(checkpoint(), {}, log_samples=False), default=str))
+    file.write_text(
+        json.dumps(evaluate(checkpoint(), MINI, limit=2, log_samples=False), default=str)
+    )
     (result,) = runs.read(file)
     assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
     assert (result.adapter, result.n) == (None, 2)
@@ -151,7 +134,7 @@ def test_a_result_has_the_facts_of_its_run(checkpoint: Callable[..., Path], tmp_
 
 
 def test_outputs_may_be_written_without_scores(checkpoint: Callable[..., Path]) -> None:
-    result = evaluate(checkpoint(), {}, predict_only=True)
+    result = evaluate(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
     assert len(result["samples"][MINI]) == 2
 
@@ -187,7 +170,11 @@ def test_a_result_names_its_adapter(
     adapter: Path, checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
     file = tmp_path / "results.json"
-    file.write_text(json.dumps(evaluate(checkpoint(), {"peft": str(adapter)}), default=str))
+    file.write_text(
+        json.dumps(
+            evaluate(checkpoint(), MINI, model_args={"peft": str(adapter)}, limit=2), default=str
+        )
+    )
     (result,) = runs.read(file)
     assert result.adapter is not None
     assert (result.adapter.arm, result.seed) == ("combination", 3)
@@ -206,11 +193,11 @@ def test_an_adapter_of_other_sets_is_refused_unless_permitted(
     with pytest.raises(
         ConfigError, match="was trained on combination of systematicity webnlg, SHA-256 000"
     ) as caught:
-        load(**arguments)
+        load(MINI, **arguments)
     assert "allow_split_mismatch=true" in str(caught.value.remedy)
-    assert load(**arguments, allow_split_mismatch=True)
+    assert load(MINI, **arguments, allow_split_mismatch=True)
     with pytest.raises(ConfigError, match="allow_split_mismatch=no is neither true nor false"):
-        load(**arguments, allow_split_mismatch="no")
+        load(MINI, **arguments, allow_split_mismatch="no")
 
 
 def test_an_adapter_serves_every_task_with_its_arm(
@@ -222,7 +209,7 @@ def test_an_adapter_serves_every_task_with_its_arm(
     for task in ("order_invariance_mini_cwio", "rule_learnability_mini"):
         assert load(f"spor_{task}", **arguments)
     with pytest.raises(ConfigError, match="not atom or combination here"):
-        load(**arguments)
+        load(MINI, **arguments)
 
 
 def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(
@@ -230,7 +217,7 @@ def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(
 ) -> None:
     (adapter / "spor.json").unlink()
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):
-        task = load(pretrained=str(checkpoint()), peft=str(adapter))
+        task = load(MINI, pretrained=str(checkpoint()), peft=str(adapter))
     assert "does not say what it was trained on" in caplog.text
     facts = task.config.metadata["spor"]["adapter"]
     assert facts.pop("adapter_sha256") == digest_weights(adapter)
