@@ -197,10 +197,11 @@ def test_values_that_all_references_copy_are_hidden() -> None:
 
 
 def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:
-    """Hull is not hidden, for its name is shown; so what it contains cannot be hidden either."""
-    sample = boat(("Oak and oak 4 and 4.",), ("hull", "oak 4"), ("length", "4"), name="Oak 4")
+    """The name is a possible hull, so the hull is not hidden, and so neither is its length."""
+    sample = boat(("Oak 4 and 4.",), ("hull", "oak 4"), ("length", "4"), name="Gull")
+    train = [sample, boat(("",), ("hull", "gull"))]
     with pytest.raises(SplitError, match="what would be hidden is shown elsewhere"):
-        build([sample], [sample], random.Random(0))
+        build(train, [sample], random.Random(0))
 
 
 # --- Sets -----------------------------------------------------------------------------------------

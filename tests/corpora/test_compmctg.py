@@ -73,8 +73,10 @@ def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
     one, other = read_unseen(file, MIXTURE)
     assert (one.protocol, one.number, other.number) == ("acd", "0", "1")
     assert [MIXTURE.combination(each, "") for each in one.combinations] == list(unseen[0])
-    rows = map(MIXTURE.as_row, MIXTURE.combinations)
-    assert [one.has(row) for row in rows] == 4 * [True] + 4 * [False]
+    rows = [*map(MIXTURE.as_row, MIXTURE.combinations)]
+    some_aspects = one._replace(combinations=({"sentiment": "Negative"},))
+    for split in (one, some_aspects):
+        assert [split.has(row) for row in rows] == 4 * [True] + 4 * [False]
 
 
 # --- Outputs in the form of the published evaluation ----------------------------------------------

@@ -120,6 +120,12 @@ def test_the_parts_have_the_published_sizes(samples: Samples) -> None:
         **dict.fromkeys(("test", "pairs of test"), (4_305, 862)),
         "challenge": (4_875, 982),
     }
+    of_table = [
+        one for one in samples["val"] if one.about("name") == samples["val"][0].about("name")
+    ]
+    for i, one in enumerate(of_table):
+        others = [other.target for other in of_table[:i] + of_table[i + 1 :]]
+        assert list(one.references) == [one.target, *others]
     linked = Counter(len(one.units) for one in samples["test"])
     assert [linked[n] for n in range(1, 10)] == [1047, 1820, 964, 306, 104, 37, 5, 19, 3]
     pairs = [(pair, challenge_of(pair, Contrast)) for pair in samples["pairs of test"]]
