@@ -38,6 +38,7 @@ ROUNDING = 1e-9
 _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
 _TIE = 1e-6  # of a variance: rounding of the jackknife makes less of a difference
 _DIGITS = 6
+_CONFIDENCE = 0.95
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
 
@@ -206,15 +207,15 @@ def resampled_scores(
     return np.concatenate(blocks)
 
 
-def percentile_interval(scores: Numbers, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the middle ``confidence`` of resampled scores, of shape (resamples,) (Efron, 1979).
+def percentile_interval(scores: Numbers) -> tuple[float, float] | None:
+    """Return the middle 95 % of resampled scores, of shape (resamples,) (Efron, 1979).
 
     None if one in five or more has no verdict: then a single cluster has all samples of some kind,
     and resamples say nothing about how much other samples of that kind would differ.
     """
     if np.isnan(scores).mean() >= _ONE_CLUSTER:
         return None
-    tail = 50 * (1 - confidence)
+    tail = 50 * (1 - _CONFIDENCE)
     low, high = np.nanpercentile(scores, [tail, 100 - tail])
     return float(low), float(high)
 
@@ -306,9 +307,9 @@ class Student(NamedTuple):
     error: float
     freedom: float
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """Return Student's interval."""
-        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        reach = float(special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2)) * self.error
         return self.value - reach, self.value + reach
 
     @property

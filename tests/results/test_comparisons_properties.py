@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from hypothesis import given
@@ -53,18 +53,14 @@ def means_of(found: Report) -> set[object]:
 def test_every_result_is_in_one_cell_or_among_the_problems(runs: list[dict[str, object]]) -> None:
     found = reported(runs)
     kinds = Counter(problem.kind for problem in found.problems)
-    places = Counter(
-        (run["model"], run["arm"], run["seed"] if run["arm"] else None, run["n"])
-        for run in runs
-        if run["arm"] != "molecule"
-    )
-    told: dict[object, set[object]] = {}
+    places: dict[object, list[object]] = defaultdict(list)
     for run in runs:
-        place = (run["model"], run["arm"], run["seed"] if run["arm"] else None, run["n"])
-        told.setdefault(place, set()).add(run["parent"])
-    used = [place for place in places if len(told[place]) == 1]
-    assert Counter(values_of(found)) == Counter(next(iter(told[place])) for place in used)
-    assert kinds["duplicate"] == sum(count - 1 for count in places.values())
+        if run["arm"] != "molecule":
+            seed = run["seed"] if run["arm"] else None
+            places[run["model"], run["arm"], seed, run["n"]].append(run["parent"])
+    used = [scores[0] for scores in places.values() if len({*scores}) == 1]
+    assert Counter(values_of(found)) == Counter(used)
+    assert kinds["duplicate"] == sum(len(scores) - 1 for scores in places.values())
     assert kinds["unknown"] == sum(run["arm"] == "molecule" for run in runs)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spor_tasks import report
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import score_info
@@ -26,39 +26,34 @@ NAMES = {
 }
 
 
+def find(benchmark: str) -> SetSpec:
+    return registry().get("benchmark", benchmark).find(NAMES[benchmark])  # type: ignore[no-any-return]
+
+
 def declared(benchmark: str, /, **changes: object) -> dict[str, Any]:
-    return declaration(registry().get("benchmark", benchmark).find(NAMES[benchmark])) | changes
-
-
-def metadata(benchmark: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a result with a declaration, as JSON gives it back."""
-    name = {key: value for key, value in NAMES[benchmark]._asdict().items() if value}
-    facts = {"declared": json.loads(json.dumps(content, allow_nan=False))}
-    return {"benchmark": benchmark, **name, "spor": facts}
+    """Return a declaration as JSON gives it back."""
+    return json.loads(json.dumps(declaration(find(benchmark)) | changes, allow_nan=False))  # type: ignore[no-any-return]
 
 
 def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: Any) -> Path:  # noqa: ANN401 - what write_result takes
+    """Write a result with a declaration."""
     file = write_result(folder / "results_1.json", **more)
     with edited(file) as result:
         (config,) = result["configs"].values()
-        facts = config["metadata"]["spor"]
-        config["metadata"] |= metadata(benchmark, content)
-        config["metadata"]["spor"] = facts | config["metadata"]["spor"]
+        name = {key: value for key, value in NAMES[benchmark]._asdict().items() if value}
+        config["metadata"] |= {"benchmark": benchmark, **name}
+        config["metadata"]["spor"]["declared"] = content
     return file
 
 
 @pytest.mark.parametrize("benchmark", NAMES)
-def test_a_declaration_gives_the_sets_back_without_what_only_tasks_need(benchmark: str) -> None:
-    spec = registry().get("benchmark", benchmark).find(NAMES[benchmark])
-    found = spec_of(json.loads(json.dumps(declared(benchmark))))
-    of_tasks = {*_OF_TASKS}
-    for name in {field.name for field in fields(spec)} - of_tasks:
+def test_a_declaration_gives_sets_and_scores_back_without_what_only_tasks_need(
+    benchmark: str,
+) -> None:
+    spec, content = find(benchmark), declared(benchmark)
+    found = spec_of(content)
+    for name in {field.name for field in fields(spec)} - {*_OF_TASKS}:
         assert getattr(found, name) == getattr(spec, name)
-
-
-@pytest.mark.parametrize("benchmark", NAMES)
-def test_every_score_of_a_table_has_label_range_and_direction(benchmark: str) -> None:
-    content = declared(benchmark)
     for name, score in content["scores"].items():
         info = score_info(name)
         ends = [end if math.isfinite(end) else None for end in (info.low, info.high)]
@@ -71,14 +66,12 @@ def test_a_result_of_a_users_split_is_reported_without_the_file_of_splits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
-    write(
-        tmp_path,
-        "compmctg",
-        declared("compmctg"),
-        task="compmctg_yelp_acd",
-        scores={"mctg_acc": 50.0},
-        arm="train",
-    )
+    run: dict[str, Any] = {
+        "task": "compmctg_yelp_acd",
+        "scores": {"mctg_acc": 50.0},
+        "arm": "train",
+    }
+    write(tmp_path, "compmctg", declared("compmctg"), **run)
     found = report.collect([tmp_path])
     assert [problem for problem in found.problems if problem.lost] == []
     titles = {row.spec.part_title for table in found.tables for row in table.rows}

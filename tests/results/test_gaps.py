@@ -1,8 +1,10 @@
 """Gaps: the difference of a score between two kinds of samples, with its interval."""
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +15,9 @@ from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged, read_values
-from spor_tasks.results.runs import Run
-from spor_tasks.results.runs import collect as collect_runs
+from spor_tasks.results.runs import Run, collect
 from spor_tasks.results.samples import find
 from spor_tasks.results.statistics import (
-    clusters_of,
     over_runs,
     percentile_interval,
     resampled_scores,
@@ -104,75 +104,88 @@ def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap() -> None
         )
         for shift in (0.0, 10.0)
     ]
-    clusters = np.arange(100)
-    both, one = over_runs([runs], clusters), over_runs([runs[:1]], clusters)
-    assert both is not None
-    assert one is not None
+    both, one = (over_runs([each], np.arange(100)) for each in (runs, runs[:1]))
+    assert both
+    assert one
     assert both.error == pytest.approx(one.error)
 
 
-def of_files(folder: Path, *, with_samples: bool = True) -> tuple[Run, ...]:
-    """Write two runs of twenty samples, ten with one score and ten with the other; read them."""
-    for seed in (0, 1):
-        one, other = ([40.0 + seed + 2 * n for n in range(10)], [float(30 + n) for n in range(10)])
-        file = write_result(
-            folder / f"results_{seed}.json",
-            n=20,
-            seed=seed,
-            scores={"parent": 50.0, "chrf": sum(one) / 10, "coverage": sum(other) / 10},
+def write(
+    folder: Path,
+    name: str,
+    values: Mapping[str, Sequence[float | None]],
+    **more: Any,  # noqa: ANN401 - what write_result takes
+) -> None:
+    """Write a run whose samples have these values by score, or some of them."""
+    known = {score: [value for value in of if value is not None] for score, of in values.items()}
+    means = {score: float(np.mean(of)) for score, of in known.items()}
+    rows = [
+        sample_row(
+            distinct(number),
+            ["A text."],
+            {score: value for score, value in zip(values, each, strict=True) if value is not None},
         )
-        values = [{"chrf": value} for value in one] + [{"coverage": value} for value in other]
-        rows = [
-            sample_row(distinct(number), ["A text."], {"parent": 50.0, **scores})
-            for number, scores in enumerate(values)
-        ]
-        if with_samples:
-            write_samples(file, "spor_systematicity_mini", rows)
+        for number, each in enumerate(zip(*values.values(), strict=True))
+    ]
+    file = write_result(folder / f"results_{name}.json", n=len(rows), scores=means, **more)
+    write_samples(file, "spor_systematicity_mini", rows)
+
+
+def runs_in(folder: Path, gap: Gap, **declared: Any) -> tuple[Run, ...]:  # noqa: ANN401 - any field
+    """Read the runs as if their task declared a gap."""
     return tuple(
         replace(
-            result,
-            spec=replace(
-                result.spec, reported=("parent",), breakdown=("chrf", "coverage"), gaps=(GAP,)
-            ),
-            scores={**result.scores, GAP.name: result.scores["chrf"] - result.scores["coverage"]},
-            stderrs={**result.stderrs, GAP.name: 3.0},
+            run,
+            spec=replace(run.spec, gaps=(gap,), **declared),
+            scores={**run.scores, gap.name: run.scores[gap[0]] - run.scores[gap[1]]},
+            stderrs={**run.stderrs, gap.name: 3.0},
         )
-        for result in collect_runs([folder]).runs
+        for run in collect([folder]).runs
     )
 
 
-def evidence_of(results: tuple[Run, ...]) -> Evidence:
-    files = filter(None, map(find, results))
-    names = ["parent", "chrf", "coverage"]
-    return Evidence({file.run.id: read_values(file, names, {}) for file in files})
+def evidence_of(runs: Iterable[Run], *scores: str) -> Evidence:
+    files = filter(None, map(find, runs))
+    return Evidence({file.run.id: read_values(file, scores, {}) for file in files})
 
 
-def test_a_gap_is_a_row_with_an_interval_and_without_a_test(tmp_path: Path) -> None:
-    results = of_files(tmp_path)
-    rows, _ = comparisons(results, evidence_of(results))
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Run, ...]:
+    """Two runs of twenty samples, ten with one score and ten with the other."""
+    nothing: list[float | None] = [None] * 10
+    for seed in (0, 1):
+        values: dict[str, list[float | None]] = {
+            "parent": [50.0] * 20,
+            "chrf": [*(40.0 + seed + 2 * n for n in range(10)), *nothing],
+            "coverage": [*nothing, *(30.0 + n for n in range(10))],
+        }
+        write(tmp_path, str(seed), values, seed=seed)
+    return runs_in(tmp_path, GAP, reported=("parent",), breakdown=("chrf", "coverage"))
+
+
+def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs: tuple[Run, ...]) -> None:
+    rows, _ = comparisons(runs, evidence_of(runs, "parent", *GAP))
     (row,) = (row for row in rows if row.metric == GAP.name)
     cell = row.arms[0]
     assert cell.values == (14.5, 15.5)
     assert (row.is_tested, row.difference, cell.counts) == (False, None, ())
-    assert cell.interval is not None
+    assert cell.interval
     assert cell.interval.source == "runs"
     assert cell.interval.low < 15 < cell.interval.high
 
 
-def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(tmp_path: Path) -> None:
-    results = of_files(tmp_path)[:1]
-    found = evidence_of(results).interval(results, GAP.name)
-    assert found is not None
+def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[Run, ...]) -> None:
+    found = evidence_of(runs[:1], "parent", *GAP).interval(runs[:1], GAP.name)
+    assert found
     assert found.source == "samples"
     # Standard errors of 5.74 / √10 and 2.87 / √10, together 2.03.
-    assert found.low == pytest.approx(14.5 - 1.96 * 2.03, abs=0.4)
-    assert found.high == pytest.approx(14.5 + 1.96 * 2.03, abs=0.4)
+    reach = 1.96 * 2.03
+    assert (found.low, found.high) == pytest.approx((14.5 - reach, 14.5 + reach), abs=0.4)
 
 
-def test_without_samples_the_standard_errors_of_both_scores_count(tmp_path: Path) -> None:
-    results = of_files(tmp_path, with_samples=False)[:1]
-    found = Evidence({}).interval(results, GAP.name)
-    assert found is not None
+def test_without_samples_the_standard_errors_of_both_scores_count(runs: tuple[Run, ...]) -> None:
+    found = Evidence({}).interval(runs[:1], GAP.name)
+    assert found
     assert found.source == "stderr"
     assert found.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
 
@@ -190,63 +203,36 @@ def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it() -> No
     assert 1.5 < low < own.value - twin.value < high < 2.5
 
 
-@pytest.mark.parametrize("owed", [0.0, 6.0])
+@pytest.mark.parametrize("prior", [0.0, 6.0])
 def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
-    owed: float, tmp_path: Path
+    prior: float, tmp_path: Path
 ) -> None:
-    """Two arms of one run each; the first owes points to having read the facts."""
+    """Two arms of one run each; the first scores more because it has read the facts."""
     rng = np.random.default_rng(1)
-    for arm, gap in (("atom", owed), ("combination", 0.0)):
+    for arm, more in (("atom", prior), ("combination", 0.0)):
         own = rng.normal(60, 5, 60)
-        values = {"parent": own + gap, "parent_twin": own + rng.normal(0, 1, 60)}
-        file = write_result(
-            tmp_path / f"results_{arm}.json",
-            n=60,
-            arm=arm,
-            seed=0,
-            scores={name: float(np.mean(of)) for name, of in values.items()},
-        )
-        rows = [
-            sample_row(distinct(n), ["A text."], {k: float(of[n]) for k, of in values.items()})
-            for n in range(60)
-        ]
-        write_samples(file, "spor_systematicity_mini", rows)
-    gap_of = Gap("parent", "parent_twin")
-    results = tuple(
-        replace(
-            each,
-            spec=replace(each.spec, reported=("parent", "parent_twin"), gaps=(gap_of,)),
-            scores={
-                **each.scores,
-                gap_of.name: each.scores["parent"] - each.scores["parent_twin"],
-            },
-        )
-        for each in collect_runs([tmp_path]).runs
-    )
-    files = filter(None, map(find, results))
-    evidence = Evidence({f.run.id: read_values(f, ["parent", "parent_twin"], {}) for f in files})
-    found, problems = comparisons(results, evidence)
+        values = {"parent": own + more, "parent_twin": own + rng.normal(0, 1, 60)}
+        write(tmp_path, arm, {name: [*map(float, of)] for name, of in values.items()}, arm=arm)
+    gap = Gap("parent", "parent_twin")
+    runs = runs_in(tmp_path, gap, reported=(*gap,))
+    found, problems = comparisons(runs, evidence_of(runs, *gap))
     assert problems == ()
-    (row,) = (row for row in found if row.metric == gap_of.name)
+    (row,) = (row for row in found if row.metric == gap.name)
     assert label(row.metric) == "PARENT, original − twin"
-    assert row.difference is not None
-    assert row.difference.value == pytest.approx(owed, abs=0.6)
-    assert row.difference.interval is not None
-    assert (row.difference.interval.low > 0) == (owed > 0)
-    assert row.difference.p is not None
-    assert (row.difference.p < 0.01) == (owed > 0)
+    difference = row.difference
+    assert difference
+    assert difference.value == pytest.approx(prior, abs=0.6)
+    assert difference.interval
+    assert difference.p is not None
+    assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)
 
 
 def test_runs_on_different_samples_have_no_samples_in_common() -> None:
-    runs = [(Path(str(number)), "task") for number in range(3)]
-    ids = [("a", "b"), ("a", "b"), ("a", "c")]
-    keys = ("one", "one")
-    evidence = Evidence(
-        {
-            run: Logged(each, clusters_of(keys), {}, keys)
-            for run, each in zip(runs, ids, strict=True)
-        }
-    )
+    samples = {
+        (Path(name), "task"): Logged((*ids,), np.array([0, 0]), {}, ("one", "one"))
+        for name, ids in (("1", "ab"), ("2", "ab"), ("3", "ac"))
+    }
+    evidence, runs = Evidence(samples), [*samples]
     assert evidence.has_samples(runs[:2])
     assert not evidence.has_samples(runs)
     assert not evidence.has_samples(())

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,49 +11,55 @@ import pytest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
+from spor_tasks.results.runs import Run
 from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 
-
-def test_a_result_file_becomes_a_typed_result(tmp_path: Path) -> None:
-    file = write_result(tmp_path / "results_1.json", arm="atom", seed=3, parent=41.25)
-
-    (result,) = runs.read(file)
-
-    assert result.task == "spor_systematicity_mini"
-    assert (result.aspect, result.corpus, result.protocol) == ("systematicity", "mini", "strict")
-    assert result.model == "base"
-    assert result.adapter is not None
-    assert (result.arm, result.seed) == ("atom", 3)
-    assert result.adapter.adapter_sha256 == "a" * 64
-    assert result.scores == {"parent": 41.25}
-    assert result.stderrs == {"parent": 0.5}
-    assert result.n == 200
+TASK = "spor_systematicity_mini"
 
 
-def test_an_untuned_model_has_no_adapter(tmp_path: Path) -> None:
-    (result,) = runs.read(write_result(tmp_path / "results_1.json", arm=None))
-    assert result.adapter is None
+def written(folder: Path, content: object) -> Path:
+    file = folder / "results_1.json"
+    file.write_text(json.dumps(content))
+    return file
 
 
-def test_an_adapter_that_tells_no_arm_names_the_model(tmp_path: Path) -> None:
-    (result,) = runs.read(write_result(tmp_path / "results_1.json", arm=UNKNOWN_ARM))
-    assert (result.adapter, result.model) == (None, "base + somewhere")
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., Run]:
+    """Read the only run of a file with these settings, and this at its top or in its `config`."""
+
+    def run(top: Any = (), config: Any = (), **settings: Any) -> Run:  # noqa: ANN401 - what result_content takes
+        content = result_content(**settings) | dict(top)
+        content["config"] |= dict(config)
+        (found,) = runs.read(written(tmp_path, content))
+        return found
+
+    return run
+
+
+def test_a_task_of_a_file_becomes_a_run(read: Callable[..., Run]) -> None:
+    run = read(arm="atom", seed=3, parent=41.25)
+    assert run.task == TASK
+    assert (run.aspect, run.corpus, run.protocol) == ("systematicity", "mini", "strict")
+    assert (run.model, run.arm, run.seed, run.n) == ("base", "atom", 3, 200)
+    assert run.adapter
+    assert run.adapter.adapter_sha256 == "a" * 64
+    assert (run.scores, run.stderrs) == ({"parent": 41.25}, {"parent": 0.5})
+    assert read(parent=float("nan")).scores == {}
+    assert (read().prompts_cut, read(config={"prompts_cut": {TASK: 0}}).prompts_cut) == (None, 0)
+
+
+def test_an_adapter_of_no_known_arm_names_the_model(read: Callable[..., Run]) -> None:
+    assert read(arm=None).adapter is None
+    unknown = read(arm=UNKNOWN_ARM)
+    assert (unknown.adapter, unknown.model) == (None, "base + somewhere")
 
 
 def test_tasks_of_other_packages_are_passed_over(tmp_path: Path) -> None:
-    content = result_content(arm="atom")
+    content = result_content()
     content["configs"]["hellaswag"] = {"metadata": {"version": 1.0}}
     content["results"]["hellaswag"] = {"acc,none": None}
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
-
-    assert [result.task for result in runs.read(file)] == ["spor_systematicity_mini"]
-
-
-def test_a_score_that_is_nan_is_no_score(tmp_path: Path) -> None:
-    (result,) = runs.read(write_result(tmp_path / "results_1.json", parent=float("nan")))
-    assert result.scores == {}
+    assert [run.task for run in runs.read(written(tmp_path, content))] == [TASK]
 
 
 def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
@@ -62,44 +69,57 @@ def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
         runs.read(file)
 
 
-TASK = "spor_systematicity_mini"
-TASK_PARTS = ("task", "generation_kwargs", "num_fewshot", "metadata")
-METADATA = ("version", "test_sha256", "spor")
-FACTS = ("declared", "spor_tasks", "packages", "prompt_style", "fewshot_arm", "arms", "adapter")
-ADAPTER = ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model")
-OF_TASK = ("configs", TASK)
-REQUIRED = [
-    *((name,) for name in ("results", "configs", "n-samples", "config")),
-    *(("config", name) for name in ("model", "model_args")),
-    *(("n-samples", TASK, name) for name in ("original", "effective")),
-    *((*OF_TASK, name) for name in TASK_PARTS),
-    *((*OF_TASK, "metadata", name) for name in METADATA),
-    *((*OF_TASK, "metadata", "spor", name) for name in (*FACTS, "demonstrations_sha256")),
-    *((*OF_TASK, "metadata", "spor", "adapter", name) for name in ADAPTER),
-]
+SPOR = ("configs", TASK, "metadata", "spor")
+FIELDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    (): ("results", "configs", "n-samples", "config"),
+    ("config",): ("model", "model_args"),
+    ("n-samples", TASK): ("original", "effective"),
+    SPOR[:2]: ("task", "generation_kwargs", "num_fewshot", "metadata"),
+    SPOR[:3]: ("version", "test_sha256", "spor"),
+    SPOR: (
+        *("declared", "spor_tasks", "packages", "prompt_style", "fewshot_arm", "arms", "adapter"),
+        "demonstrations_sha256",
+    ),
+    (*SPOR, "adapter"): ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model"),
+}
+REQUIRED = [(*place, name) for place, names in FIELDS.items() for name in names]
 
 
-@pytest.mark.parametrize("place", REQUIRED, ids=".".join)
-def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[str, ...]) -> None:
+def damaged(place: tuple[str, ...], value: object = ...) -> dict[str, Any]:
+    """Return a result with another value at a place, or without it."""
     content: dict[str, Any] = copy.deepcopy(result_content())
     inner = content
     for key in place[:-1]:
         inner = inner[key]
     del inner[place[-1]]
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
+    if value is not ...:
+        inner[place[-1]] = value
+    return content
+
+
+@pytest.mark.parametrize("place", REQUIRED, ids=".".join)
+def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[str, ...]) -> None:
     with pytest.raises(ResultError, match=f"results_1.json: .* field `{place[-1]}`") as error:
-        runs.read(file)
+        runs.read(written(tmp_path, damaged(place)))
     assert ".".join(place[:-1]) in str(error.value)
 
 
-def test_a_fault_of_a_long_value_has_few_words(tmp_path: Path) -> None:
-    content = result_content()
-    content["configs"][TASK]["task"] = [1] * 10_000
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=rf"configs\.{TASK}\.task") as error:
-        runs.read(file)
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("n-samples", TASK, "effective"), -5),
+        (("n-samples", TASK, "effective"), 10**400),
+        (("n-samples", TASK, "effective"), 2**53),
+        (("configs", TASK, "task"), [1] * 10_000),
+    ],
+    ids=["negative", "huge", "inexact", "long"],
+)
+def test_a_value_that_cannot_be_is_named_in_few_words(
+    tmp_path: Path, place: tuple[str, ...], value: object
+) -> None:
+    with pytest.raises(ResultError) as error:
+        runs.read(written(tmp_path, damaged(place, value)))
+    assert ".".join(place) in error.value.what
     assert len(error.value.what) < 200
 
 
@@ -107,39 +127,18 @@ def test_every_prompt_style_is_readable() -> None:
     assert Facts.__annotations__["prompt_style"].__args__ == PROMPT_STYLES
 
 
-@pytest.mark.parametrize("count", [-5, 10**400, 2**53], ids=["negative", "huge", "inexact"])
-def test_a_number_of_samples_that_none_can_have_is_refused(tmp_path: Path, count: int) -> None:
-    content = result_content()
-    (counts,) = content["n-samples"].values()
-    counts["effective"] = count
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=r"Expected `int` .* at n-samples\..*\.effective"):
-        runs.read(file)
-
-
 def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: Path) -> None:
     content = result_content(task="mine")
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
-    assert [result.task for result in runs.read(file)] == ["mine"]
+    assert [run.task for run in runs.read(written(tmp_path, content))] == ["mine"]
     del content["n-samples"]["mine"]
-    file.write_text(json.dumps(content))
     with pytest.raises(ResultError, match=r"at n-samples\.mine"):
-        runs.read(file)
+        runs.read(written(tmp_path, content))
 
 
-def test_what_was_shown_is_an_arm_and_the_tasks_of_both_arms_are_one_comparison(
-    tmp_path: Path,
-) -> None:
-    found = [
-        runs.read(
-            write_result(tmp_path / f"{arm}.json", shown=arm, task=f"spor_x_icl_{arm}_beam5")
-        )[0]
-        for arm in ("atom", "combination")
-    ]
-    assert [result.arm for result in found] == ["atom", "combination"]
-    assert {result.comparison for result in found} == {"spor_x_icl_beam5 k=8"}
+def test_shown_arms_are_one_comparison(read: Callable[..., Run]) -> None:
+    found = [read(shown=arm, task=f"spor_x_icl_{arm}_beam5") for arm in ("atom", "combination")]
+    assert [run.arm for run in found] == ["atom", "combination"]
+    assert {run.comparison for run in found} == {"spor_x_icl_beam5 k=8"}
     assert found[0].signature == found[1].signature
     assert found[0].adapter is None
 
@@ -154,51 +153,33 @@ def test_what_was_shown_is_an_arm_and_the_tasks_of_both_arms_are_one_comparison(
     ],
 )
 def test_a_model_is_named_as_its_arguments_name_it(
-    tmp_path: Path, arguments: object, name: str
+    read: Callable[..., Run], arguments: object, name: str
 ) -> None:
-    content = result_content(arm=None)
-    content["config"]["model_args"] = arguments
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps(content))
-    (result,) = runs.read(file)
-    assert result.model == name
-
-
-def test_cut_prompts_are_told_where_somebody_counted_them(tmp_path: Path) -> None:
-    content = result_content()
-    file = tmp_path / "results_1.json"
-    for config, expected in (({}, None), ({"prompts_cut": {"spor_systematicity_mini": 0}}, 0)):
-        file.write_text(json.dumps(content | {"config": content["config"] | config}))
-        (result,) = runs.read(file)
-        assert result.prompts_cut == expected
+    assert read(arm=None, config={"model_args": arguments}).model == name
 
 
 def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None:
     write_result(tmp_path / "a" / "results_1.json", seed=0)
     second = write_result(tmp_path / "b" / "deep" / "results_2.json", seed=1)
     (tmp_path / "a" / "samples_x.jsonl").write_text("no result\n")
-
     found = runs.collect([tmp_path, second]).runs
+    assert [run.file.name for run in found] == ["results_1.json", "results_2.json"]
 
-    assert [result.file.name for result in found] == ["results_1.json", "results_2.json"]
 
-
-def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="has no results of SPOR tasks"):
-        runs.collect([tmp_path])
-    with pytest.raises(ResultError, match="does not exist"):
-        runs.collect([tmp_path / "missing"])
+@pytest.mark.parametrize(
+    ("name", "what"), [("", "has no results of SPOR tasks"), ("missing", "does not exist")]
+)
+def test_a_folder_without_results_is_an_error(tmp_path: Path, name: str, what: str) -> None:
+    with pytest.raises(ResultError, match=what):
+        runs.collect([tmp_path / name])
 
 
 @pytest.mark.parametrize(("chat", "alike"), [(None, True), ("d" * 64, False)])
-def test_turns_are_told_apart_in_chats_alone(
-    chat: str | None, *, alike: bool, tmp_path: Path
+def test_turns_matter_in_chats_alone(
+    read: Callable[..., Run], chat: str | None, *, alike: bool
 ) -> None:
-    signatures = []
-    for number, multiturn in enumerate((True, None)):
-        file = tmp_path / f"results_{number}.json"
-        chats = {"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}
-        file.write_text(json.dumps(result_content() | chats))
-        (result,) = runs.read(file)
-        signatures.append(result.signature)
-    assert (signatures[0] == signatures[1]) is alike
+    one, other = (
+        read({"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}).signature
+        for multiturn in (True, None)
+    )
+    assert (one == other) is alike
