@@ -1,20 +1,44 @@
-"""Rows, and what a model says of them when it is computed the plain way."""
+"""Objectives and rows, and what a model says of them when it is computed the plain way."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import peft
 import torch
 from torch.nn import functional
 
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import Sample, SplitPair
 from training.adapters import add_lora
 from training.bases import Base
-from training.config import PAPER_LORA
+from training.config import PAPER_LORA, OptimizationConfig
 from training.data import make_pairs
 from training.encoding import Row, encode
-from training.objectives.likelihood import Likelihood
+from training.objectives.base import Material
+from training.objectives.likelihood import Likelihood, find_objective
 from training.state import seeded
 
 
-def rows_of(base: Base, pair: SplitPair) -> list[Row]:
+def objective_of(
+    name: str,
+    base: Base,
+    samples: Sequence[Sample],
+    optimization: OptimizationConfig | None = None,
+    *,
+    processes: int = 1,
+    **settings: Any,  # noqa: ANN401 - of different types
+) -> Any:  # noqa: ANN401 - of the objective's class
+    kind = find_objective(name)
+    optimization = optimization or OptimizationConfig(batch_size=4)
+    material = Material(samples, base, optimization, processes=processes)
+    return kind(kind.settings(**settings), material)
+
+
+def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
+    pairs = [pair for sample in samples for pair in Likelihood.pairs(sample, base.style)]
+    return encode(pairs, base.tokenizer, base.style, None).rows
+
+
+def different_rows(base: Base, pair: SplitPair) -> list[Row]:
     """Return rows of different lengths, of prompts and of texts."""
     pairs = [
         pair

@@ -13,9 +13,9 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SplitPair
 from tests.training.losses import (
     assert_equal_gradients,
+    different_rows,
     gradients,
     plain_loss,
-    rows_of,
     without_dropout,
 )
 from training import batches
@@ -44,7 +44,7 @@ def prepare(base: Callable[..., Path], invented: SplitPair) -> Prepare:
 
     def make(name: str) -> Prepared:
         loaded = load_base(ModelConfig(str(base(name))))
-        rows = rows_of(loaded, invented)
+        rows = different_rows(loaded, invented)
         assert len({len(row.input_ids) for row in rows}) > 2
         return loaded, without_dropout(loaded), rows
 

@@ -34,15 +34,14 @@ from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
-from tests.training.losses import assert_equal_gradients, gradients
+from tests.training.losses import assert_equal_gradients, gradients, objective_of, rows_of
 from training import lora
 from training.bases import Base, load_base
 from training.batches import load_batch
-from training.config import ModelConfig, OptimizationConfig, TrainingConfig, parse_config
-from training.encoding import IGNORED, Row, encode
-from training.objectives.base import Material
+from training.config import ModelConfig, TrainingConfig, parse_config
+from training.encoding import IGNORED, Row
 from training.objectives.codes import Coded
-from training.objectives.likelihood import Likelihood, find_objective
+from training.objectives.likelihood import find_objective
 from training.objectives.meta import Meta, without
 
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
@@ -51,7 +50,7 @@ CORPUS = tuple(one for one in COMPMCTG_MINI.part("train")[:36] if combination_in
 SETS = SplitPair(
     *("compmctg", SPACE.name, "original"), (Split("train", CORPUS),), Split("test", CORPUS[:1])
 )
-SIZES = {
+SIZES: dict[str, dict[str, Any]] = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},
     "contrastive_prefix": {"length": 2, "width": 3},
 }
@@ -74,23 +73,6 @@ def loaded(request: pytest.FixtureRequest, base: Callable[..., Path]) -> Base:
     )
     torch.manual_seed(0)
     return replace(found, model=LlamaForCausalLM(config))
-
-
-def rows_of(base: Base) -> tuple[Row, ...]:
-    pairs = [pair for sample in CORPUS for pair in Likelihood.pairs(sample, base.style)]
-    return encode(pairs, base.tokenizer, base.style, None).rows
-
-
-def make(
-    base: Base,
-    kind: str,
-    optimization: OptimizationConfig | None = None,
-    **settings: Any,  # noqa: ANN401 - of different types
-) -> Any:  # noqa: ANN401 - Meta or Coded
-    own = settings if kind == "meta" else SIZES[kind] | settings
-    objective = find_objective(kind)
-    material = Material(CORPUS, base, optimization or OptimizationConfig(batch_size=4))
-    return objective(objective.settings(**own), material)
 
 
 def with_vectors(objective: Coded | Meta) -> CodedModel:
@@ -161,11 +143,11 @@ def plain_objective(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
-    objective = make(loaded, kind, contrasts=9, weight=0.4)
+    objective = objective_of(kind, loaded, CORPUS, **SIZES[kind], contrasts=9, weight=0.4)
     assert {*objective.pool} == SEEN
     model = with_vectors(objective)
     numbers = (0, 3, 2, 8)
-    rows = [rows_of(loaded)[number] for number in numbers]
+    rows = [rows_of(loaded, CORPUS)[number] for number in numbers]
     given = [model.encode(codes(combination_in(CORPUS[number]))) for number in numbers]
     assert len({*map(len, given)}) > 1, "codes of different lengths"
     expected = plain_objective(model, rows, objective.pool, 0.4)
@@ -180,9 +162,9 @@ def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
 
 
 def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
-    objective = make(loaded, "dcg", contrasts=2, weight=1.0)
+    objective = objective_of("dcg", loaded, CORPUS, **SIZES["dcg"], contrasts=2, weight=1.0)
     model = with_vectors(objective)
-    batch = load_batch(rows_of(loaded)[:2], loaded.pad_id, model)
+    batch = load_batch(rows_of(loaded, CORPUS)[:2], loaded.pad_id, model)
     with torch.no_grad():
         losses = []
         for seed in (0, 0, 1, 2, 3):
@@ -191,7 +173,7 @@ def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
         assert losses[0] == losses[1]
         assert len({*losses}) > 2
         few = objective.among(sorted(SEEN)[:1]).loss(model, batch).item()
-        rows = rows_of(loaded)[:2]
+        rows = rows_of(loaded, CORPUS)[:2]
         expected = plain_objective(model, rows, sorted(SEEN)[:1], 1.0).item()
         assert few / len(batch.labels) == pytest.approx(expected, rel=1e-6)
         model.get_output_embeddings().weight.mul_(1e6)  # exp(−L) would be 0 in any precision
@@ -345,10 +327,10 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
 def test_what_is_saved_gives_the_logits_of_what_was_trained(
     loaded: Base, kind: str, tmp_path: Path
 ) -> None:
-    model = with_vectors(make(loaded, kind)).float()
+    model = with_vectors(objective_of(kind, loaded, CORPUS, **SIZES[kind])).float()
     model.save(tmp_path, "a base", None)
     again = load(copy.deepcopy(model.base), loaded.tokenizer, tmp_path)
-    ids = torch.tensor([rows_of(loaded)[0].input_ids])
+    ids = torch.tensor([rows_of(loaded, CORPUS)[0].input_ids])
     with torch.no_grad():
         torch.testing.assert_close(again(ids).logits, model(ids).logits, rtol=1e-4, atol=1e-5)
     assert not [name for name, weight in again.base.named_parameters() if weight.requires_grad]

@@ -18,7 +18,7 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.support.soak import soak
-from tests.training.losses import rows_of
+from tests.training.losses import different_rows
 from training import adapters, lora
 from training.adapters import add_lora
 from training.bases import load_base, versions
@@ -170,7 +170,7 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         loaded = load_base(ModelConfig(str(base(name))))
         model = peft.PeftModel.from_pretrained(loaded.model, folder).eval()
-    rows = rows_of(loaded, invented)
+    rows = different_rows(loaded, invented)
     with torch.no_grad():
         losses = [
             target_loss(one, load_batch(rows, loaded.pad_id, one))

@@ -22,13 +22,12 @@ from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
 from tests.support import golden, tiny_gpt2
 from tests.support.soak import soak
-from tests.training.losses import assert_equal_gradients, gradients, plain_loss
+from tests.training.losses import assert_equal_gradients, gradients, objective_of, plain_loss
 from training.bases import Base, load_base
 from training.batches import Batch, Model, load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
 from training.encoding import IGNORED, Row, Step, count_targets
 from training.lora import TrainingResult, train
-from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
 from training.objectives.meta import (
     Meta,
@@ -207,18 +206,6 @@ def loaded(base: Callable[..., Path]) -> Base:
     return load_base(ModelConfig(str(base("gpt2"))))
 
 
-def make(
-    base: Base,
-    samples: Sequence[Sample] = CORPUS,
-    processes: int = 1,
-    optimization: OptimizationConfig | None = None,
-    **settings: Any,  # noqa: ANN401 - of different types
-) -> Meta:
-    optimization = optimization or OptimizationConfig(batch_size=4)
-    material = Material(samples, base, optimization, processes=processes)
-    return Meta(MetaSettings(**settings), material)
-
-
 @pytest.mark.parametrize("at", ["theta1", "theta"])
 @pytest.mark.parametrize("packing", [False, True])
 def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
@@ -227,7 +214,7 @@ def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
     """Against the gradients of the two mean losses by token, the second at a moved copy."""
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, packing=packing)
     settings = replace(settings, learning_rate=0.3)
-    objective = make(loaded, weight=0.5, meta_at=at, optimization=settings)
+    objective = objective_of("meta", loaded, CORPUS, settings, weight=0.5, meta_at=at)
     rows = objective.rows.rows
     run = Run(loaded.model.requires_grad_().eval(), settings)
     before = {name: weight.detach().clone() for name, weight in run.weights.items()}
@@ -295,21 +282,21 @@ def learn(
 
 def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, epochs=None, max_steps=90)
-    objective = make(loaded, sample_combinations=2, optimization=settings)
+    objective = objective_of("meta", loaded, CORPUS, settings, sample_combinations=2)
     rows = objective.rows.rows
     steps = objective.steps()
     assert len(steps) == 90
     assert steps[-1].epoch > 0
     assert steps == objective.steps()
     other = replace(settings, seed=1)
-    assert steps != make(loaded, sample_combinations=2, optimization=other).steps()
+    assert steps != objective_of("meta", loaded, CORPUS, other, sample_combinations=2).steps()
     for step in steps:
         numbers = list(itertools.chain.from_iterable(step.batches))
         assert len({objective.combinations[rows[number].sample] for number in numbers}) == 2
         assert [*map(len, step.batches)] == [2, 2]
     larger = replace(settings, batch_size=4, gradient_accumulation=1)
     taken = [sorted(itertools.chain.from_iterable(step.batches)) for step in steps]
-    whole = make(loaded, sample_combinations=2, optimization=larger).steps()
+    whole = objective_of("meta", loaded, CORPUS, larger, sample_combinations=2).steps()
     assert taken == [sorted(step.batches[0]) for step in whole]
 
 
@@ -329,5 +316,5 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
 )
 def test_what_cannot_be_done_is_refused(loaded: Base, settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
-        make(loaded, **settings)
+        objective_of("meta", loaded, **{"samples": CORPUS} | settings)
     assert caught.value.remedy

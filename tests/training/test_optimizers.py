@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from spor_tasks.core.sample import SplitPair
-from tests.training.losses import rows_of, without_dropout
+from tests.training.losses import different_rows, without_dropout
 from training.bases import load_base
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Rows, plan_steps
@@ -113,7 +113,7 @@ def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
     run = Run(without_dropout(loaded), settings)
     run.optimizer = torch.optim.SGD(run.weights.values(), lr=1.0)
     objective = Likelihood(NoSettings(), Material(invented.arms[0].samples, loaded, settings))
-    objective.rows = Rows(tuple(rows_of(loaded, invented)), 0, 0)
+    objective.rows = Rows(tuple(different_rows(loaded, invented)), 0, 0)
     steps = plan_steps([1] * 4, settings)
     moves = []
     before = flat(run)
