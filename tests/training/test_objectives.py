@@ -61,7 +61,12 @@ def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
 
 SAMPLES = tuple(map(make, range(4)))
 CONTRAST = Contrast((Column("n", "1"),), "all have 7 .")
-PAIRED = (*SAMPLES[:2], replace(SAMPLES[2], challenge=CONTRAST), SAMPLES[3])
+PAIRED = (
+    *(*SAMPLES[:2], replace(SAMPLES[2], challenge=CONTRAST), SAMPLES[3]),
+    # One of these two has a false text that is less likely by a small margin.
+    replace(SAMPLES[0], id="s4", challenge=Contrast(SAMPLES[0].units, TEXTS[1])),
+    replace(SAMPLES[1], id="s5", challenge=Contrast(SAMPLES[1].units, TEXTS[0])),
+)
 
 
 @pytest.fixture
@@ -82,7 +87,7 @@ def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
     model: Model, loaded: Base, weight: float, margin: float
 ) -> None:
     objective = objective_of("adversarial", loaded, PAIRED, weight=weight, margin=margin)
-    assert set(objective.false_rows) == {"s0", "s1", "s2"}, "the last one names nothing"
+    assert set(objective.false_rows) == {"s0", "s1", "s2", "s4", "s5"}, "s3 names nothing"
     rows = rows_of(loaded, PAIRED)
     expected = torch.zeros(())
     for sample, row in zip(PAIRED, rows, strict=True):

@@ -124,6 +124,8 @@ def test_where_memory_ends_that_is_said(tune: Tune, error: Exception) -> None:
     with broken_at(2, error), pytest.raises(ConfigError, match="at step 2 of 2") as caught:
         tune()
     assert "Halve optimization.batch_size" in str(caught.value.remedy)
+    with broken_at(1, RuntimeError("shapes differ")), pytest.raises(RuntimeError, match="shapes"):
+        tune()
 
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
@@ -140,11 +142,6 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune, name
     assert result.losses[:6] == expected.losses[:6]
     assert result.losses == pytest.approx(expected.losses, rel=1e-5)
     assert read_manifest(result.folder)["resumed_from"] == 6
-
-
-def test_another_fault_is_not_taken_for_a_lack_of_memory(tune: Tune) -> None:
-    with broken_at(1, RuntimeError("shapes differ")), pytest.raises(RuntimeError, match="shapes"):
-        tune()
 
 
 def test_a_disk_too_full_to_go_on_from_is_told(tune: Tune, tmp_path: Path) -> None:
