@@ -117,6 +117,12 @@ def _folder_in(variable: str, otherwise: str) -> Path:
 
 
 @pytest.fixture(scope="session")
+def published_dir() -> Path:
+    """Results of published code on names, numbers and invented texts, which are shipped."""
+    return REPOSITORY / "tests" / "data" / "published"
+
+
+@pytest.fixture(scope="session")
 def golden_dir(data_dir: Path) -> Path:
     """What the published evaluation says of a sample of outputs; it lies beside the corpora."""
     folder = data_dir.parent.parent / "golden"

@@ -77,9 +77,9 @@ def test_every_example_and_all_aggregates_are_published(
 
 
 def test_edge_cases_are_published_where_the_published_code_answers(
-    golden_dir: Path, tmp_path: Path
+    published_dir: Path, tmp_path: Path
 ) -> None:
-    cases = json.loads((golden_dir / "totto" / "edge_cases.json").read_bytes())
+    cases = json.loads((published_dir / "totto" / "edge_cases.json").read_bytes())
     answered = [case for case in cases if "p" in case]
     assert len(answered) == len(cases) - 1
     samples = examples([case["example"] for case in answered], tmp_path)

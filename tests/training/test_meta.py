@@ -48,9 +48,9 @@ SPACE = tuple(itertools.product("ab", "cd", "ef"))
 
 
 def test_the_combinations_that_a_step_may_recombine_are_the_published_ones(
-    golden_dir: Path,
+    published_dir: Path,
 ) -> None:
-    for row in golden.read(golden_dir / "compmctg", "support_combs", rows=60):
+    for row in golden.read(published_dir / "compmctg", "support_combs", rows=60):
         current, seen = ([tuple(each.split()) for each in row[key]] for key in ("current", "seen"))
         assert [" ".join(each) for each in support(current, seen)] == row["support"]
         free = support(current, seen, constrained=False)

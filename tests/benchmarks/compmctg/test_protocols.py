@@ -59,8 +59,8 @@ def is_eligible(seen: Sequence[Combination], unseen: Sequence[Combination]) -> b
     return in_seen == in_unseen
 
 
-def test_divergence_and_eligibility_are_those_of_the_published_code(golden_dir: Path) -> None:
-    for row in golden.read(golden_dir / "compmctg", "partitions", rows=75):
+def test_divergence_and_eligibility_are_those_of_the_published_code(published_dir: Path) -> None:
+    for row in golden.read(published_dir / "compmctg", "partitions", rows=75):
         seen, unseen = (combinations(row[side]) for side in ("id", "comp"))
         assert divergence(seen, unseen) == pytest.approx(row["D"], abs=1e-9)
         assert divergence(unseen, seen) == pytest.approx(row["D_reverse"], abs=1e-9)
@@ -84,8 +84,10 @@ def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Spac
             assert divergence(*split) == pytest.approx(of_protocol["divergence"], abs=1e-8)
 
 
-def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(golden_dir: Path) -> None:
-    driver = golden.read_json(golden_dir / "compmctg" / "protocol_driver.json")
+def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(
+    published_dir: Path,
+) -> None:
+    driver = golden.read_json(published_dir / "compmctg" / "protocol_driver.json")
     halves, few = (
         next(row for row in driver if row["function"] == f"get_{name}_splits")
         for name in ("mcd", "fewshot")
