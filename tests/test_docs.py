@@ -1,6 +1,7 @@
 """What the documentation shows is what happens."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pytest
 from spor_tasks import cli
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli import evaluate
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.sample import Split
+from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
+from training import __main__ as training
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
 PAGES_OF_SETS = [REPOSITORY / "docs" / name for name in ("datasets.md", "corpora.md")]
@@ -45,6 +49,51 @@ def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
         printed = capsys.readouterr()
         assert printed.out + printed.err == output
         assert status == (2 if output.startswith("error: ") else 0)
+
+
+def commands(path: Path) -> Iterator[list[str]]:
+    """Yield the commands of ours in the shell blocks of a page, in words."""
+    for block in blocks(path, "sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            line = re.sub(r"\$\w+", "any=thing", line.replace("…", ""))  # noqa: PLW2901
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["spor"]:
+                yield words[1:]
+            elif words[:3] == ["python", "-m", "training"]:
+                yield ["training", *words[3:]]
+
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_the_pages_are_commands(page: Path) -> None:
+    known = {name.split()[-1] for name in task_files.manager().all_tasks}
+    for words in commands(page):
+        if words[0] == "eval":
+            evaluate._parse(words[1:])
+            for name in words[words.index("--tasks") + 1].split(",") if "--tasks" in words else ():
+                assert name in known or not name.startswith("spor"), name
+        elif words[0] == "training":
+            training.parser().parse_args(words[1:])
+            assert all(Path(word).is_file() for word in words if word.startswith("configs/"))
+        else:
+            cli.parser().parse_args(words)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_the_first_table_of_the_readme_is_that_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert training.main(["demo"]) == 0
+    (report,) = tmp_path.rglob("report.md")
+    printed = report.read_text("utf-8").splitlines()
+    page = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    rows = [line for line in page if line.startswith("| training/pretrained/mini")]
+    assert len(rows) == 2
+    assert {*rows} <= {*printed}
 
 
 def counts(split: Split) -> str:
