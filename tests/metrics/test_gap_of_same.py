@@ -81,6 +81,8 @@ def test_values_that_only_one_half_asks_for_are_left_out(drawn: list[Value], gap
 def test_damaged_values_are_refused(value: Value) -> None:
     with pytest.raises((TypeError, ValueError)):
         GAP_OF_SAME.statistics([(0.0, 1.0, 100.0), value])
+    with pytest.raises(ValueError, match="two numbers for each question"):
+        GAP_OF_SAME.statistics([(0.0, 1.0)])
 
 
 def test_the_score_without_codes_is_that_of_copying() -> None:

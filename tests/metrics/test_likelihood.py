@@ -15,7 +15,7 @@ from spor_tasks.metrics.adversarial import ADVERSARIAL
 from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.totals import RATIO
-from tests.support.scores import scores_of
+from tests.support.scores import judge, scores_of
 
 UNITS = (AttributeValue("city", "0"),)
 LOW, SAME, BARE = Likelihood(-3.0, 3, 9), Likelihood(-6.0, 3, 9), Likelihood(-3.0, None, 9)
@@ -47,6 +47,19 @@ def test_ties_lose_but_count_as_half_among_distinct_pairs() -> None:
     assert values["adv_acc"] == pytest.approx(100 / 3)
     assert values["adv_acc_distinct"] == 75
     assert values["adv_identical"] == pytest.approx(100 / 3)
+
+
+@pytest.mark.parametrize(
+    ("contrast", "identical"),
+    [
+        (Contrast(UNITS, "a b"), 100),
+        (Contrast(UNITS, "a b", "a template"), 0),
+        (Contrast((AttributeValue("town", "1"),), "a b"), 0),
+    ],
+)
+def test_pairs_are_identical_if_nothing_differs(contrast: Contrast, identical: float) -> None:
+    sample = Sample("0", "logicnlg", UNITS, ("a b",), {}, contrast)
+    assert judge(ADVERSARIAL, sample, SAME, SAME).values["adv_identical"] == identical
 
 
 def test_without_a_tokenizer_scores_by_byte_alone_have_a_value() -> None:

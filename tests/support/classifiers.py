@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.learned import Claim, ClassifierInput, Pair
 
 
@@ -68,21 +67,6 @@ class TargetJudge:
 
     def __call__(self, claims: Sequence[Claim]) -> list[float]:
         return [float(text == sample.target) for sample, text in claims]
-
-
-@dataclass
-class WordJudge:
-    """Says that a table entails a text as far as it has the words of the table's cells."""
-
-    signature: str = "model:words"
-    asked: list[Claim] = field(default_factory=list)
-
-    def __call__(self, claims: Sequence[Claim]) -> list[float | None]:
-        self.asked += claims
-        return [
-            _share(text, " ".join(cell for row in table_of(sample).rows for cell in row))
-            for sample, text in claims
-        ]
 
 
 class EqualRater:
