@@ -24,7 +24,6 @@ from training.adapters import add_lora
 from training.bases import load_base, versions
 from training.batches import load_batch, target_loss
 from training.config import (
-    PAPER_LORA,
     ModelConfig,
     TrainingConfig,
     load_config,
@@ -184,24 +183,6 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     settings = json.loads((folder / "adapter_config.json").read_bytes())
     assert settings["target_modules"] == sorted(settings["target_modules"])
     assert (settings["r"], settings["lora_alpha"], settings["lora_dropout"]) == (8, 32.0, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "modules"),
-    [
-        ("llama", ["q_proj", "v_proj"]),
-        ("gpt2", ["c_attn"]),
-        ("t5", ["q", "v"]),
-        ("bart", ["q_proj", "v_proj"]),
-    ],
-)
-def test_the_default_modules_are_the_paper_s(base: Folders, name: str, modules: list[str]) -> None:
-    loaded = load_base(ModelConfig(str(base(name))))
-    model = add_lora(loaded.model, PAPER_LORA, loaded.style)
-    assert sorted(model.peft_config["default"].target_modules) == modules
-    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
-    assert trained
-    assert all(".lora_" in name for name in trained)
 
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])

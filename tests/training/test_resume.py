@@ -1,6 +1,7 @@
-"""A run that was cut off, of every objective, goes on to the bytes of an uninterrupted one."""
+"""Recorded losses, and a run that was cut off goes on to the bytes of an uninterrupted one."""
 
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from spor_tasks.core.folders import read_manifest
+from tests.conftest import REPOSITORY
 from tests.golden.record import TRAININGS
 from tests.support.soak import soak
 from training import lora
@@ -16,10 +18,11 @@ from training.batches import load_batches
 from training.config import learned_settings, parse_config
 
 NAMES = [
-    *("lora/llama", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
+    *("lora/llama", "lora/bart", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
     *("dcg", "contrastive_prefix", "meta", "meta/published", "meta/dcg"),
 ]
 OTHERS = TRAININGS.keys() - NAMES
+LOSSES = json.loads((REPOSITORY / "tests" / "golden" / "losses.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", [*NAMES, *map(soak, sorted(OTHERS))])
@@ -34,6 +37,7 @@ def test_a_run_goes_on_to_the_same_losses_and_bytes(
         return lora.train(config, progress=False)
 
     whole = train("whole")
+    assert whole.losses == pytest.approx(LOSSES[name], rel=1e-4)
     batches = itertools.count(1)
 
     def at_the_third(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on

@@ -30,15 +30,6 @@ def test_strict_sets_that_break_a_requirement_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_published_sets_are_trained_on_with_what_they_break(
-    tune: Tune, caplog: pytest.LogCaptureFixture
-) -> None:
-    violations = read_manifest(tune().folder)["violations"]
-    assert f"break {len(violations)} of their requirements: {violations[0]}" in caplog.text
-    sound = tune("data.corpus=mini", "optimization.max_steps=1", to="sound").folder
-    assert read_manifest(sound)["violations"] == []
-
-
 def test_an_arm_without_a_text_is_refused(tune: Tune, invented: SplitPair) -> None:
     textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
     for samples in ((), textless):
