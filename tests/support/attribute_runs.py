@@ -1,6 +1,5 @@
 """Runs about CompMCTG's embedded corpus: results of each split, and what classifiers say."""
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +7,11 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetName, SetSpec
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
 from spor_tasks.metrics.totals import Value
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import sample_row, write_samples
+from tests.support.result_files import sample_row
 from tests.support.scores import values_of
 
 TASK = "compmctg_mini_acd"
@@ -49,24 +47,12 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
         {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge_one(*each)), "empty": 0.0}
         for each in zip(asked, outputs, strict=True)
     ]
-    names = dict.fromkeys(name for each in values for name in each)
-    scores = {
-        name: score_info(name).totals.value([each[name] for each in values if name in each])
-        for name in names
-    }
-    result = table_runs.write_scores(
-        folder,
-        spec.task,
-        spec.name.part,
-        {name: value for name, value in scores.items() if not math.isnan(value)},
-        n=len(asked),
-        aspect=spec.name.aspect,
-        metadata={"benchmark": "compmctg", "corpus": COMPMCTG_MINI.name, "protocol": "acd"},
-    )
     rows: list[dict[str, Any]] = [
-        sample_row(sample, [output], found, place)
-        for place, (sample, output, found) in enumerate(zip(asked, outputs, values, strict=True))
+        sample_row(sample, [output], found)
+        for sample, output, found in zip(asked, outputs, values, strict=True)
     ]
     for row, said in zip(rows, _SAID, strict=False):
         row["doc"]["said"] = said
-    write_samples(result, spec.task, rows)
+    metadata = {"benchmark": "compmctg", "corpus": COMPMCTG_MINI.name, "protocol": "acd"}
+    about = {"aspect": spec.name.aspect, "metadata": metadata}
+    table_runs.write_values(folder, spec.task, spec.name.part, values, rows, **about)

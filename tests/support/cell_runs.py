@@ -1,6 +1,5 @@
 """Runs about ToTTo's embedded tables: scored outputs, and a large table of cells that mean harm."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +9,11 @@ from spor_tasks.core.codec import doc_of
 from spor_tasks.core.sample import AttributeValue, Fact, Sample
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora.embedded import TOTTO_MINI
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import sample_row, write_samples
+from tests.support.result_files import sample_row
 from tests.support.scores import values_of as grouped_values
 
 TASK = "totto_mini"
@@ -64,28 +62,15 @@ def write_run(
 ) -> Path:
     """Write the result and the samples of a run; ``last`` is in the context of the last sample."""
     values = [values_of(*each) for each in zip(samples, outputs, strict=True)]
-    names = dict.fromkeys(name for each in values for name in each)
-    means = {
-        name: score_info(name).totals.value([each.get(name) for each in values]) for name in names
-    }
-    result = table_runs.write_scores(
-        folder,
-        task,
-        part,
-        {name: mean for name, mean in means.items() if not math.isnan(mean)},
-        n=len(samples),
-        metadata={"benchmark": "totto", "corpus": corpus},
-        **{"aspect": "totto", **settings},
-    )
     rows = [
-        sample_row(sample, [output], scores, number)
-        for number, (sample, output, scores) in enumerate(
-            zip(samples, outputs, values, strict=True)
-        )
+        sample_row(sample, [output], scores)
+        for sample, output, scores in zip(samples, outputs, values, strict=True)
     ]
     if last:
         rows[-1]["doc"] |= doc_of(replace(samples[-1], context={**samples[-1].context, **last}))
-    write_samples(result, task, rows)
+    metadata = {"benchmark": "totto", "corpus": corpus}
+    settings = {"aspect": "totto", **settings, "metadata": metadata}
+    table_runs.write_values(folder, task, part, values, rows, **settings)
     return folder
 
 

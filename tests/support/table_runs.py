@@ -61,16 +61,16 @@ def write(folder: Path, model: str = "base") -> Path:
     for row, found in zip(rows, (READ, harmful, UNREAD, {}), strict=True):
         row["doc"] |= found
     _damage(rows, told[-1])
-    _write(folder, TASK, None, scores, rows, model=model)
+    write_values(folder, TASK, None, scores, rows, model=model)
     both = [
         (Likelihood(true, of_true, len(pair.target)), Likelihood(false, of_false, len(pair.target)))
         for pair, (true, of_true, false, of_false) in zip(pairs, LOGS, strict=True)
     ]
     values = [each.values for each in ADVERSARIAL.judge(pairs, both)]
-    _write(folder, PAIRS, "adversarial", values, _given(pairs, both, values), model=model)
+    write_values(folder, PAIRS, "adversarial", values, _given(pairs, both, values), model=model)
     own = [(true,) for true, _ in both]
     values = [each.values for each in PERPLEXITY.judge(told, own)]
-    _write(folder, PPL, "ppl", values, _given(told, own, values), model=model)
+    write_values(folder, PPL, "ppl", values, _given(told, own, values), model=model)
     return folder
 
 
@@ -114,20 +114,20 @@ def write_scores(
     return file
 
 
-def _write(
+def write_values(
     folder: Path,
     task: str,
     part: str | None,
     values: Sequence[Mapping[str, Value]],
     rows: Sequence[Mapping[str, Any]],
-    *,
-    model: str,
-) -> None:
+    **settings: Any,  # noqa: ANN401 - what result_content takes
+) -> Path:
+    """Write a result whose scores follow from the values of its samples, and these samples."""
     names = dict.fromkeys(name for each in values for name in each)
-    means = {
-        name: score_info(name).totals.value([each.get(name) for each in values]) for name in names
-    }
-    known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
-    result = write_scores(folder, task, part, known, n=len(rows), model=model)
+    columns = {name: [each[name] for each in values if name in each] for name in names}
+    scores = {name: score_info(name).totals.value(column) for name, column in columns.items()}
+    known = {name: score for name, score in scores.items() if not math.isnan(score)}
+    result = write_scores(folder, task, part, known, n=len(rows), **settings)
     numbered = ({**row, "doc_id": number} for number, row in enumerate(rows))
     write_samples(result, task, numbered)
+    return result

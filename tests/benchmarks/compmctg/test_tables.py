@@ -1,8 +1,6 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
 
@@ -24,13 +22,14 @@ from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import Evidence, Logged
 from spor_tasks.results.pooling import pooled
-from spor_tasks.results.rows import Cell, Comparison
-from spor_tasks.results.runs import Problem, Run, RunKey
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.schema import Adapter
 from spor_tasks.results.tables import Grid, Number
 from tests.support import attribute_runs
 
 GAP = "mctg_acc_comp - mctg_acc_id"
+Scores = Mapping[str, float]
 
 
 def specs(corpus: str, protocol: str) -> list[SetSpec]:
@@ -42,60 +41,43 @@ def specs(corpus: str, protocol: str) -> list[SetSpec]:
     ]
 
 
-def row(
-    spec: SetSpec,
-    metric: str,
-    *values: float,
-    seeds: tuple[int | None, ...] | None = None,
-    n: int = 10,
-) -> Comparison:
-    """Return what one model scored, trained on the arm with seeds from 0."""
-    seeds = tuple(range(len(values))) if seeds is None else seeds
-    runs = tuple((Path(f"{spec.task} {spec.name.part} {seed}"), "") for seed in seeds)
-    cell = Cell(values, seeds, runs, reason=None if values else "no result")
-    return Comparison(
-        spec=spec,
-        variant="",
-        task=spec.task,
-        model="base",
-        metric=metric,
-        n=n,
-        arms=(cell,),
-        as_is=Cell(reason="no result"),
-        difference=None,
-    )
+YELP = specs("yelp", "acd")
 
 
-def of_halves(spec: SetSpec, seen: float, comp: float, gap: float = 0) -> Iterator[Comparison]:
-    """Yield the rows of a split, with the gap that its own texts have."""
-    for metric, value in (
-        ("mctg_acc", (seen + comp) / 2),
-        ("mctg_acc_id", seen),
-        ("mctg_acc_comp", comp),
-        ("mctg_gap", gap or 100 * (seen - comp) / seen),
-        (GAP, comp - seen),
-    ):
-        yield row(spec, metric, value)
-
-
-def evidence_of(rows: Iterable[Comparison]) -> Evidence:
-    """Return samples that all have the score of their run, or that of their half."""
-    scores: dict[RunKey, dict[str, float]] = defaultdict(dict)
-    sizes = {}
-    for each in (row for row in rows if not row.published):
-        for cell in (*each.arms, each.as_is):
-            for run, value in zip(cell.runs, cell.values, strict=True):
-                scores[run][each.metric], sizes[run] = value, each.n
-    return Evidence({run: logged(of, sizes[run]) for run, of in scores.items()})
-
-
-def logged(of: Mapping[str, float], n: int) -> Logged:
-    ids = tuple(f"{number:03}" for number in range(n))
-    columns = {
-        metric: Column.of([value] * n) for metric, value in of.items() if "dist" not in metric
+def halves(seen: float, comp: float, gap: float = 0) -> Scores:
+    """Return the scores of a split, with the gap that its own texts have."""
+    return {
+        "mctg_acc": (seen + comp) / 2,
+        "mctg_acc_id": seen,
+        "mctg_acc_comp": comp,
+        "mctg_gap": gap or 100 * (seen - comp) / seen,
+        GAP: comp - seen,
     }
-    if {"mctg_acc_id", "mctg_acc_comp"} <= of.keys():
-        seen, comp = [of["mctg_acc_id"]] * (n // 2), [of["mctg_acc_comp"]] * (n // 2)
+
+
+def run(
+    spec: SetSpec, scores: Scores, *, model: str = "base", seed: int | None = 0, n: int = 10
+) -> tuple[Run, Logged]:
+    """Return a run, untuned without a seed, and samples with its score or that of their half."""
+    result = Run(
+        file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
+        key="",
+        task=spec.task,
+        comparison=f"{spec.task} {spec.part_title or ''}".strip(),
+        variant="",
+        spec=spec,
+        model=model,
+        adapter=None if seed is None else Adapter("train", None, seed, "a" * 64, None),
+        shown_arm=None,
+        scores=scores,
+        n=n,
+        prompts_cut=None,
+        signature={"quantization": "None"},
+    )
+    ids = tuple(f"{number:03}" for number in range(n))
+    columns = {name: Column.of([value] * n) for name, value in scores.items()}
+    if GAP in scores:
+        seen, comp = ([scores[f"mctg_acc_{half}"]] * (n // 2) for half in ("id", "comp"))
         columns = {
             "mctg_acc": Column.of([*seen, *comp]),
             "mctg_acc_id": Column.of([*seen, *[None] * len(comp)], COUNTED_MEAN),
@@ -106,132 +88,97 @@ def logged(of: Mapping[str, float], n: int) -> Logged:
             ),
         }
         columns[GAP] = columns["mctg_acc_comp"].less(columns["mctg_acc_id"])
-    return Logged(ids, np.arange(n), columns, ids)
+    return result, Logged(ids, np.arange(n), columns, ids)
 
 
-def results_of(rows: Iterable[Comparison]) -> list[Run]:
-    """Return the results that these rows are of, by file."""
-    results: dict[tuple[str, RunKey], Run] = {}
-    for each in (row for row in rows if not row.published):
-        for cell in (*each.arms, each.as_is):
-            is_tuned = cell is not each.as_is
-            for run, seed, value in zip(cell.runs, cell.seeds, cell.values, strict=True):
-                adapter = Adapter("train", None, seed, "a" * 64, None) if is_tuned else None
-                result = results.get((each.model, run)) or Run(
-                    file=run[0],
-                    key=run[1],
-                    task=each.task,
-                    comparison=f"{each.task} {each.spec.part_title or ''}".strip(),
-                    variant="",
-                    spec=each.spec,
-                    model=each.model,
-                    adapter=adapter,
-                    shown_arm=None,
-                    scores={},
-                    n=each.n,
-                    prompts_cut=None,
-                    signature={"quantization": "None"},
-                )
-                results[each.model, run] = replace(
-                    result, scores={**result.scores, each.metric: value}
-                )
-    return list(results.values())
+def evidence_of(runs: Iterable[tuple[Run, Logged]]) -> Evidence:
+    return Evidence({result.id: logged for result, logged in runs})
 
 
 def put_together(
-    rows: Iterable[Comparison], evidence: Evidence | None = None
+    runs: Iterable[tuple[Run, Logged]], evidence: Evidence | None = None
 ) -> tuple[tuple[Comparison, ...], list[Problem]]:
-    rows = tuple(rows)
-    runs, values, problems = pooled(results_of(rows), evidence or evidence_of(rows))
-    found, _ = comparisons(runs, Evidence(values))
-    return (*found, *(each for each in rows if each.published)), problems
+    runs = tuple(runs)
+    whole, values, problems = pooled((each for each, _ in runs), evidence or evidence_of(runs))
+    return comparisons(whole, Evidence(values))[0], problems
 
 
-def together(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    return put_together(rows)[0]
+def together(*runs: tuple[Run, Logged]) -> tuple[Comparison, ...]:
+    return put_together(runs)[0]
 
 
-def grids_of(rows: Iterable[Comparison]) -> tuple[Grid, ...]:
-    return tuple(COMPMCTG.grids(together(rows)))
+def grids_of(*runs: tuple[Run, Logged]) -> tuple[Grid, ...]:
+    return tuple(COMPMCTG.grids(together(*runs)))
 
 
-def line(grid: Grid, name: str) -> Mapping[str, str]:
+def cells(grid: Grid, name: str, arm: str = "") -> Mapping[str, Number]:
     """Return the numbers of a row by column."""
-    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name)
-    return {
-        header: cell.value
-        for header, cell in zip(grid.header, found, strict=True)
-        if isinstance(cell, Number)
-    }
+    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name and arm in each[1])
+    named = zip(grid.header, found, strict=True)
+    return {header: cell for header, cell in named if isinstance(cell, Number)}
+
+
+def line(grid: Grid, name: str, arm: str = "") -> Mapping[str, str]:
+    return {header: cell.value for header, cell in cells(grid, name, arm).items()}
 
 
 def noted(grid: Grid, name: str, column: str) -> list[str]:
-    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name)
-    cell = found[grid.header.index(column)]
-    assert isinstance(cell, Number)
-    return [grid.notes[number - 1] for number in cell.notes]
+    return [grid.notes[number - 1] for number in cells(grid, name)[column].notes]
 
 
 # --- Splits together ------------------------------------------------------------------------------
 
 
 def test_accuracies_are_means_over_splits_and_the_gap_is_theirs() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = [*of_halves(first, 80, 40), *of_halves(second, 60, 54)]
-    found = {each.metric: each.arms[0].mean for each in together(rows)}
-    assert found["mctg_acc_id"] == 70
-    assert found["mctg_acc_comp"] == 47
-    assert found["mctg_gap"] == pytest.approx(100 * (70 - 47) / 70)  # not the mean of 50 and 10
-    assert found[GAP] == -23
-    assert {each.part for each in together(rows)} == {None}
+    rows = together(run(YELP[0], halves(80, 40)), run(YELP[1], halves(60, 54)))
+    found = {each.metric: each.arms[0] for each in rows}
+    means = {name: cell.mean for name, cell in found.items()}
+    assert (means["mctg_acc_id"], means["mctg_acc_comp"], means[GAP]) == (70, 47, -23)
+    assert means["mctg_gap"] == pytest.approx(100 * (70 - 47) / 70)  # not the mean of 50 and 10
+    assert {each.part for each in rows} == {None}
+    for metric in ("mctg_acc", "mctg_gap", GAP):
+        value, interval = found[metric].values[0], found[metric].interval
+        assert interval
+        assert interval.source == "samples"
+        assert interval.low - 1e-4 <= value <= interval.high + 1e-4
+        # All samples of a half are alike, so that only scores of both halves vary.
+        assert (interval.high - interval.low > 1) is (metric == "mctg_acc")
 
 
 def test_splits_are_weighed_by_their_texts() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    (found,) = together([row(first, "mctg_acc", 80.0, n=30), row(second, "mctg_acc", 40.0, n=10)])
-    assert found.arms[0].mean == 70
-    assert found.n == 40
+    (found,) = together(
+        run(YELP[0], {"mctg_acc": 80.0}, n=30), run(YELP[1], {"mctg_acc": 40.0}, n=10)
+    )
+    assert (found.arms[0].mean, found.n) == (70, 40)
 
 
 def test_the_interval_is_over_the_seeds_that_every_split_has() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = [row(first, "mctg_acc", 80.0, 82.0, 84.0), row(second, "mctg_acc", 60.0, 62.0)]
-    (found,) = together(rows)
+    scores = ((80.0, 82.0, 84.0), (60.0, 62.0))
+    (found,) = together(
+        *(
+            run(spec, {"mctg_acc": score}, seed=seed)
+            for spec, of_split in zip(YELP, scores, strict=False)
+            for seed, score in enumerate(of_split)
+        )
+    )
     cell = found.arms[0]
     assert (cell.values, cell.seeds) == ((70.0, 72.0), (0, 1))
-    assert cell.interval is not None
+    assert cell.interval
     assert cell.interval.source == "runs"
     assert cell.interval.low < 71 < cell.interval.high
     assert any("seeds" in note for note in cell.notes)
 
 
-def test_a_single_seed_has_an_interval_over_the_samples_of_all_splits() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = {
-        each.metric: each
-        for each in together([*of_halves(first, 80, 40), *of_halves(second, 60, 54)])
-    }
-    for metric in ("mctg_acc", "mctg_gap", GAP):
-        cell = rows[metric].arms[0]
-        assert cell.interval is not None
-        assert cell.interval.source == "samples"
-        assert cell.interval.low - 1e-4 <= cell.values[0] <= cell.interval.high + 1e-4
-        # All samples of a half are alike, so that only scores of both halves vary.
-        assert (cell.interval.high - cell.interval.low > 1) is (metric == "mctg_acc")
-
-
 def test_splits_without_a_common_seed_have_no_score() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = [row(first, "mctg_acc", 80.0, seeds=(0,)), row(second, "mctg_acc", 60.0, seeds=(7,))]
-    found, problems = put_together(rows)
+    score = {"mctg_acc": 80.0}
+    found, problems = put_together([run(YELP[0], score), run(YELP[1], score, seed=7)])
     assert found == ()
     assert "no training seed" in str(problems[0])
 
 
 def test_without_samples_splits_are_not_put_together() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = [row(first, "mctg_acc", 80.0), row(second, "mctg_acc", 60.0)]
-    (found, *_), _ = put_together(rows, Evidence({}))
+    runs = [run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2]]
+    (found, *_), _ = put_together(runs, Evidence({}))
     assert "--log_samples" in (found.arms[0].reason or "")
 
 
@@ -241,106 +188,91 @@ def test_the_same_thing_under_another_split_is_another_thing() -> None:
         [(0.0, 7.0, 100.0), (1.0, 7.0, 25.0)],
         [(0.0, 7.0, 40.0), (0.0, 8.0, 9.0), (1.0, 7.0, 30.0)],
     ]
-    columns = [Column.of(values, GAP_OF_SAME) for values in of]
-    found = Column.joined(columns)
+    found = Column.joined([Column.of(values, GAP_OF_SAME) for values in of])
     assert found.value == (75 + 10) / 2
     assert found.scored.all()
 
 
-def test_a_table_says_what_a_system_scores_that_reads_no_code() -> None:
-    rows = [row(spec, name, 40.0) for spec in specs("compmctg_mini", "acd") for name in SHOWN]
-    (grid, *_) = grids_of(rows)
+def test_a_table_has_the_scores_of_a_system_that_reads_no_code() -> None:
+    scores = {"mini_acc": 40.0, "mini_gap_real": 40.0}
+    (grid, *_) = grids_of(*(run(spec, scores) for spec in specs("compmctg_mini", "acd")))
     assert "53.7 i.d., 35.2 comp." in grid.caption
     assert line(grid, "base")["Exact gap, same values"] == "+40.00"
     own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
-    (grid, *_) = grids_of([row(own, name, 40.0) for name in ("mctg_acc", "mctg_gap_real")])
+    (grid, *_) = grids_of(run(own, {"mctg_acc": 40.0, "mctg_gap_real": 40.0}))
     assert "whatever is asked" not in grid.caption
 
 
-SHOWN = ("mini_acc", "mini_gap_real")
-
-
-def test_missing_splits_are_told() -> None:
-    splits = specs("yelp", "acd")
-    (grid, *_) = grids_of(of_halves(splits[3], 80, 40))
-    assert line(grid, "base")["Gap"] == "+50.00"
-    assert f"1 of {len(splits)} splits" in grid.caption
-    assert not noted(grid, "base", "Accuracy")
-
-
-def test_a_model_that_lacks_splits_of_another_is_told() -> None:
-    splits = specs("yelp", "acd")
-    other = (replace(each, model="other") for each in of_halves(splits[1], 80, 40))
-    rows = [*of_halves(splits[0], 80, 40), *of_halves(splits[1], 80, 40), *other]
-    (grid, *_) = grids_of(rows)
-    assert f"2 of {len(splits)} splits" in grid.caption
+def test_missing_splits_are_counted() -> None:
+    (alone, *_) = grids_of(run(YELP[3], halves(80, 40)))
+    assert line(alone, "base")["Gap"] == "+50.00"
+    assert f"1 of {len(YELP)} splits" in alone.caption
+    assert not noted(alone, "base", "Accuracy")
+    (grid, *_) = grids_of(
+        *(run(spec, halves(80, 40)) for spec in YELP[:2]),
+        run(YELP[1], halves(80, 40), model="other"),
+    )
+    assert f"2 of {len(YELP)} splits" in grid.caption
     assert noted(grid, "other", "Accuracy") == ["1 of 2 splits"]
 
 
 def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones() -> None:
-    splits = specs("yelp", "acd")
     whole = COMPMCTG.find(SetName("compmctg", "yelp", "acd"))
-    untuned = [
-        replace(each, arms=(Cell(reason="none"),), as_is=replace(each.arms[0], seeds=(None,)))
-        for each in of_halves(whole, 50, 40)
-    ]
-    (main, _) = grids_of([*untuned, *(r for spec in splits for r in of_halves(spec, 80, 40))])
-    lines = {each[1]: each for each in main.runs}
-    found = {
-        arm: [cell.value for cell in of if isinstance(cell, Number)] for arm, of in lines.items()
-    }
-    assert found == {
-        "as is": ["45.00", "50.00", "40.00", "+20.00"],
-        "train": ["60.00", "80.00", "40.00", "+50.00"],
-    }
-    assert "all 10 splits together" in main.caption
+    untuned = run(whole, halves(50, 40), seed=None)
+    (main, _) = grids_of(untuned, *(run(spec, halves(80, 40)) for spec in YELP))
+    assert [*line(main, "base", "as is").values()] == ["45.00", "50.00", "40.00", "+20.00"]
+    assert [*line(main, "base", "train").values()] == ["60.00", "80.00", "40.00", "+50.00"]
     (alone, _) = grids_of(untuned)
+    assert "all 10 splits together" in main.caption
     assert "all 10 splits together" in alone.caption
     assert [each[1] for each in alone.runs] == ["as is"]
 
 
 def test_where_no_text_is_right_there_is_no_gap() -> None:
-    first, second, *_ = specs("yelp", "acd")
-    rows = [*of_halves(first, 0, 0, 1), *of_halves(second, 0, 0, 1)]
-    assert "mctg_gap" not in {each.metric for each in together(rows)}
+    rows = together(*(run(spec, halves(0, 0, 1)) for spec in YELP[:2]))
+    assert "mctg_gap" not in {each.metric for each in rows}
 
 
 def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None:
-    rows = [each for spec in specs("yelp", "acd") for each in of_halves(spec, 80, 40)]
-    main, others = grids_of([*rows, *COMPMCTG.published(rows)])
+    rows = together(*(run(spec, halves(80, 40)) for spec in YELP))
+    main, others = COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
     assert main.header[2:6] == ("Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap")
     assert [each[0] for each in main.runs] == ["base"]
-    assert list(line(main, "base").values()) == ["60.00", "80.00", "40.00", "+50.00"]
+    assert [*line(main, "base").values()] == ["60.00", "80.00", "40.00", "+50.00"]
     assert line(main, "Meta-CTRL")["Accuracy, comp."] == "78.27"
     assert line(main, "Meta-CTRL")["Gap"] == f"{100 * (86.11 - 78.27) / 86.11:+.2f}"
-    assert len(main.paper) == 6
-    assert others.paper == ()
+    assert (len(main.paper), others.paper) == (6, ())
     assert "Accuracy, comp. − i.d." in others.header
 
 
-def test_protocols_without_published_scores_have_no_such_rows() -> None:
-    spec = specs("mixture", "holdout")[0]
-    assert {each.model for each in COMPMCTG.published([row(spec, "mctg_acc", 1.0)])} == {
-        line["model"] for line in published_lines("compmctg")[spec.name._replace(part=None)]
-    }
-    assert COMPMCTG.published([row(specs("yelp", "fewshot")[0], "mctg_acc", 1.0)]) == ()
+@pytest.mark.parametrize(
+    ("corpus", "protocol", "name"),
+    [("mixture", "holdout", SetName("compmctg", "mixture", "holdout")), ("yelp", "fewshot", None)],
+)
+def test_published_rows_are_those_of_the_protocol(
+    corpus: str, protocol: str, name: SetName | None
+) -> None:
+    rows = together(run(specs(corpus, protocol)[0], {"mctg_acc": 1.0}))
+    printed = published_lines("compmctg")[name] if name else ()
+    assert {row.model for row in COMPMCTG.published(rows)} == {each["model"] for each in printed}
 
 
 # --- Averages over datasets -----------------------------------------------------------------------
 
 
-def of_all_datasets() -> list[Comparison]:
-    rows = []
+@pytest.fixture(scope="module")
+def averaged() -> tuple[Comparison, ...]:
+    runs = []
     for number, corpus in enumerate(("fyelp", "amazon", "yelp", "mixture")):
-        rows.append(row(specs(corpus, "original")[0], "mctg_acc", 80.0 + number))
+        runs.append(run(specs(corpus, "original")[0], {"mctg_acc": 80.0 + number}))
         for protocol in ("holdout", "acd", "fewshot"):
-            for spec in specs(corpus, protocol):
-                rows += of_halves(spec, 80 + number, 60 - 10 * (protocol == "fewshot"))
-    return rows
+            scores = halves(80 + number, 60 - 10 * (protocol == "fewshot"))
+            runs += [run(spec, scores) for spec in specs(corpus, protocol)]
+    return together(*runs)
 
 
-def test_averages_are_over_datasets_first() -> None:
-    whole, few = COMPMCTG.overall(together(of_all_datasets()))
+def test_averages_are_over_datasets_first(averaged: tuple[Comparison, ...]) -> None:
+    whole, few = COMPMCTG.overall(averaged)
     found = line(whole, "base")
     assert found["Original"] == found["Hold-Out i.d."] == "81.50"
     assert found["Hold-Out comp."] == "60.00"
@@ -352,25 +284,22 @@ def test_averages_are_over_datasets_first() -> None:
     assert line(whole, "CTRL")["Gap, average"] == "7.46"
     assert noted(whole, "Dis-Lens", "Gap, average")[0].endswith("38.30")
     assert line(few, "LLaMA-2")["Few-Shot i.d."] == "62.78"
-
-
-def test_there_are_no_averages_of_some_datasets() -> None:
-    rows = [each for each in of_all_datasets() if each.spec.name.corpus != "amazon"]
-    assert list(COMPMCTG.overall(together(rows))) == []
+    some = [each for each in averaged if each.spec.name.corpus != "amazon"]
+    assert [*COMPMCTG.overall(some)] == []
 
 
 # --- From result files ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write results of a system that is right on the first split, and silent on the others."""
     return attribute_runs.write(tmp_path_factory.mktemp("compmctg"))
 
 
 @pytest.fixture(scope="module")
-def whole(runs: Path) -> Report:
-    return report.collect([runs])
+def whole(folder: Path) -> Report:
+    return report.collect([folder])
 
 
 def test_results_of_all_splits_are_one_line(whole: Report) -> None:
@@ -386,26 +315,22 @@ def test_results_of_all_splits_are_one_line(whole: Report) -> None:
         assert "Exact accuracy, comp." in text
 
 
-def test_a_sample_shows_what_each_classifier_says(runs: Path) -> None:
-    text = terminal(exhibit(runs / "0", "0"))
+def test_a_sample_shows_what_each_classifier_says(folder: Path) -> None:
+    text = terminal(exhibit(folder / "0", "0"))
     assert "judged as: sentiment Negative, tense Past (requested: Present), topic Food" in text
     assert "unit missing" in text
     assert "not located" not in text
-    assert "judged as" not in terminal(exhibit(runs / "0", "1"))
-    harmful = terminal(exhibit(runs / "0", "2"))
+    assert "judged as" not in terminal(exhibit(folder / "0", "1"))
+    harmful = terminal(exhibit(folder / "0", "2"))
     assert "(requested: Travel)" in " ".join(harmful.split())
     assert not {*harmful} & {"\x1b", "\r"}
 
 
 def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> None:
-    rows = [
-        each
-        for number, spec in enumerate(specs("yelp", "acd"))
-        for each in of_halves(spec, 80 + number, 60 - number)
-    ]
-    assert "halves" not in {
-        plot.name for plot in draw([row(specs("yelp", "original")[0], "mctg_acc", 80.0)], ())
-    }
+    runs = [run(spec, halves(80 + number, 60 - number)) for number, spec in enumerate(YELP)]
+    rows, _ = comparisons((each for each, _ in runs), evidence_of(runs))
+    original = together(run(specs("yelp", "original")[0], {"mctg_acc": 80.0}))
+    assert "halves" not in {plot.name for plot in draw(original, ())}
     (found,) = (plot for plot in draw(rows, ()) if plot.name == "halves")
     seen, comp = 80 + fmean(range(10)), 60 - fmean(range(10))
     assert f"+{100 * (seen - comp) / seen:.1f} %" in found.svg
