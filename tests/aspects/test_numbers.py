@@ -49,3 +49,5 @@ def test_a_divergence_is_symmetric_and_nothing_between_equal_sets(
     assert 0 <= divergence_of_counts(p, q) <= 1
     assert divergence_of_counts(p, q) == divergence_of_counts(q, p)
     assert divergence_of_counts(p, p) == 0
+    tripled = Counter({unit: 3 * count for unit, count in p.items()})
+    assert 0 <= divergence_of_counts(p, tripled) < 1e-15

@@ -35,6 +35,8 @@ def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]
         # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
         ("a a bc d ab cd abx", 0.04, "a a bc d", "bc d abx", "ab cd"),
         ("a a bc d ab cd abx", 0.03, "a a bc d", "a a bc d", "ab cd"),
+        # Both samples of a could make room for cdx, but one must stay.
+        ("a a b c d ab cd cdx", 1, "a a b c d", "a b d cdx", "ab cd"),
         # Samples of equal units enter the test set together.
         ("a b ab ba ab", 0.02, "a b", "a b", "ab ba ab"),
     ],

@@ -52,6 +52,8 @@ def test_as_much_as_fits_is_kept() -> None:
     assert shortened(prompt, 10_000)[1] == 25
     assert shortened(prompt, 24) == ("<cell> 123456 </cell></table>", 24)
     assert shortened(prompt, 12) == ("<cell></table>", 12)
+    _, length_of_end = shortened("</table>", 10_000)
+    assert shortened("<</table>", length_of_end)[0] == "<</table>"  # never the whole table
 
 
 @pytest.mark.parametrize(
