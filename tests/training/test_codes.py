@@ -35,11 +35,11 @@ from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
 from tests.training.losses import assert_equal_gradients, gradients, objective_of, rows_of
-from training import lora
 from training.bases import Base, load_base
 from training.batches import load_batch
-from training.config import ModelConfig, TrainingConfig, parse_config
+from training.config import ModelConfig
 from training.encoding import IGNORED, Row
+from training.lora import TrainingResult
 from training.objectives.codes import Coded
 from training.objectives.likelihood import find_objective
 from training.objectives.meta import Meta, without
@@ -245,38 +245,19 @@ def named_as_published(model: CodedModel, name: str) -> tuple[torch.Tensor, torc
 
 
 @pytest.fixture
-def learn(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
-    """Train vectors on a tiny base, saved as ``to``; return the folder."""
+def learn(tune: Callable[..., TrainingResult]) -> Callable[..., Path]:
+    """Train vectors on a tiny base, and return their folder."""
 
-    def run(kind: str, *overrides: str, name: str = "gpt2", to: str = "vectors") -> Path:
-        config = configured(base(name), kind, *overrides, f"output={tmp_path / to}")
-        return lora.train(config, SETS, progress=False).folder
+    def run(kind: str, name: str = "gpt2") -> Path:
+        settings = (
+            *("data.aspect=compmctg", f"data.corpus={SPACE.name}", "data.arm=train"),
+            *("method=codes", f"objective={kind}", f"objective_settings={json.dumps(SIZES[kind])}"),
+            *("optimization.batch_size=4", "optimization.max_steps=4"),
+            "optimization.learning_rate=3e-2",
+        )
+        return tune(*settings, pair=SETS, name=name).folder
 
     return run
-
-
-def configured(base: Path, kind: str, *overrides: str) -> TrainingConfig:
-    sizes = ", ".join(f"{key}: {value}" for key, value in SIZES[kind].items())
-    settings = (
-        f"model.path={base}",
-        *("data.aspect=compmctg", f"data.corpus={SPACE.name}", "data.arm=train"),
-        *("method=codes", f"objective={kind}", f"objective_settings={{{sizes}}}", "output=none"),
-        *(
-            "optimization.batch_size=4",
-            "optimization.learning_rate=3e-2",
-            "optimization.max_steps=4",
-        ),
-        *("optimization.save_steps=1", "selection.policy=last"),
-    )
-    return parse_config("{}", (*settings, *overrides))
-
-
-def meta_of(kind: str) -> tuple[str, str]:
-    sizes = ", ".join(f"{key}: {value}" for key, value in SIZES[kind].items())
-    return (
-        "objective=meta",
-        f"objective_settings={{weight: 0.5, of: {kind}, of_settings: {{{sizes}}}}}",
-    )
 
 
 def opened(base: Path, folder: Path, size: int) -> SporHF:
@@ -357,27 +338,4 @@ def test_what_cannot_read_a_checkpoint_says_so(
     prompt = codes(["Negative", "Hot", "Food"])
     with pytest.raises(ConfigError) as caught:
         model.generate_until([host.request({}, prompt, {"max_gen_toks": 2}, 0)])
-    assert caught.value.remedy
-
-
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        ("method=lora",),
-        ("method=full",),
-        ("objective=likelihood", "objective_settings={}"),
-        ("method=lora", *meta_of("dcg")),
-        ("optimization.packing=true",),
-        ("objective_settings={task_vectors: 250}",),
-        ("base=t5",),
-        ("objective=contrastive_prefix", "objective_settings={}", "base=t5"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_trained_is_refused(
-    learn: Callable[..., Path], overrides: tuple[str, ...]
-) -> None:
-    name = "t5" if "base=t5" in overrides else "gpt2"
-    with pytest.raises(ConfigError) as caught:
-        learn("dcg", *(each for each in overrides if each != "base=t5"), name=name)
     assert caught.value.remedy

@@ -57,6 +57,11 @@ def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
     assert found[0] != pytest.approx(plain[0], rel=1e-5)
 
 
+MCTG = ["data.aspect=compmctg", "data.corpus=compmctg_mini", "data.protocol=original"]
+CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
+OF_DCG = "objective_settings={of: dcg}"
+
+
 @pytest.mark.parametrize(
     ("settings", "name", "fault"),
     [
@@ -67,6 +72,19 @@ def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
         (["lora.target_modules=[c_attn]"], "llama", "lora does not fit"),
         (["optimization.max_length=3"], "llama", "none of the 10 training pairs"),
         (["lora.rank=4"], "llama", "lora does not fit"),
+        (["method=full", "model.quantization=nf4"], "llama", "so few bits"),
+        (["method=full", "model.dtype=bfloat16"], "llama", "trains weights of float32"),
+        (["objective=reward"], "llama", "reward: "),
+        (["objective=reward", "objective_settings={reward: x}"], "llama", "is not a reward"),
+        (["objective=adversarial", "objective_settings={weight: -1}"], "llama", "weight: "),
+        (["objective_settings={weight: 1}"], "llama", "weight: "),
+        ([*CODES, "method=lora"], "gpt2", "method=lora cannot be used"),
+        ([*CODES, "method=full"], "gpt2", "method=full cannot be used"),
+        ([*CODES, "objective=likelihood"], "gpt2", "method=codes cannot be used"),
+        ([*CODES, "method=lora", "objective=meta", OF_DCG], "gpt2", "method=lora cannot be used"),
+        ([*CODES, "optimization.packing=true"], "gpt2", "cannot be laid end to end"),
+        ([*CODES, "objective_settings={task_vectors: 250}"], "gpt2", "a text has no room"),
+        (CODES, "t5", "vectors for values are for decoders"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_and_leaves_nothing(

@@ -16,7 +16,7 @@ import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample, Split, SplitPair, Triple
+from spor_tasks.core.sample import Split, SplitPair, Triple
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
@@ -25,9 +25,9 @@ from tests.support.soak import soak
 from tests.training.losses import assert_equal_gradients, gradients, objective_of, plain_loss
 from training.bases import Base, load_base
 from training.batches import Batch, Model, load_batch, load_batches
-from training.config import ModelConfig, OptimizationConfig, TrainingConfig
+from training.config import ModelConfig, OptimizationConfig
 from training.encoding import IGNORED, Row, Step, count_targets
-from training.lora import TrainingResult, train
+from training.lora import TrainingResult
 from training.objectives.likelihood import Likelihood
 from training.objectives.meta import (
     Meta,
@@ -184,18 +184,11 @@ def probe(run: Run, record: Mapping[str, Any], *, gradient: bool) -> list[float]
 # --- Our own steps -------------------------------------------------------------------------------
 
 CORPUS = COMPMCTG_MINI.part("train")[:48]
-SETS = SplitPair(
-    *("compmctg", MINI_SPACE.name, "original"),
-    (Split("train", CORPUS),),
-    Split("test", CORPUS[:1]),
-)
 TUNED = (
     *("data.aspect=compmctg", f"data.corpus={MINI_SPACE.name}", "data.arm=train", "method=full"),
-    "optimization.batch_size=4",
-    *("optimization.learning_rate=1e-2", "optimization.max_steps=4"),
+    *("optimization.learning_rate=1e-2", "optimization.max_steps=4", "optimization.batch_size=1"),
 )
 
-OF_META = "objective_settings={weight: 0.5}"
 FEW_SHOT = {("Negative", "Present", "Food"), ("Positive", "Past", "Music")}
 FEW_SHOT |= {("Negative", "Past", "Travel")}
 """Combinations of which none has the attributes of others."""
@@ -252,15 +245,19 @@ def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
 
 
 def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
-    configure: Callable[..., TrainingConfig],
+    tune: Callable[..., TrainingResult],
 ) -> None:
     """Two of these four combinations never have the attributes of a third."""
     parity = [c for c in MINI_SPACE.combinations if c[2] == "Food" and even(c)]
     samples = tuple(one for one in CORPUS if combination_in(one) in {*parity})
     samples += tuple(one for one in CORPUS if combination_in(one)[2] == "Music")
-    one = "optimization.batch_size=1"
-    plain = learn(configure, one, samples=samples)
-    meta = learn(configure, one, "objective=meta", OF_META, to="meta", samples=samples)
+    pair = SplitPair(
+        *("compmctg", MINI_SPACE.name, "original", (Split("train", samples),)),
+        Split("test", samples[:1]),
+    )
+    plain = tune(*TUNED, pair=pair, name="gpt2")
+    settings = ("objective=meta", "objective_settings={weight: 0.5}")
+    meta = tune(*TUNED, *settings, pair=pair, name="gpt2", to="meta")
     assert meta.losses == plain.losses
     assert read_manifest(meta.folder)["counts"] == {"ordinary_steps": 4}
     assert "counts" not in read_manifest(plain.folder)
@@ -268,16 +265,6 @@ def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
 
 def even(combination: Sequence[str]) -> bool:
     return (combination[0] == "Negative") == (combination[1] == "Present")
-
-
-def learn(
-    configure: Callable[..., TrainingConfig],
-    *overrides: str,
-    to: str = "adapter",
-    samples: Sequence[Sample] = CORPUS,
-) -> TrainingResult:
-    pair = replace(SETS, arms=(Split("train", tuple(samples)),))
-    return train(configure(*TUNED, *overrides, name="gpt2", to=to), pair, progress=False)
 
 
 def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
