@@ -37,85 +37,41 @@ def targets(row: Row) -> list[int]:
     return [label for label in row.labels if label != IGNORED]
 
 
-@pytest.mark.parametrize("name", ["llama", "gpt2"])
-def test_a_causal_row_is_prompt_and_text_as_one_string_and_an_end(base: Base, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "style"),
+    # Of the last two one does not end a text by itself, and the other ends a prompt.
+    [*STYLES.items(), ("gpt2", "seq2seq"), ("t5", "causal")],
+)
+def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one_end(
+    base: Base, invented: SplitPair, name: str, style: PromptStyle
+) -> None:
+    samples = [sample for arm in invented.arms for sample in arm.samples]
+    pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
     tokenizer = tokenizer_of(base(name))
-    (row,) = encode([PLAIN], tokenizer, "causal", None).rows
-    joined = tokenizer(PLAIN.prompt + PLAIN.text)["input_ids"]
-    assert row.input_ids == joined
-    assert tokenizer.decode(targets(row)) == PLAIN.text + "</s>"
-    # every label is the token after the one that it is the label of
-    assert all(
-        label in (IGNORED, after) for label, after in zip(row.labels, joined[1:], strict=False)
-    )
-    assert row.labels[-1] == END
-    assert len(targets(row)) == len(PLAIN.text) + 1
-
-
-@pytest.mark.parametrize("name", ["t5", "bart"])
-def test_a_seq2seq_row_is_a_prompt_and_an_ended_text(base: Base, name: str) -> None:
-    tokenizer = tokenizer_of(base(name))
-    (row,) = encode([PLAIN], tokenizer, "seq2seq", None).rows
-    assert row.input_ids == tokenizer(PLAIN.prompt)["input_ids"]
-    assert row.labels == tokenizer(text_target=PLAIN.text)["input_ids"]
-    assert row.labels.count(END) == 1
-
-
-def test_a_seq2seq_text_is_ended_where_the_tokenizer_does_not(base: Base) -> None:
-    (row,) = encode([PLAIN], tokenizer_of(base("gpt2")), "seq2seq", None).rows
-    assert row.labels[-1] == END
-    assert row.labels.count(END) == 1
-
-
-def test_no_token_spans_prompt_and_text_and_the_rows_where_one_would_are_counted(
-    base: Base,
-) -> None:
-    tokenizer = tokenizer_of(base("llama"))
-    rows = encode([PLAIN, QUOTED], tokenizer, "causal", None)
-    prompt_ids = tokenizer(QUOTED.prompt)["input_ids"]
-    # the case is real: tokenized as one string, the prompt's ids are no prefix
-    assert tokenizer(QUOTED.prompt + QUOTED.text)["input_ids"][: len(prompt_ids)] != prompt_ids
-    assert rows.rows[1].input_ids[: len(prompt_ids)] == prompt_ids
-    assert tokenizer.decode(targets(rows.rows[1])) == QUOTED.text + "</s>"
-
-
-def test_a_causal_prompt_that_the_tokenizer_ends_keeps_its_end_and_the_text_gets_one(
-    base: Base,
-) -> None:
-    tokenizer = tokenizer_of(base("t5"))
-    (row,) = encode([PLAIN], tokenizer, "causal", None).rows
-    prompt_ids = tokenizer(PLAIN.prompt)["input_ids"]
-    assert prompt_ids[-1] == END
-    assert row.input_ids[: len(prompt_ids)] == prompt_ids
-    assert targets(row).count(END) == 1
-
-
-@pytest.mark.parametrize("name", STYLES)
-def test_training_reads_the_very_ids_that_the_evaluation_reads(
-    base: Base, invented: SplitPair, name: str
-) -> None:
-    style = STYLES[name]
-    pairs = [
-        *chain.from_iterable(
-            make_pairs(arm.samples, style, Likelihood.pairs, limit=None, seed=0)
-            for arm in invented.arms
-        ),
-        QUOTED,
-    ]
-    rows = encode(pairs, tokenizer_of(base(name)), style, None).rows
+    rows = encode(pairs, tokenizer, style, None).rows
     harness = HFLM(pretrained=str(base(name)), device="cpu")
-    assert len(rows) == 12
+    assert len(rows) == len(pairs) == 13
     for pair, row in zip(pairs, rows, strict=True):
-        ids, _ = harness.tok_batch_encode([pair.prompt])
-        evaluated = ids[0].tolist()
-        unlabelled = sum(label == IGNORED for label in row.labels)
+        ids = tokenizer(pair.prompt)["input_ids"]
+        if style == STYLES[name]:
+            assert harness.tok_batch_encode([pair.prompt])[0][0].tolist() == ids
+        learned = targets(row)
+        assert (learned[-1], learned.count(END)) == (END, 1)
         if style == "causal":
-            # the last token of the prompt is labelled: the text's first comes after it
-            assert row.input_ids[: len(evaluated)] == evaluated
-            assert unlabelled == len(evaluated) - 1
+            # The last token of the prompt is labelled: the text's first comes after it.
+            assert row.input_ids == ids + learned[:-1]
+            assert row.labels == [IGNORED] * (len(ids) - 1) + learned
+            assert tokenizer.decode(learned) == pair.text + "</s>"
         else:
-            assert row.input_ids == evaluated
-            assert unlabelled == 0
+            text = tokenizer(text_target=pair.text)["input_ids"]
+            assert (row.input_ids, row.labels) == (
+                ids,
+                [each for each in text if each != END] + [END],
+            )
+    if (name, style) == ("llama", "causal"):
+        joined = tokenizer(QUOTED.prompt + QUOTED.text)["input_ids"]
+        assert joined[: len(ids)] != ids, "a token spans both"
+        assert rows[-2].input_ids == tokenizer(PLAIN.prompt + PLAIN.text)["input_ids"]
 
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
