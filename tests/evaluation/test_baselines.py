@@ -75,10 +75,11 @@ def test_texts_of_a_training_set_are_retrieved(
 
 
 WORD = st.sampled_from(["Ada", "Low", "Greyport", "is", "by"])
+UNIT = st.sampled_from([CAPITAL, RULER]) | st.builds(Triple, WORD, WORD, WORD)
 SAMPLE = st.builds(
     lambda number, units: sample(*units, texts=(f"text {number}",), id_=f"{number:03}"),
     st.integers(0, 999),
-    st.lists(st.builds(Triple, WORD, WORD, WORD), min_size=1, max_size=3),
+    st.lists(UNIT, min_size=1, max_size=3),
 )
 
 
@@ -162,6 +163,25 @@ def test_an_order_task_is_answered_in_both_orders(tmp_path: Path) -> None:
     for _, row in read_rows(out):
         first, second = row["input_order_1"], row["input_order_2"]
         assert (row["output_1"] == row["output_2"]) == (first == second)
+
+
+@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("copy-demonstrations", "spor_systematicity_e2e_twin_icl_atom"),
+        ("reference", "spor_systematicity_e2e_twin"),
+    ],
+)
+def test_a_twin_has_demonstrations_and_texts_of_its_own(
+    name: str, task: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    baseline_run.run(name, [task], outputs=out, limit=3)
+    rows = [row for _, row in read_rows(out)]
+    assert len(rows) == 3
+    assert all(row["output_1"] != row["output_2"] for row in rows)
 
 
 def test_the_ceiling_is_scored_on_the_remaining_references_and_signs_so(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
-from spor_tasks.evaluation.generation import StopAtText
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host, task_files
 from spor_tasks.harness.backends import BEAM_REQUESTS
@@ -127,20 +126,6 @@ def test_outputs_are_those_of_plain_generate(
     stopped = plain(kind, decoding, stop).texts
     assert 0 < sum(stop in text for text in stopped) < len(PROMPTS)
     assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
-
-
-def test_a_stop_string_ends_its_own_row_only(checkpoint: Callable[..., Path]) -> None:
-    tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("gpt2"))
-    rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
-
-    def stops(prompt: str, ids: torch.Tensor) -> list[bool]:
-        criterion = StopAtText(tokenizer, lambda text: "stop" in text, prompt_length=len(prompt))
-        verdicts: list[bool] = criterion(ids, None).tolist()
-        return verdicts
-
-    assert stops("in:stop|", rows) == [False, True]
-    assert stops("in:", rows) == [True, True]
-    assert stops("in:", rows[:, :-1]) == [True, False]
 
 
 def test_greedy_requests_of_a_task_end_where_its_filters_cut(

@@ -1,0 +1,204 @@
+"""The rules of `spor-hf`: where a text ends, which tokens may follow, and how they are drawn."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from transformers import GenerationConfig
+
+from spor_tasks.evaluation.generation import (
+    Seeded,
+    SeededSampling,
+    StopAtText,
+    TemplateFirst,
+    template_first,
+)
+from spor_tasks.evaluation.hf import SporHF
+from spor_tasks.harness import host
+from tests.support import tiny_gpt2
+from tests.support.tiny_bases import make_tokenizer
+
+# --- Where a text ends ----------------------------------------------------------------------------
+
+
+def test_a_stop_string_ends_its_own_row_only() -> None:
+    tokenizer = make_tokenizer("gpt2", merges=(), padded=True)
+    rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
+
+    def stops(prompt: str, ids: torch.Tensor) -> list[bool]:
+        criterion = StopAtText(tokenizer, lambda text: "stop" in text, prompt_length=len(prompt))
+        verdicts: list[bool] = criterion(ids, None).tolist()
+        return verdicts
+
+    assert stops("in:stop|", rows) == [False, True]
+    assert stops("in:", rows) == [True, True]
+    assert stops("in:", rows[:, :-1]) == [True, False]
+
+
+# --- Coarse to fine -------------------------------------------------------------------------------
+
+ENT, SEP = 3, 4
+PROMPT = [SEP, ENT]
+ROWS = st.integers(0, 8).flatmap(
+    lambda width: st.lists(
+        st.lists(st.integers(0, 5), min_size=width, max_size=width), min_size=1, max_size=4
+    )
+)
+
+
+def allowed(written: Sequence[int]) -> Iterator[int]:
+    """The tokens that may follow, by trying each."""
+    for token in range(6):
+        text = [*written, token]
+        repeats = any(two == (ENT, ENT) for two in pairwise(text[-2:]))
+        sentence = text[text.index(SEP) + 1 :] if SEP in text[:-1] else []
+        if not repeats and not (sentence and sentence[-1] in {ENT, SEP}):
+            yield token
+
+
+@given(ROWS)
+def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows: list[list[int]]) -> None:
+    ids = torch.tensor([PROMPT + row for row in rows])
+    scores = torch.randn(len(rows), 6)
+    before = scores.clone()
+    found = TemplateFirst(ENT, SEP, len(PROMPT))(ids, scores)
+    assert torch.equal(scores, before)
+    for row, own, original in zip(rows, found, scores, strict=True):
+        finite = own.isfinite().nonzero().flatten().tolist()
+        assert finite == list(allowed(row))
+        assert torch.equal(own[finite], original[finite])
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", ["decode_c2f_a", "decode_c2f_b"])
+def test_a_tiny_model_writes_what_it_writes_with_the_published_code(
+    golden_dir: Path, name: str
+) -> None:
+    """The published code pads on the left without a mask, so the padding is read here as well."""
+    golden = json.loads((golden_dir / "logicnlg" / f"{name}.json").read_text())
+    model = tiny_gpt2.make(golden["seed"], 50259)
+    model.generation_config.eos_token_id = None  # a row goes on while others do
+    with torch.no_grad():
+        for row, factor in golden["scaled_embedding_rows"].items():
+            model.transformer.wte.weight[int(row)] *= factor
+    for table in golden["rows"]:
+        prompts = torch.tensor(table["prompt_ids"])
+        expected = torch.tensor(table["sample_ids"])
+        length = prompts.shape[1]
+        found = model.generate(
+            prompts,
+            attention_mask=torch.ones_like(prompts),
+            logits_processor=[TemplateFirst(50257, 50258, length)],
+            generation_config=GenerationConfig(
+                do_sample=False, max_new_tokens=expected.shape[1], pad_token_id=0
+            ),
+        )
+        assert torch.equal(found[:, length:], expected)
+
+
+def test_a_tokenizer_without_such_tokens_is_warned_of_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tokenizer = make_tokenizer("gpt2")
+    tokenizer.name_or_path = "nameless"
+    assert template_first(tokenizer, 0) == template_first(tokenizer, 1) == []
+    assert len(caplog.records) == 1
+    tokenizer.add_tokens(["[ENT]", "[SEP]"])
+    assert len(template_first(tokenizer, 0)) == 1
+    assert len(caplog.records) == 1
+
+
+# --- How tokens are drawn -------------------------------------------------------------------------
+
+PROBABILITIES = torch.tensor([0.4, 0.25, 0.2, 0.1, 0.05])
+SETTINGS = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "max_gen_toks": 12}
+
+
+def draw(seeds: list[int], step: int = 0, **how: Any) -> list[int]:  # noqa: ANN401
+    sampling = SeededSampling(seeds, 3, **how)
+    scores = PROBABILITIES.log().expand(len(seeds), -1)
+    found: list[int] = sampling(torch.zeros(len(seeds), 3 + step), scores).argmax(dim=1).tolist()
+    return found
+
+
+def frequencies(drawn: list[int]) -> list[int]:
+    counts = Counter(drawn)
+    return [counts[token] for token in range(len(PROBABILITIES))]
+
+
+@pytest.mark.parametrize("by", ["seed", "step"])
+def test_draws_follow_the_probabilities(by: str) -> None:
+    drawn = (
+        draw([Seeded.from_key("", 9, number).seed for number in range(20_000)])
+        if by == "seed"
+        else [token for step in range(500) for token in draw([*range(40)], step)]
+    )
+    assert chisquare(frequencies(drawn), PROBABILITIES * len(drawn)).pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"top_k": 2}, [0.4 / 0.65, 0.25 / 0.65]),
+        ({"top_p": 0.6}, [0.4 / 0.65, 0.25 / 0.65]),
+        ({"temperature": 0.5, "top_k": 2}, [0.16 / 0.2225, 0.0625 / 0.2225]),
+    ],
+    ids=str,
+)
+def test_temperature_and_the_likeliest_tokens_are_as_in_transformers(
+    how: dict[str, Any], expected: list[float]
+) -> None:
+    found = frequencies(draw([*range(5_000)], **how))
+    assert found[2:] == [0, 0, 0]
+    shares = torch.tensor(expected, dtype=torch.float64) * 5_000
+    assert chisquare(found[:2], shares).pvalue > 0.001
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), st.integers(0, 50))
+def test_a_row_does_not_depend_on_the_others(seeds: list[int], step: int) -> None:
+    assert draw(seeds, step) == [token for seed in seeds for token in draw([seed], step)]
+
+
+def sampled(model: SporHF, seed: int = 1) -> list[str]:
+    settings = SETTINGS | {"sampling_seed": seed}
+    requests = [
+        host.request({"id": f"sample {number}"}, "the same prompt", settings, 0)
+        for number in range(6)
+    ]
+    return model.generate_until(requests, disable_tqdm=True)
+
+
+@pytest.mark.parametrize("kind", ["llama", "t5"])
+def test_texts_are_the_same_at_any_batch_size(checkpoint: Callable[..., Path], kind: str) -> None:
+    one, several = (
+        SporHF(pretrained=str(checkpoint(kind)), device="cpu", batch_size=size) for size in (1, 4)
+    )
+    found = sampled(one)
+    assert found == sampled(several) == sampled(one)
+    assert len({*found}) > 1
+    assert sampled(one, seed=2) != found
+
+
+def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint: Callable[..., Path]) -> None:
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
+    settings = SETTINGS | {"text_tokens": 9}
+    requests = [
+        host.request({"context": json.dumps({"prefix": "a" * n})}, "p" + "a" * n, settings, n)
+        for n in (0, 2, 6, 20)
+    ]
+    limited = model.generate_until(requests, disable_tqdm=True)
+    for each in requests:
+        each.arguments = each.args[0], SETTINGS
+    whole = model.generate_until(requests, disable_tqdm=True)
+    for text, full, limit in zip(limited, whole, (9, 7, 3, 1), strict=True):
+        assert 0 < len(text) <= min(limit, len(full))
+        assert full.startswith(text.rstrip("\ufffd"))
+    assert len(limited[-1]) < len(whole[-1])
