@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/python -m training demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 # The next lm-eval, in a folder that goes before the installed one.
 NEXT := $(abspath $(VENV))/next
@@ -30,7 +30,7 @@ next: $(STAMP)
 	test -d $(NEXT)/lm_eval || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps \
 		--target $(NEXT) lm-eval==0.5.0.dev1
 	PYTHONPATH=$(NEXT) $(BIN)/spor tasks register
-	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist worksteal tests/harness tests/evaluation
+	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist loadgroup tests/harness tests/evaluation
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -44,8 +44,8 @@ SOAKED := reliability aspects contracts core metrics prompts text \
 	harness/test_filters.py harness/test_task_files.py harness/test_upstream.py \
 	report/test_leaderboard.py
 soak: $(STAMP)
-	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal $(SOAKED:%=tests/%)
-	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal -m soak tests
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist loadgroup $(SOAKED:%=tests/%)
+	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist loadgroup -m soak tests
 
 # What a release is made of, tried in an environment of its own.
 dist: $(STAMP)

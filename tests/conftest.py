@@ -21,13 +21,26 @@ REPOSITORY = Path(__file__).parent.parent
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a long run tries."""
+    """Keep tests that share a module's fixtures on one worker; leave out what `make soak` tries."""
+    for item in items:
+        if shared := _shared_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(shared))
     if SOAK:
         return
     long = [item for item in items if item.get_closest_marker("soak")]
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+def _shared_fixture(item: pytest.Item) -> str | None:
+    """Return the module of a test that uses a fixture made once for its module, if it does."""
+    known = getattr(item, "_fixtureinfo", None)
+    definitions = known.name2fixturedefs.values() if known else ()
+    if any(of[-1].scope in {"module", "class", "package"} for of in definitions if of):
+        return item.nodeid.partition("::")[0]
+    return None
 
 
 def pytest_collection_finish() -> None:
