@@ -38,7 +38,7 @@ def test_half_a_surrogate_pair_stays_an_escape() -> None:
 LINES = b'{"a": 1}\n{"b": 2}\n'
 
 
-@pytest.mark.parametrize("content", [LINES, gzip.compress(LINES)])
+@pytest.mark.parametrize("content", [LINES, gzip.compress(LINES)], ids=["plain", "gzip"])
 def test_rows_have_the_number_of_their_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rows"
     path.write_bytes(content)
