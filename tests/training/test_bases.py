@@ -29,7 +29,7 @@ def copy(base: Base, tmp_path: Path) -> Path:
         ("bart", "seq2seq", 256, 0),
     ],
 )
-def test_a_base_tells_what_it_is(
+def test_a_base_has_its_style_positions_and_digest(
     base: Base, name: str, style: str, positions: int | None, pad_id: int
 ) -> None:
     loaded = load_base(ModelConfig(str(base(name))))

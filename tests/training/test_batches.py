@@ -108,7 +108,7 @@ def test_packing_is_exact_within_a_window_that_slides() -> None:
 def test_packing_is_refused_where_pairs_would_not_stand_alone(
     prepare: Prepare, monkeypatch: pytest.MonkeyPatch, name: str, ignored: str | None
 ) -> None:
-    """BART counts its positions from the start of the row, as does a decoder told no others."""
+    """BART counts its positions from the start of the row, as does a decoder without others."""
     base, model, rows = prepare(name)
     inner = model.base_model.model
     forward = inner.forward

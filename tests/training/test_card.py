@@ -38,10 +38,10 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Pa
     manifest = read_manifest(adapter)
     text = (adapter / "README.md").read_text()
     _, front, body = text.split("---\n", 2)
-    told = yaml.safe_load(front)
-    assert told["library_name"] == "peft"
-    assert "spor" in told["tags"]
-    assert "base_model" not in told, "a folder of this machine is no model of the hub"
+    front_matter = yaml.safe_load(front)
+    assert front_matter["library_name"] == "peft"
+    assert "spor" in front_matter["tags"]
+    assert "base_model" not in front_matter, "a folder of this machine is no model of the hub"
     assert "| arm | atom, of systematicity on mini |" in body
     for epoch, loss in enumerate(manifest["losses"], start=1):
         score = manifest["selection"]["scores"][epoch - 1]["parent"]

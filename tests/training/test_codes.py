@@ -270,7 +270,7 @@ SAMPLING: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1
 BEAMS: dict[str, float] = {"do_sample": False, "num_beams": 3}
 
 
-def asked(settings: dict[str, float]) -> list[Instance]:
+def requests(settings: dict[str, float]) -> list[Instance]:
     """Return requests with prompts of several lengths, and beginnings of texts."""
     settings = settings | {"max_gen_toks": 8, "repetition_penalty": 1.0}
     begun = [*itertools.product(KNOWN[:5], ("", "The road", "So"))]
@@ -293,8 +293,8 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
     folder = learn(kind, name=name)
     one, several = opened(base(name), folder, 1), opened(base(name), folder, 4)
     for settings in (SAMPLING, BEAMS):
-        written = one.generate_until(asked(settings), disable_tqdm=True)
-        assert written == several.generate_until(asked(settings), disable_tqdm=True)
+        written = one.generate_until(requests(settings), disable_tqdm=True)
+        assert written == several.generate_until(requests(settings), disable_tqdm=True)
         assert len({*written}) > 1
     logs = [log for log, _ in one.loglikelihood(likely(), disable_tqdm=True)]
     others = [log for log, _ in several.loglikelihood(likely(), disable_tqdm=True)]

@@ -116,8 +116,8 @@ def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
     config = configure("selection.policy=test-best", "optimization.max_steps=1")
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(config))
-    asked = [f"data.corpus={lighthouses}", "data.aspect=systematicity", "data.arm=combination"]
-    assert main(["train", str(file), *asked]) == 0
+    overrides = [f"data.corpus={lighthouses}", "data.aspect=systematicity", "data.arm=combination"]
+    assert main(["train", str(file), *overrides]) == 0
     manifest = read_manifest(config.output)
     pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair
     assert manifest["corpus"] == "lighthouses"

@@ -204,7 +204,7 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
 
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])
-def test_pairs_longer_than_the_limit_or_the_model_are_left_out_and_that_is_said(
+def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
     tune: Tune, invented: SplitPair, caplog: pytest.LogCaptureFixture, limit: str, length: int
 ) -> None:
     """The base has 256 positions."""

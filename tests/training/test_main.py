@@ -29,7 +29,7 @@ def file(
     return path
 
 
-def test_a_run_is_told_in_a_line_and_saved(
+def test_a_run_prints_a_line_and_is_saved(
     file: Path, configure: Configure, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["train", str(file), "data.arm=combination", "lora.r=2"]) == 0
@@ -41,7 +41,7 @@ def test_a_run_is_told_in_a_line_and_saved(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_output_that_nothing_can_take_is_told(
+def test_output_that_nothing_can_take_is_an_error(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path("/dev/full").open("w") as full:

@@ -107,23 +107,23 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
     """Their losses, gradients and weights, of `ctrl_meta.py` with a tiny GPT-2."""
     name = f"meta_{case}_{variant}.json.gz"
     record = json.loads(gzip.decompress((golden_dir / "compmctg" / name).read_bytes()))
-    asked = record["config"]
-    model = tiny_gpt2.make(asked["seed_model"], END + 1).train()
+    published = record["config"]
+    model = tiny_gpt2.make(published["seed_model"], END + 1).train()
     settings = OptimizationConfig(
-        learning_rate=asked["lr"],
-        batch_size=asked["batch_size"],
-        gradient_accumulation=asked["accum"],
+        learning_rate=published["lr"],
+        batch_size=published["batch_size"],
+        gradient_accumulation=published["accum"],
         optimizer="transformers",
         weight_decay=0.01,
         decay_norms=True,
         schedule="linear",
-        warmup=asked["warmup"],
+        warmup=published["warmup"],
         clip_norm=1.0,
     )
     run = Run(model, settings)
     how = MetaSettings(weight=record["lambda_s"], meta_at=record["reading"], variant="published")
     objective = without_texts(how)
-    steps = asked["n"] // 8
+    steps = published["n"] // 8
     if case == "yelp_parity_sample":
         steps //= 2
     for number, step in enumerate(record["steps"], start=1):

@@ -139,8 +139,8 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
     ids = [[72, 104, 2], [99, 2], [70, 71]]
     prompts = [loaded.tokenizer(prompt(s, "causal"))["input_ids"] for s in SAMPLES[:3]]
     rows = tuple(
-        Row(read + said[:-1], [-100] * (len(read) - 1) + said, sample.id)
-        for read, said, sample in zip(prompts, ids, SAMPLES, strict=False)
+        Row(read + written[:-1], [-100] * (len(read) - 1) + written, sample.id)
+        for read, written, sample in zip(prompts, ids, SAMPLES, strict=False)
     )
 
     def written(*_: object, sampling: bool) -> Written:
@@ -164,14 +164,14 @@ def test_what_is_written_greedily_is_the_likeliest_token_each_time(
     written = write(model, loaded, SAMPLES, 5, sampling=False)
     for sample, row, text in zip(SAMPLES, written.rows, written.texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
-        said: list[int] = []
-        while len(said) < 5 and loaded.tokenizer.eos_token_id not in said:
-            logits = model(input_ids=torch.tensor([ids + said])).logits[0, -1]
-            said.append(int(logits.argmax()))
-        assert row.input_ids == ids + said[:-1]
-        assert row.labels[-len(said) :] == said
+        likeliest: list[int] = []
+        while len(likeliest) < 5 and loaded.tokenizer.eos_token_id not in likeliest:
+            logits = model(input_ids=torch.tensor([ids + likeliest])).logits[0, -1]
+            likeliest.append(int(logits.argmax()))
+        assert row.input_ids == ids + likeliest[:-1]
+        assert row.labels[-len(likeliest) :] == likeliest
         assert row.sample == sample.id
-        assert text in loaded.tokenizer.decode(said)
+        assert text in loaded.tokenizer.decode(likeliest)
 
 
 def test_a_score_is_a_reward_from_0_to_1() -> None:

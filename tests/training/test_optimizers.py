@@ -69,7 +69,7 @@ def test_weights_are_updated_as_by_hand(of: Literal["torch", "transformers"], de
         ("ln_1.weight", (2,), True, True),
     ],
 )
-def test_biases_never_decay_and_norms_only_if_asked(
+def test_biases_never_decay_and_norms_only_by_a_setting(
     of: Literal["torch", "transformers"],
     name: str,
     shape: tuple[int, ...],

@@ -1,4 +1,4 @@
-"""What is refused before anything is trained, and what is said instead of a traceback."""
+"""Errors before anything is trained, in words."""
 
 import importlib.util
 from collections.abc import Callable

@@ -39,19 +39,19 @@ def development_set(pair: SplitPair, size: int, seed: int) -> Sequence[Sample]:
     return judged_samples(SelectionConfig(samples=size, seed=seed), pair)
 
 
-def told(samples: Sequence[Sample]) -> set[frozenset[object]]:
+def contents(samples: Sequence[Sample]) -> set[frozenset[object]]:
     return {frozenset(sample.units) for sample in samples}
 
 
 @pytest.mark.parametrize(("aspect", "part"), [("systematicity", None), ("productivity", "n3")])
-def test_a_development_set_tells_nothing_that_is_trained_on_or_tested(
+def test_a_development_set_has_nothing_that_is_trained_on_or_tested(
     aspect: str, part: str | None
 ) -> None:
     pair = named.load(aspect, "mini", part=part)
     everything = development_set(pair, 10**6, seed=0)
-    assert 40 < len(everything) == len(told(everything)) < 1000
+    assert 40 < len(everything) == len(contents(everything)) < 1000
     for split in pair.splits:
-        assert told(everything).isdisjoint(told(split.samples))
+        assert contents(everything).isdisjoint(contents(split.samples))
     found = development_set(pair, 40, seed=0)
     assert len(found) == 40
     assert set(found) < set(everything)
@@ -119,7 +119,7 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(
     assert judged
     if policy == "dev-best":
         assert len(judged) == 10
-        assert all(told(judged).isdisjoint(told(split.samples)) for split in pair.splits)
+        assert all(contents(judged).isdisjoint(contents(split.samples)) for split in pair.splits)
     else:
         reported = replace(data, aspect="order_invariance", part="performance")
         expected = pair if aspect == "systematicity" else sets_of(reported)
@@ -150,11 +150,11 @@ def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it
     pair = named.load(aspect, "mini")
     policy = SelectionConfig(policy="dev-split", samples=40)
     judged = judged_samples(policy, pair)
-    assert len(judged) == len(told(judged)) == 40
+    assert len(judged) == len(contents(judged)) == 40
     assert set(judged) < set(pair.arms[0].samples)
     for arm in pair.arms:
         kept = trained_on(policy, arm, judged)
-        assert told(kept.samples) == told(arm.samples) - told(judged)
+        assert contents(kept.samples) == contents(arm.samples) - contents(judged)
         assert kept.name == arm.name
     assert judged == judged_samples(policy, pair)
     assert judged != judged_samples(replace(policy, seed=1), pair)
@@ -163,9 +163,10 @@ def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it
 def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
     policy = SelectionConfig(policy="dev-split")
     pair = named.load("order_invariance", "mini")
-    kept = told(pair.arms[0].samples[:11])
+    kept = contents(pair.arms[0].samples[:11])
     few = tuple(
-        Split(arm.name, tuple(s for s in arm.samples if told((s,)) <= kept)) for arm in pair.arms
+        Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
+        for arm in pair.arms
     )
     assert len(judged_samples(policy, replace(pair, arms=few))) == 2
     one = tuple(Split(arm.name, pair.arms[0].samples[:1]) for arm in pair.arms)
@@ -179,9 +180,10 @@ def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
 def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: Tune) -> None:
     """The epoch is chosen by chrF here."""
     pair = named.load("order_invariance", "mini")
-    kept = told(pair.arms[0].samples[:20])
+    kept = contents(pair.arms[0].samples[:20])
     arms = tuple(
-        Split(arm.name, tuple(s for s in arm.samples if told((s,)) <= kept)) for arm in pair.arms
+        Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
+        for arm in pair.arms
     )
     few = replace(pair, protocol="published", arms=arms)
     settings = ("data.aspect=order_invariance", "data.arm=match", "optimization.max_steps=1")
@@ -189,7 +191,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
     output = tune(*settings, *selecting, pair=few).folder
     manifest = read_manifest(output)
     judged = judged_samples(SelectionConfig("dev-split", "chrf", samples=2), few)
-    held_out = [s for s in arms[1].samples if told((s,)) <= told(judged)]
+    held_out = [s for s in arms[1].samples if contents((s,)) <= contents(judged)]
     selected = manifest["selection"]
     assert (selected["samples"], selected["held_out"]) == (2, len(held_out))
     assert manifest["pairs"] == sum(len(s.references) for s in arms[1].samples) - len(held_out)
@@ -256,12 +258,12 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     assert kept.keys() == expected.keys()
     assert all(torch.equal(kept[name], expected[name]) for name in kept)
 
-    told = read_manifest(judged.folder)["selection"]
-    assert (told["policy"], told["epoch"], told["samples"]) == ("dev-best", 2, 3)
-    assert len(told["scores"]) == 3
-    assert told["samples_sha256"] == digest(development_set(mini, 3, seed=0))
-    assert told["samples_sha256"] == read_manifest(other.folder)["selection"]["samples_sha256"]
-    assert all(0 <= scores["parent"] <= 100 for scores in told["scores"])
+    selected = read_manifest(judged.folder)["selection"]
+    assert (selected["policy"], selected["epoch"], selected["samples"]) == ("dev-best", 2, 3)
+    assert len(selected["scores"]) == 3
+    assert selected["samples_sha256"] == digest(development_set(mini, 3, seed=0))
+    assert selected["samples_sha256"] == read_manifest(other.folder)["selection"]["samples_sha256"]
+    assert all(0 <= scores["parent"] <= 100 for scores in selected["scores"])
     assert read_manifest(last.folder)["selection"]["epoch"] == 2
 
 

@@ -120,7 +120,7 @@ def test_a_file_that_training_did_not_write_is_named(
     ],
     ids=["gpu", "cpu", "python"],
 )
-def test_where_memory_ends_that_is_said(tune: Tune, error: Exception) -> None:
+def test_a_lack_of_memory_is_an_error_with_a_remedy(tune: Tune, error: Exception) -> None:
     with broken_at(2, error), pytest.raises(ConfigError, match="at step 2 of 2") as caught:
         tune()
     assert "Halve optimization.batch_size" in str(caught.value.remedy)
@@ -144,13 +144,13 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune, name
     assert read_manifest(result.folder)["resumed_from"] == 6
 
 
-def test_a_disk_too_full_to_go_on_from_is_told(tune: Tune, tmp_path: Path) -> None:
+def test_a_disk_too_full_for_the_state_is_an_error(tune: Tune, tmp_path: Path) -> None:
     with no_file_larger_than(2000), pytest.raises(ConfigError, match=r"unfinished: cannot be writ"):
         tune()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_too_full_for_the_adapter_is_told_and_what_is_done_is_kept(
+def test_a_disk_too_full_for_the_adapter_is_an_error_and_the_state_is_kept(
     tune: Tune, tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write_little(*args: Any) -> None:  # noqa: ANN401 - of save_weights

@@ -111,7 +111,7 @@ def parts_of(spec: SetSpec) -> list[SetSpec]:
 
 
 def test_aspects_that_share_an_arm_share_its_training() -> None:
-    """Rule learnability is asked of models tuned on Original, strict sets of the same ones."""
+    """Rule learnability tests models tuned on Original, strict sets of the same ones."""
     sets = (
         SetsEntry("order_invariance", ("webnlg",), ("published", "strict")),
         SetsEntry("rule_learnability", ("webnlg",)),
@@ -145,12 +145,12 @@ def test_what_is_left_out_is_the_default_and_every_part() -> None:
     assert other == [
         f"spor_order_invariance_mini_{part}" for part in ("cwio", "main", "performance")
     ]
-    # One part of it is a variant that must be asked for.
+    # One part of it is a variant that a file must name.
     strict = {"aspect": "systematicity", "corpora": ("e2e",), "protocols": ("strict",)}
     assert names(**strict) == ["spor_systematicity_e2e_strict"]
 
 
-def test_twins_are_asked_of_what_was_tuned_without_them() -> None:
+def test_twins_test_what_was_tuned_without_them() -> None:
     known = SetsEntry("systematicity", ("e2e",), arms=("atom",))
     found = expand(Experiment("x", (known, replace(known, protocols=("twin",))), MODELS))
     tasks = ("spor_systematicity_e2e", "spor_systematicity_e2e_twin")

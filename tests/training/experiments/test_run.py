@@ -1,4 +1,4 @@
-"""Experiments run for real, with tiny models: what is done once, kept, resumed, and told."""
+"""Experiments run for real, with tiny models: what is done once, kept, resumed, and reported."""
 
 import contextlib
 import io
@@ -226,22 +226,22 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
     assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
-def test_a_cell_that_fails_is_told_and_the_others_are_done(
+def test_a_cell_that_fails_is_named_and_the_others_are_done(
     file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
     def failing(*_: object, **__: object) -> None:
         raise RuntimeError("out of\nmemory")
 
-    asked = ["run", str(file), "seeds=[0]"]
+    command = ["run", str(file), "seeds=[0]"]
     with monkeypatch.context() as patch:
         patch.setattr(lora, "train", failing)
-        assert main(asked) == 1
+        assert main(command) == 1
     assert statuses(experiment) == ["failed", "missing", "done"]
     error = (experiment.folder / NAMES[0] / "error.txt").read_text()
     assert error.startswith("RuntimeError: out of memory\n\nTraceback")
     assert "RuntimeError: out of memory" in plan(experiment)
-    assert main(asked) == 0  # another run tries again
+    assert main(command) == 0  # another run tries again
     assert statuses(experiment) == ["done", "missing", "done"]
     assert not (experiment.folder / NAMES[0] / "error.txt").exists()
 
@@ -343,7 +343,7 @@ def test_processes_that_share_a_cell_learn_what_one_does_and_print_one_report(
     launch += f" --main_process_port 0 --mixed_precision no -m training run {file} --only atom-0"
     done = subprocess.run(
         [sys.executable, *launch.split(), *settings, "optimization.packing=true"],
-        # In spite of its name the launcher takes processors too, if it is told to.
+        # In spite of its name the launcher takes processors too, with this variable.
         env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
         cwd=REPOSITORY,
         capture_output=True,
@@ -380,15 +380,15 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     shown = InContextConfig(
         models=(ShownModel("shown", str(base("llama"))),), shots=3, prompt_style="instruction"
     )
-    asked = replace(experiment, models=(), in_context=shown)
-    assert run(asked, progress=False)
+    in_context = replace(experiment, models=(), in_context=shown)
+    assert run(in_context, progress=False)
     assert done == ["evaluate shown-atom"]
-    (cell,) = expand(asked)
+    (cell,) = expand(in_context)
     ((task, file),) = look(cell).results.items()
     (result,) = runs.read(file)
     assert task == "spor_systematicity_mini_icl_atom"
     assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
-    more = replace(asked, in_context=replace(shown, shots=4))
+    more = replace(in_context, in_context=replace(shown, shots=4))
     assert look(expand(more)[0]).status == "missing"  # other prompts, so another result
 
 
@@ -406,7 +406,7 @@ def test_workers_get_gpus_of_their_own_while_there_are_any(
     assert [gpu_of(number) for number in range(4)] == expected
 
 
-def test_slurm_is_asked_for_what_the_file_says(
+def test_slurm_gets_the_settings_of_the_file(
     experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commands stand for Slurm's: one keeps what is submitted, the other has it all done."""
