@@ -6,6 +6,7 @@ tokens, for every value and beginning of the benchmark.
 """
 
 from collections.abc import Iterable
+from importlib.resources import files
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.base import Style, check_style
@@ -13,16 +14,7 @@ from spor_tasks.corpora.compmctg.spaces import Space
 
 START = "<|endoftext|>"
 
-PREFIXES = (
-    *("Once upon a time", "The book", "The chicken", "The city", "The country", "The horse"),
-    *("The lake", "The last time", "The movie", "The painting", "The pizza", "The potato"),
-    *("The president of the country", "The road", "The year is 1910.", "In summary"),
-    *("This essay discusses", "Views on", "The connection", "Foundational to this is"),
-    *("To review,", "In brief,", "An illustration of", "Furthermore,", "The central theme"),
-    *("To conclude,", "The key aspect", "Prior to this", "Emphasised are", "To summarise"),
-    *("The relationship", "More importantly,", "It has been shown", "The issue focused on"),
-    "In this essay",
-)
+PREFIXES = tuple(files(__package__).joinpath("beginnings.txt").read_text("utf-8").splitlines())
 """The 35 beginnings of the benchmark, which are those of PPLM (Dathathri et al., 2020)."""
 
 _REQUEST = "Task: write a sentence that meets the requirement of input control conditions."

@@ -5,42 +5,33 @@ aspects. So a model that knows the words of each value can write every combinati
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from pathlib import Path
+
+import msgspec
 
 from spor_tasks.corpora.compmctg.spaces import Space
 
-WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "sentiment": {
-            "Negative": ("awful", "dull", "dreadful", "terrible", "poor", "disappointing"),
-            "Positive": ("lovely", "superb", "pleasant", "charming", "splendid", "delightful"),
-        },
-        "tense": {
-            "Present": ("is", "seems", "looks", "remains"),
-            "Past": ("was", "seemed", "looked", "remained"),
-        },
-        "topic": {
-            "Food": ("soup", "bread", "cake", "salad", "stew", "cheese"),
-            "Music": ("song", "choir", "drummer", "concert", "melody", "violin"),
-            "Travel": ("train", "hotel", "ferry", "airport", "journey", "guide"),
-        },
-    }
-)
-"""The words of each value."""
 
-SPACE = Space(
-    "compmctg_mini",
-    MappingProxyType({aspect: tuple(values) for aspect, values in WORDS.items()}),
-)
+class _Language(msgspec.Struct):
+    words: dict[str, dict[str, tuple[str, ...]]]
+    prefixes: tuple[str, ...]
+    degrees: tuple[str, ...]
 
-PREFIXES = (
-    *("In short,", "To be fair,", "On the whole,", "As expected,", "Once again,"),
-    *("Without a doubt,", "For many people,", "Surprisingly,", "In this town,", "To everyone,"),
-)
+
+_TEXT = Path(__file__).with_name("attributes.toml").read_text("utf-8")
+_LANGUAGE = msgspec.convert(tomllib.loads(_TEXT), _Language)
+
+WORDS = _LANGUAGE.words
+"""The words of each value, by aspect."""
+
+SPACE = Space("compmctg_mini", {aspect: tuple(values) for aspect, values in WORDS.items()})
+
+PREFIXES = _LANGUAGE.prefixes
 """How texts begin, whatever their values; none is the beginning of another one."""
 
-DEGREES = ("really", "quite", "rather", "truly")
+DEGREES = _LANGUAGE.degrees
 """Words that may stand before one of sentiment."""
 
 REPEATS = 3

@@ -1,6 +1,7 @@
 """The runs of words in a sentence that are linked to a cell, a header or the title of its table."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,29 +17,14 @@ ROW_OF_NAMES = 0
 _TITLE = -1  # in place of a row
 _SEVERAL = -2
 
-_COUNTING = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-)
-_YEAR = "january february march april may june july august september october november december"
-_UNTOLD = (
-    "the , of was is in - a and for on with has had when at than that number 's were from an there "
-    "by to as time times + date are one less more only no after first which who school schools "
-    "have not where be she he her his their it . also will would this these those well its 'nt "
-    "make within without what during then if while appear every two over both above ( ) & : mph m "
-    "n cm kg g lb ft mi s"
-)
-_DIGITS_OF = {word: str(number) for number, word in enumerate(_COUNTING.split(), start=1)}
+_WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+_DIGITS_OF = {word: str(number) for number, word in enumerate(_WORDS["counting"].split(), start=1)}
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(_DIGITS_OF)})\b")
-_LONG_MONTHS = {month[:3]: month for month in _YEAR.split()}
+_LONG_MONTHS = {month[:3]: month for month in _WORDS["months"].split()}
 MONTHS = frozenset([*_LONG_MONTHS, *_LONG_MONTHS.values()])
-_ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd"} | {
-    "fourth": "4th",
-    "fifth": "5th",
-    "sixth": "6th",
-}
+_ORDINALS: Mapping[str, str] = _WORDS["ordinals"]
 _LAST_DAY = 31
-_STOP_WORDS = frozenset(_UNTOLD.split())  # which are never a link by themselves
+_STOP_WORDS = frozenset(_WORDS["stop"].split())
 
 _VERY_COMMON = 800  # words of the list, the commonest first
 _FEW_DIGITS = 2  # of a number that is not rare

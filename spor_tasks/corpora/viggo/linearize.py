@@ -1,6 +1,7 @@
 """The prompt of a sample of ViGGO: E2E's, after the dialogue act."""
 
-from collections.abc import Mapping
+import tomllib
+from pathlib import Path
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.base import Style, in_style
@@ -9,17 +10,7 @@ from spor_tasks.text.normalize import display
 
 _PREFIX = "translate from MR to Text: "
 
-_PURPOSES: Mapping[str, str] = {
-    "confirm": "ask whether this is the game that the other person means",
-    "give_opinion": "give your opinion of the game, with reasons",
-    "inform": "tell the other person about the game",
-    "recommend": "ask whether the other person knows the game, as a recommendation",
-    "request": "ask the other person for a game that is like this",
-    "request_attribute": "ask whether the other person cares for this in games",
-    "request_explanation": "ask why the other person finds such games so",
-    "suggest": "name the game as an example, and ask whether the other person likes such games",
-    "verify_attribute": "come back to what the other person said of the game, and ask about it",
-}
+_PURPOSES = tomllib.loads(Path(__file__).with_name("purposes.toml").read_text("utf-8"))
 _SLOTS = {words: slot.replace("_", " ") for slot, words in NAMED_BY.items()}
 
 
