@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,15 @@ def likely(folder: Path, *claims: Claim) -> Sequence[Any]:
     return answers_of(load(folder), claims)
 
 
+@cache
+def plain_model(folder: Path) -> Any:  # noqa: ANN401 - of transformers
+    return transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+
+
 def plain(folder: Path, inputs: Any) -> torch.Tensor:  # noqa: ANN401 - of transformers
     """Return the logits of one input alone."""
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     with torch.no_grad():
-        logits: torch.Tensor = model(**inputs).logits[0]
+        logits: torch.Tensor = plain_model(folder)(**inputs).logits[0]
     return logits
 
 
@@ -68,8 +73,8 @@ def test_batches_change_no_verdict_and_special_tokens_are_texts(folder: Path) ->
     assert max(expected) - min(expected) > 0.05, "the answers must differ"
     metric = load(folder, batch_size=7)
     assert answers_of(metric, claims) == pytest.approx(expected, abs=1e-5)
-    alone = [answers_of(metric, [claim])[0] for claim in claims[:7]]
-    assert alone == pytest.approx(expected[:7], abs=1e-5)
+    alone = [answers_of(metric, [claim])[0] for claim in claims[:3]]
+    assert alone == pytest.approx(expected[:3], abs=1e-5)
 
 
 def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:

@@ -1,13 +1,15 @@
-"""Lines are detokenized as Moses' script does it; its answers are written down here."""
+"""Texts of ToTTo are detokenized as Moses' script does, and divided as sacrebleu's 13a."""
 
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.text.detokenize import detokenize
+from spor_tasks.text.mteval import words
 from tests.support.totto import golden_rows
 
 # What detokenizer.perl -l en prints, revision 4134.
@@ -81,7 +83,26 @@ def test_only_blanks_change_without_entities(line: str) -> None:
 
 
 @given(st.lists(st.text("ab'\"(),.", min_size=1), min_size=1))
-def test_an_ordinary_line_has_one_blank_between_words(words: list[str]) -> None:
-    found = detokenize("  ".join(words))
-    assert "  " not in found
-    assert found == found.strip(" ")
+def test_an_ordinary_line_has_one_blank_between_words(parts: list[str]) -> None:
+    line = detokenize("  ".join(parts))
+    assert "  " not in line
+    assert line == line.strip(" ")
+
+
+tokenizer = Tokenizer13a()  # type: ignore[no-untyped-call]
+PARTS = [
+    *"ab01 .,-'\"!#$%&()*+/:;<=>?@[\\]^_`{|}~é\t\n\u2028",
+    *("&amp;", "&quot;", "&lt;", "<skipped>", "-\n", "3.5", "1,000", "..", "5-"),
+]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=15).map("".join) | st.text(max_size=30))
+@example("R&amp;B &amp;lt; 1.5, a.b-2- <skipped> end-\nless")
+def test_words_are_those_of_sacrebleu(text: str) -> None:
+    assert words(text) == tokenizer(text).split()
+
+
+@given(st.lists(st.text(max_size=10), max_size=5))
+def test_blanks_divide_words_whatever_is_beside_them(texts: list[str]) -> None:
+    texts = [text.replace("-\n", "").replace("\n", "") for text in texts]
+    assert words(" ".join(texts)) == [word for text in texts for word in words(text)]

@@ -90,5 +90,5 @@ def test_every_table_of_logicnlg(logicnlg_dir: Path) -> None:
     for table in tables:
         typed(table)
     assert process_time() - start < 5  # seconds
-    for name, table in zip(ids, tables, strict=True):
+    for name, table in zip(ids[::4], tables[::4], strict=True):  # pandas is slow
         check(table, in_pandas(text_of(name)))
