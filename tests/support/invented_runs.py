@@ -1,7 +1,6 @@
 """Runs of all four aspects on an invented corpus, with outputs that mean harm among them."""
 
 import json
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT
-from tests.support.result_files import result_content, sample_row, write_samples
+from tests.support.result_files import means_of, result_content, sample_row, write_samples
 
 HOSTILE = (
     "</script><script>window.broken = true</script>",
@@ -125,19 +124,15 @@ def _write(file: Path, task: _Task, arm: str | None, model: str, *, shift: int, 
     texts = [outputs(sample, number + shift) for number, sample in enumerate(samples)]
     written = [pair[: task.texts] for pair in texts]
     scores = [task.score(*pair) for pair in zip(samples, written, strict=True)]
-    means = {metric: _mean([each[metric] for each in scores]) for metric in scores[0]}
     content = result_content(
-        arm=arm, task=name, aspect=task.aspect, part=task.part, model=model, n=count, scores=means
+        arm=arm,
+        task=name,
+        aspect=task.aspect,
+        part=task.part,
+        model=model,
+        n=count,
+        scores=means_of(scores),
     )
     file.write_text(json.dumps(content))
     rows = zip(samples, written, scores, strict=True)
     write_samples(file, name, [sample_row(*row, number) for number, row in enumerate(rows)])
-
-
-def _mean(values: Sequence[Any]) -> float:
-    """The mean; of values with groups, the mean over groups of the mean of each."""
-    groups: dict[int, list[float]] = {}
-    for value in values:
-        group, number = value if isinstance(value, tuple) else (0, value)
-        groups.setdefault(group, []).append(number)
-    return statistics.fmean(map(statistics.fmean, groups.values()))

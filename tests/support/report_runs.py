@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
-from tests.support.result_files import distinct, reported, sample_row, write_result, write_samples
+from tests.support.result_files import (
+    distinct,
+    means_of,
+    reported,
+    sample_row,
+    write_result,
+    write_samples,
+)
 
 TASKS = (
     ("systematicity", None),
@@ -47,17 +53,8 @@ def _values_of_run(
 
 
 def _write(file: Path, values: Sequence[Mapping[str, Value]], run: Mapping[str, Any]) -> None:
-    task, names = run["task"], reported(run["aspect"], run["part"])
-    columns = {
-        name: [each.get(name) for each in values] for name in {**dict.fromkeys(names), **values[0]}
-    }
-    means = {
-        name: score_info(name).totals.value(column)
-        for name, column in columns.items()
-        if any(value is not None for value in column)
-    }
-    write_result(file, n=SAMPLES, scores=means, **run)
-    write_samples(file, task, _rows(values))
+    write_result(file, n=SAMPLES, scores=means_of(values), **run)
+    write_samples(file, run["task"], _rows(values))
 
 
 def _rows(values: Sequence[Mapping[str, Value]]) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
+from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.totals import Value
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.declared import declaration
@@ -109,6 +112,15 @@ def result_content(
         "n-samples": {task: {"original": n, "effective": n}},
         "config": {"model": "hf", "model_args": {"pretrained": model, "peft": "somewhere"}},
     }
+
+
+def means_of(values: Sequence[Mapping[str, Value]]) -> dict[str, float]:
+    """Return the scores of samples with these values, without those that no sample has."""
+    names = dict.fromkeys(name for each in values for name in each)
+    scores = {
+        name: score_info(name).totals.value([each.get(name) for each in values]) for name in names
+    }
+    return {name: score for name, score in scores.items() if not math.isnan(score)}
 
 
 def write_result(file: Path, **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes

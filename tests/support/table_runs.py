@@ -1,6 +1,5 @@
 """Runs about the tables of LogicNLG: written sentences with programs, pairs, and likelihoods."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +10,11 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.adversarial import ADVERSARIAL
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.totals import Value
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import edited, sample_row, write_result, write_samples
+from tests.support.result_files import edited, means_of, sample_row, write_result, write_samples
 
 TASK = "logicnlg_mini"
 PAIRS, PPL = f"{TASK}_adversarial", f"{TASK}_ppl"
@@ -123,11 +121,7 @@ def write_values(
     **settings: Any,  # noqa: ANN401 - what result_content takes
 ) -> Path:
     """Write a result whose scores follow from the values of its samples, and these samples."""
-    names = dict.fromkeys(name for each in values for name in each)
-    columns = {name: [each[name] for each in values if name in each] for name in names}
-    scores = {name: score_info(name).totals.value(column) for name, column in columns.items()}
-    known = {name: score for name, score in scores.items() if not math.isnan(score)}
-    result = write_scores(folder, task, part, known, n=len(rows), **settings)
+    result = write_scores(folder, task, part, means_of(values), n=len(rows), **settings)
     numbered = ({**row, "doc_id": number} for number, row in enumerate(rows))
     write_samples(result, task, numbered)
     return result

@@ -10,11 +10,10 @@ from typing import Any
 from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value
 from spor_tasks.results.benchmarks import benchmark
 from tests.support import report_runs
-from tests.support.result_files import edited, result_content, sample_row, write_samples
+from tests.support.result_files import edited, means_of, result_content, sample_row, write_samples
 
 DATE = 1795377862.5
 """When the runs began, on 22 November 2026."""
@@ -52,11 +51,6 @@ def write_whole(
         scores(number) if scores else report_runs.values_of(aspect, part, 1.0, rng)
         for number in range(len(samples))
     ]
-    metrics = dict.fromkeys(metric for values in logged for metric in values)
-    means = {
-        metric: score_info(metric).totals.value([values.get(metric) for values in logged])
-        for metric in metrics
-    }
     content = result_content(
         aspect=aspect,
         part=part,
@@ -65,7 +59,7 @@ def write_whole(
         arm=arm,
         version=2.0,
         n=len(samples),
-        scores=means,
+        scores=means_of(logged),
         metadata={"test_sha256": digest(samples), **(metadata or {})},
         **settings,
     )
